@@ -1,0 +1,188 @@
+"""Headwater's own facets: answers, registered sources, artifacts and run details as OpenLineage events.
+
+What OpenLineage has no word for travels in facets with the prefix `headwater_` (the specification asks custom
+facets to carry one), so that anything which can send an OpenLineage event can also send an answer.
+
+| facet | on | says |
+|---|---|---|
+| `headwater_answer` | dataset event | an Answer and what it cites |
+| `headwater_source` | dataset event | one capture of a dataset nothing known produced |
+| `headwater_artifact` | dataset event | a version of a dataset, and the run that produced it |
+| `headwater_run` | run event | code version and trigger of a run |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+PRODUCER = "https://github.com/headwater-lineage/headwater"
+_SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
+ANSWER_NAMESPACE = "answers"
+DEFAULT_NAMESPACE = "default"
+
+ANSWER_FACET = "headwater_answer"
+SOURCE_FACET = "headwater_source"
+ARTIFACT_FACET = "headwater_artifact"
+RUN_FACET = "headwater_run"
+
+# The seed's status words beside OpenLineage's own.
+STATUS_EVENT_TYPES = {
+    "running": "RUNNING",
+    "started": "START",
+    "success": "COMPLETE",
+    "succeeded": "COMPLETE",
+    "complete": "COMPLETE",
+    "completed": "COMPLETE",
+    "failed": "FAIL",
+    "fail": "FAIL",
+    "error": "FAIL",
+    "aborted": "ABORT",
+    "abort": "ABORT",
+}
+
+Event = dict[str, Any]
+Citation = Mapping[str, str]
+DatasetName = Mapping[str, str]
+
+
+def now() -> str:
+    """The present instant as OpenLineage writes it: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _facet(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    present = {key: value for key, value in fields.items() if value is not None}
+    return {"_producer": PRODUCER, "_schemaURL": f"{PRODUCER}/facets/{name}.json", **present}
+
+
+def _event(definition: str, event_time: str | None, body: Event) -> Event:
+    return {
+        "eventTime": event_time or now(),
+        "producer": PRODUCER,
+        "schemaURL": f"{_SPEC}#/$defs/{definition}",
+        **body,
+    }
+
+
+def _dataset_event(
+    namespace: str, name: str, facets: Mapping[str, Any], event_time: str | None
+) -> Event:
+    dataset = {"namespace": namespace, "name": name, "facets": dict(facets)}
+    return _event("DatasetEvent", event_time, {"dataset": dataset})
+
+
+def answer_event(
+    answer_id: str,
+    *,
+    cites: Sequence[Citation],
+    type: str | None = None,
+    content: str | None = None,
+    generated_at: str | None = None,
+    generated_by: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """An Answer and what it cites.
+
+    Each citation is a mapping: `{"namespace", "name"}` cites a dataset as it was at `generated_at`; with
+    `"runId"` the very version that run produced; with `"field"` one column; `{"answerId"}` another answer.
+    """
+    fields = {
+        "answerId": answer_id,
+        "type": type,
+        "content": content,
+        "generatedAt": generated_at or event_time or now(),
+        "generatedBy": generated_by,
+        "cites": [dict(citation) for citation in cites],
+    }
+    facets = {ANSWER_FACET: _facet(ANSWER_FACET, fields)}
+    return _dataset_event(ANSWER_NAMESPACE, answer_id, facets, event_time or generated_at)
+
+
+def source_event(
+    name: str,
+    *,
+    namespace: str = DEFAULT_NAMESPACE,
+    origin: str | None = None,
+    format: str | None = None,
+    row_count: int | None = None,
+    captured_at: str | None = None,
+    checksum: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """One capture of raw data: where it came from, when, how many rows, its checksum."""
+    fields = {
+        "origin": origin,
+        "format": format,
+        "rowCount": row_count,
+        "capturedAt": captured_at,
+        "checksum": checksum,
+    }
+    return _dataset_event(namespace, name, {SOURCE_FACET: _facet(SOURCE_FACET, fields)}, event_time or captured_at)
+
+
+def artifact_event(
+    name: str,
+    *,
+    run_id: str,
+    namespace: str = DEFAULT_NAMESPACE,
+    type: str | None = None,
+    row_count: int | None = None,
+    storage_path: str | None = None,
+    created_at: str | None = None,
+    schema: str | None = None,
+    event_time: str | None = None,
+) -> Event:
+    """One version of a dataset, produced by the run `run_id`."""
+    fields = {
+        "runId": run_id,
+        "type": type,
+        "rowCount": row_count,
+        "storagePath": storage_path,
+        "createdAt": created_at,
+        "schema": schema,
+    }
+    return _dataset_event(namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at)
+
+
+def run_events(
+    run_id: str,
+    *,
+    pipeline_name: str,
+    namespace: str = DEFAULT_NAMESPACE,
+    status: str = "COMPLETE",
+    started_at: str | None = None,
+    finished_at: str | None = None,
+    version: str | None = None,
+    triggered_by: str | None = None,
+    error: str | None = None,
+    inputs: Sequence[DatasetName] = (),
+    outputs: Sequence[DatasetName] = (),
+) -> list[Event]:
+    """A whole run: its START and, unless it is still running, the event that ended it.
+
+    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...).
+    Raises KeyError when it is neither.
+    """
+    kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
+    if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:
+        raise KeyError(status)
+    started = started_at or finished_at or now()
+    run_facets: dict[str, Any] = {}
+    if version or triggered_by:
+        run_facets[RUN_FACET] = _facet(RUN_FACET, {"version": version, "triggeredBy": triggered_by})
+    base: Event = {
+        "job": {"namespace": namespace, "name": pipeline_name},
+        "inputs": [dict(dataset) for dataset in inputs],
+        "outputs": [dict(dataset) for dataset in outputs],
+    }
+    run = {"runId": run_id, "facets": run_facets}
+    events = [_event("RunEvent", started, {"eventType": "START", "run": run, **base})]
+    if kind in {"COMPLETE", "ABORT", "FAIL"}:
+        if error is not None:
+            message = _facet("errorMessage", {"message": error, "programmingLanguage": "unknown"})
+            run = {"runId": run_id, "facets": {**run_facets, "errorMessage": message}}
+        ended = finished_at or started
+        events.append(_event("RunEvent", ended, {"eventType": kind, "run": run, **base}))
+    return events
