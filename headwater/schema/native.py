@@ -66,9 +66,7 @@ def _event(definition: str, event_time: str | None, body: Event) -> Event:
     }
 
 
-def _dataset_event(
-    namespace: str, name: str, facets: Mapping[str, Any], event_time: str | None
-) -> Event:
+def _dataset_event(namespace: str, name: str, facets: Mapping[str, Any], event_time: str | None) -> Event:
     dataset = {"namespace": namespace, "name": name, "facets": dict(facets)}
     return _event("DatasetEvent", event_time, {"dataset": dataset})
 
@@ -119,7 +117,9 @@ def source_event(
         "capturedAt": captured_at,
         "checksum": checksum,
     }
-    return _dataset_event(namespace, name, {SOURCE_FACET: _facet(SOURCE_FACET, fields)}, event_time or captured_at)
+    return _dataset_event(
+        namespace, name, {SOURCE_FACET: _facet(SOURCE_FACET, fields)}, event_time or captured_at
+    )
 
 
 def artifact_event(
@@ -143,7 +143,9 @@ def artifact_event(
         "createdAt": created_at,
         "schema": schema,
     }
-    return _dataset_event(namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at)
+    return _dataset_event(
+        namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at
+    )
 
 
 def run_events(
