@@ -117,9 +117,7 @@ def source_event(
         "capturedAt": captured_at,
         "checksum": checksum,
     }
-    return _dataset_event(
-        namespace, name, {SOURCE_FACET: _facet(SOURCE_FACET, fields)}, event_time or captured_at
-    )
+    return _dataset_event(namespace, name, {SOURCE_FACET: _facet(SOURCE_FACET, fields)}, event_time or captured_at)
 
 
 def artifact_event(
@@ -143,9 +141,7 @@ def artifact_event(
         "createdAt": created_at,
         "schema": schema,
     }
-    return _dataset_event(
-        namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at
-    )
+    return _dataset_event(namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at)
 
 
 def run_events(

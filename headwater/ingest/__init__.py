@@ -1,0 +1,1 @@
+"""How events come in: HTTP -> durable spool -> fold -> Neo4j."""

@@ -1,0 +1,193 @@
+"""OpenLineage events as they come in: the envelope decoded and judged, every facet kept as it was sent.
+
+`parse` promises either an `Event` whose names, times and type can be relied on, or an `EventError` that names the
+field. It is strict about meaning (a run event has a run and a job, 30 February is no day) and lenient about dress:
+a run id that is not a UUID, a time without a zone (read as UTC), a missing time (the time it was received), an
+event type in lower case, a null where a list or object may be absent, unknown facets and fields.
+
+Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from headwater.errors import EventError
+
+STATES = ("START", "RUNNING", "OTHER", "COMPLETE", "ABORT", "FAIL")
+TERMINAL = frozenset({"COMPLETE", "ABORT", "FAIL"})
+# START < RUNNING, OTHER < terminal: the order of events of one run at one instant.
+RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2, "FAIL": 2}
+
+Facets = dict[str, msgspec.Raw]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Dataset(msgspec.Struct, frozen=True, rename="camel"):
+    namespace: str
+    name: str
+    facets: Facets | None = None
+    input_facets: Facets | None = None
+    output_facets: Facets | None = None
+
+
+class Job(msgspec.Struct, frozen=True):
+    namespace: str
+    name: str
+    facets: Facets | None = None
+
+
+class Run(msgspec.Struct, frozen=True, rename="camel"):
+    run_id: str
+    facets: Facets | None = None
+
+
+class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
+    event_time: str | None = None
+    event_type: str | None = None
+    producer: Any = None
+    run: Run | None = None
+    job: Job | None = None
+    dataset: Dataset | None = None
+    inputs: list[Dataset] | None = None
+    outputs: list[Dataset] | None = None
+
+
+class Event(msgspec.Struct, frozen=True):
+    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `state` is "" when it
+    carries no event type. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it is about."""
+
+    instant: int
+    state: str
+    run: Run | None
+    job: Job | None
+    dataset: Dataset | None
+    inputs: tuple[Dataset, ...]
+    outputs: tuple[Dataset, ...]
+
+    @property
+    def rank(self) -> int:
+        return RANKS[self.state]
+
+
+_decoder = msgspec.json.Decoder(_Envelope)
+
+
+def instant_of(text: str, *, field: str = "eventTime") -> int:
+    """An ISO 8601 time as microseconds since 1970, UTC; without a zone it is read as UTC.
+
+    Raises EventError when it is no time or lies outside the years 1 to 9999.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        instant = (moment - _EPOCH) // _MICROSECOND
+        datetime_of(instant)
+    except (ValueError, OverflowError) as error:
+        raise EventError(
+            f"{field} {text[:80]!r} is not a time",
+            field=field,
+            mend="Send an ISO 8601 time with a zone, for example 2026-01-31T12:00:00Z.",
+        ) from error
+    return instant
+
+
+def datetime_of(instant: int) -> datetime:
+    """The reverse of `instant_of`, in UTC. Raises OverflowError outside the years 1 to 9999."""
+    return _EPOCH + timedelta(microseconds=instant)
+
+
+def parse(body: bytes, *, received: int) -> Event:
+    """One event from its JSON; `received` (microseconds since 1970) stands in for a missing eventTime.
+
+    Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
+    """
+    envelope = _decode(body)
+    _check_kind(envelope)
+    inputs = tuple(_named(d, f"inputs[{i}]") for i, d in enumerate(envelope.inputs or ()))
+    outputs = tuple(_named(d, f"outputs[{i}]") for i, d in enumerate(envelope.outputs or ()))
+    if envelope.run is not None:
+        _check_name(envelope.run.run_id, "run.runId")
+    if envelope.job is not None:
+        _check_name(envelope.job.namespace, "job.namespace")
+        _check_name(envelope.job.name, "job.name")
+    if envelope.dataset is not None:
+        _named(envelope.dataset, "dataset")
+    return Event(
+        instant=instant_of(envelope.event_time) if envelope.event_time else received,
+        state=_state(envelope.event_type),
+        run=envelope.run,
+        job=envelope.job,
+        dataset=envelope.dataset,
+        inputs=inputs,
+        outputs=outputs,
+    )
+
+
+def _decode(body: bytes) -> _Envelope:
+    try:
+        return _decoder.decode(body)
+    except msgspec.ValidationError as error:
+        field = _field_of(str(error))
+        raise EventError(f"not an OpenLineage event: {error}", field=field) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise EventError(f"the body is not JSON: {error}", status=400, mend="Send one JSON object, UTF-8.") from error
+    except RecursionError as error:
+        raise EventError("the body is nested too deep", status=400) from error
+
+
+_PATH = re.compile(r"at `\$\.?([^`]*)`$")
+_MISSING = re.compile(r"missing required field `([^`]+)`")
+
+
+def _field_of(message: str) -> str:
+    """The path of the field that a message of msgspec is about: `run.runId`."""
+    path = _PATH.search(message)
+    missing = _MISSING.search(message)
+    names = [path.group(1) if path else "", missing.group(1) if missing else ""]
+    return ".".join(name for name in names if name)
+
+
+def _check_kind(envelope: _Envelope) -> None:
+    if envelope.run is not None and envelope.job is None:
+        raise EventError("a run event needs a job", field="job", mend="Add job.namespace and job.name.")
+    if envelope.run is None and envelope.job is None and envelope.dataset is None:
+        raise EventError(
+            "not an OpenLineage event: it has neither a run, a job nor a dataset",
+            field="run",
+            mend="Send a RunEvent (run and job), a JobEvent (job) or a DatasetEvent (dataset).",
+        )
+    if envelope.dataset is not None and (envelope.run is not None or envelope.job is not None):
+        raise EventError("an event about a dataset has no run and no job", field="dataset")
+
+
+def _named(dataset: Dataset, field: str) -> Dataset:
+    _check_name(dataset.namespace, f"{field}.namespace")
+    _check_name(dataset.name, f"{field}.name")
+    return dataset
+
+
+def _check_name(text: str, field: str) -> None:
+    if not text.strip():
+        raise EventError(f"{field} is empty", field=field)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise EventError(f"{field} holds half a character (a lone surrogate)", field=field) from error
+
+
+def _state(event_type: str | None) -> str:
+    state = (event_type or "").strip().upper()
+    if state not in RANKS:
+        raise EventError(
+            f"eventType {state[:40]!r} is none of {', '.join(STATES)}",
+            field="eventType",
+        )
+    return state
