@@ -1,0 +1,164 @@
+"""The one door to Neo4j: named queries, parameters, and a deadline on everything.
+
+A driver with its default settings was seen to hang 40 s on a paused server, so every wait here has a bound: on
+connecting, on getting a connection, and, server-side, on each transaction. (While a request runs the server sends
+keep-alives; its `server.bolt.connection_keep_alive` settings bound how long the driver waits for one.)
+
+Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too slow; trying again may help) and
+`QueryError` (the question is wrong; trying again will not).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    DatabaseError,
+    DriverError,
+    Neo4jError,
+    TransientError,
+)
+
+from headwater.cypher.library import query
+from headwater.errors import QueryError, UnavailableError
+
+CONNECT_SECONDS_MAX = 2.0
+ACQUIRE_SECONDS_MAX = 5.0
+READ_SECONDS_MAX = 10.0
+WRITE_SECONDS_MAX = 60.0
+
+Row = dict[str, Any]
+
+
+class Transaction:
+    """An open transaction: runs queries of the library by name."""
+
+    def __init__(self, transaction: neo4j.Transaction) -> None:
+        self._transaction = transaction
+
+    def run(self, name: str, /, **parameters: Any) -> list[Row]:
+        return [_plain(record) for record in self._transaction.run(query(name).text, parameters)]
+
+
+class Database:
+    """A Neo4j database. Safe to share between threads; close it when done."""
+
+    def __init__(self, uri: str, user: str, password: str, *, database: str = "neo4j") -> None:
+        self.uri = uri
+        self._database = database
+        self._driver = neo4j.GraphDatabase.driver(
+            uri,
+            auth=(user, password) if password else None,
+            connection_timeout=CONNECT_SECONDS_MAX,
+            connection_acquisition_timeout=ACQUIRE_SECONDS_MAX,
+            liveness_check_timeout=1.0,
+            max_transaction_retry_time=0.0,
+            notifications_min_severity="OFF",
+            user_agent="headwater",
+        )
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def read(self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any) -> list[Row]:
+        """The rows of a query of the library. Raises UnavailableError or QueryError."""
+        return self.ask(query(name).text, parameters, seconds=seconds)
+
+    def ask(
+        self,
+        text: str,
+        parameters: Mapping[str, Any],
+        *,
+        seconds: float = READ_SECONDS_MAX,
+        rows_max: int | None = None,
+    ) -> list[Row]:
+        """The rows of any statement, in a read transaction that ends after `seconds` and `rows_max` rows."""
+        for attempt in (1, 2):
+            try:
+                with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
+                    result = transaction.run(text, dict(parameters))
+                    records = result if rows_max is None else result.fetch(rows_max)
+                    return [_plain(record) for record in records]
+            except UnavailableError as error:
+                # A pooled connection may be one to a server that has since been restarted: once more, afresh.
+                if attempt == 2 or not isinstance(error.__cause__, DriverError):
+                    raise
+        raise AssertionError("unreachable")
+
+    @contextmanager
+    def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
+        """One write transaction: committed when the block ends, rolled back when it raises."""
+        with self._transaction(neo4j.WRITE_ACCESS, seconds) as transaction:
+            yield Transaction(transaction)
+
+    def run_schema(self, text: str) -> None:
+        """One statement about constraints or indexes, in a transaction of its own."""
+        with self._transaction(neo4j.WRITE_ACCESS, WRITE_SECONDS_MAX) as transaction:
+            transaction.run(text).consume()
+
+    def plan(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, list[str]]:
+        """What EXPLAIN says of a statement: its type (r, rw, w or s) and the operators of its plan."""
+        with self._transaction(neo4j.READ_ACCESS, READ_SECONDS_MAX) as transaction:
+            summary = transaction.run(f"EXPLAIN {text}", dict(parameters)).consume()
+        operators: list[str] = []
+        waiting = [summary.plan] if summary.plan else []
+        while waiting:
+            node = waiting.pop()
+            operators.append(str(node["operatorType"]).partition("@")[0])
+            waiting.extend(node.get("children") or [])
+        return summary.query_type or "", operators
+
+    @contextmanager
+    def _transaction(self, access: str, seconds: float) -> Iterator[neo4j.Transaction]:
+        try:
+            with (
+                self._driver.session(database=self._database, default_access_mode=access) as session,
+                session.begin_transaction(timeout=seconds) as transaction,
+            ):
+                yield transaction
+                transaction.commit()
+        except (DriverError, Neo4jError) as error:
+            raise _ours(error) from error
+
+
+def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
+    """The driver's error in our words."""
+    if isinstance(error, AuthError):
+        return UnavailableError(
+            "Neo4j refused the user name or password",
+            mend="Set HEADWATER_NEO4J_USER and HEADWATER_NEO4J_PASSWORD.",
+        )
+    if isinstance(error, DriverError):
+        return UnavailableError(
+            f"Neo4j does not answer: {error}", mend="Is it running? `headwater doctor` looks at everything."
+        )
+    if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
+        return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
+    assert isinstance(error, ClientError | Neo4jError)
+    return QueryError(f"Neo4j refused the query ({error.code}): {error.message}")
+
+
+def _plain(record: neo4j.Record) -> Row:
+    return {key: plain_value(record[key]) for key in record.keys()}  # noqa: SIM118 (a Record iterates over values)
+
+
+def plain_value(value: Any) -> Any:
+    """A value of the driver as plain Python: nodes and relationships as their properties, times as datetime."""
+    if isinstance(value, neo4j.time.DateTime):
+        native = value.to_native()
+        return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native
+    if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
+        return {key: plain_value(item) for key, item in value.items()}
+    if isinstance(value, neo4j.graph.Path):
+        return [plain_value(node) for node in value.nodes]
+    if isinstance(value, list):
+        return [plain_value(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain_value(item) for key, item in value.items()}
+    return value
