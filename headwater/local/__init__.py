@@ -1,0 +1,12 @@
+"""Real servers on this machine, without Docker.
+
+    java    the machine's own Java 17 or 21, or a clear word how to install one
+    jars    Neo4j's jars: pinned and hashed in `neo4j.lock`, fetched once into the user's cache
+    gateway a JVM that Python can talk to (py4j, which comes with pyspark)
+    neo4j   a managed Neo4j 5.26: its own process, its own home, loopback only, a generated password
+
+Promises: what is fetched is exactly what the lock file names; a server survives the death of the
+process that started it and is found again by its home; nothing listens beyond this machine.
+Refuses: a home that another server holds, a port that another program has, a jar with a wrong hash.
+Imports nothing of ours but `headwater.errors`.
+"""

@@ -1,0 +1,88 @@
+"""A JVM that Python can talk to: py4j's own `GatewayServer`, with a token, on loopback.
+
+Neo4j publishes no main class that starts a server, and Ivy's command line does one thing at a time;
+both have plain Java classes that are easily driven from here. py4j and Ivy come inside pyspark.
+Promises: objects stay alive in the JVM until it ends, so another process may use them by their id;
+a broken connection is an exception and never a line in somebody's log.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway  # type: ignore[import-untyped]
+
+from headwater.errors import JarError
+from headwater.local.java import Java
+
+main_class = "py4j.GatewayServer"
+stop_seconds_max = 5.0
+
+
+class _Client(GatewayClient):  # type: ignore[misc]
+    """py4j's client writes a traceback to the root logger whenever a JVM goes away; ours only raises."""
+
+    def send_command(self, command: str, retry: bool = True, binary: bool = False) -> Any:  # noqa: ARG002
+        connection = self._get_connection()
+        try:
+            response = connection.send_command(command)
+        except BaseException:
+            connection.close(True)
+            raise
+        self._give_back_connection(connection)
+        return response
+
+
+class _Gateway(JavaGateway):  # type: ignore[misc]
+    def _create_gateway_client(self) -> GatewayClient:
+        return _Client(gateway_parameters=self.gateway_parameters)
+
+
+def connect(port: int, token: str) -> Any:
+    # Without memory management an object lives until its JVM does, whichever process made it.
+    return _Gateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, enable_memory_management=False))
+
+
+def pyspark_jar(pattern: str) -> Path:
+    """A jar shipped inside pyspark, found without importing pyspark (which takes a second)."""
+    spec = importlib.util.find_spec("pyspark")
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        for jar in sorted(Path(place, "jars").glob(pattern)):
+            return jar
+    raise JarError(f"pyspark's {pattern} is not installed.", mend="pip install 'headwater[local]'")
+
+
+@contextmanager
+def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
+    """A short-lived JVM: it ends with this block, or with this process, whichever is first."""
+    command = [str(java.program), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
+    command += [":".join(map(str, classpath)), main_class, "--enable-auth", "--die-on-broken-pipe", "0"]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        port, token = process.stdout.readline(), process.stdout.readline().decode().strip()
+        if not token:
+            raise JarError("Java could not be started to fetch jars.", mend="Run `headwater doctor`.")
+        gateway = connect(int(port), token)
+        yield gateway
+        gateway.close()
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        try:
+            process.wait(stop_seconds_max)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
