@@ -1,0 +1,70 @@
+"""How the listener names a place in a file system, so that a citation meets the dataset it produced.
+
+A dataset is a namespace and a name: `/data/x` is (`file`, `/data/x`), `s3a://lake/x` is (`s3://lake`, `x`),
+`hdfs://node:8020/x` is (`hdfs://node:8020`, `/x`). Folders that only say which part of a dataset they hold
+(`dt=2024-01-31`, `2024-01-31`, `2024/01/31`) are cut off the end, because the listener cuts them off too.
+A test holds every rule here against the listener's own classes.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from urllib.parse import unquote, urlsplit
+
+# What the listener calls the stores that have several spellings.
+_OBJECT_STORES = {"s3": "s3", "gs": "gs", "abfs": "abfss", "wasb": "wasbs"}
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}\.\d{2}\.\d{4}|\d{8}")
+_DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%Y%m%d")
+
+
+def _is_date(text: str, *formats: str) -> bool:
+    for form in formats:
+        try:
+            parsed = datetime.strptime(text, form)
+        except ValueError:
+            continue
+        # strptime takes a month of one digit; the listener does not.
+        if parsed.strftime(form).zfill(len(text)) == text:
+            return True
+    return False
+
+
+def _is_partition(folder: str) -> bool:
+    """`key=value`, a month, or a day with nothing but digits and separators around it."""
+    if folder.count("=") == 1 or _is_date(folder, "%Y%m", "%Y-%m"):
+        return True
+    found = _DATE.search(folder)
+    if found is None or not _is_date(found[0], *_DATE_FORMATS):
+        return False
+    rest = folder.replace(found[0], "", 1).replace("T", "", 1).replace("Z", "", 1)
+    return re.fullmatch(r"[\d\s:.\-]*", rest) is not None
+
+
+def without_partitions(name: str) -> str:
+    """The name of the dataset that a folder of one day, month or key belongs to."""
+    while True:
+        folders = name.strip("/").split("/")
+        if len(folders) > 3 and _is_date("".join(folders[-3:]), "%Y%m%d"):
+            cut = 3
+        elif len(folders) > 2 and _is_date("".join(folders[-2:]), "%Y%m"):
+            cut = 2
+        elif len(folders) > 1 and _is_partition(folders[-1]):
+            cut = 1
+        else:
+            return name
+        name = name.rstrip("/").rsplit("/", cut)[0]
+
+
+def dataset_name(uri: str) -> tuple[str, str]:
+    """(namespace, name) of an absolute path or URI, as the listener would say it."""
+    parts = urlsplit(uri)
+    path = unquote(parts.path) if parts.scheme else uri
+    if parts.scheme in {"", "file"}:
+        return "file", without_partitions(path.rstrip("/") or "/")
+    for prefix, canonical in _OBJECT_STORES.items():
+        if parts.scheme.startswith(prefix):
+            name = without_partitions(path.strip("/") or "/")
+            return f"{canonical}://{parts.netloc}", name
+    namespace = f"{parts.scheme}://{parts.netloc}" if parts.netloc else parts.scheme
+    return namespace, without_partitions(path.rstrip("/") or "/")
