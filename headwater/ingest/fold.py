@@ -40,6 +40,8 @@ T = TypeVar("T")
 FACET_BYTES_MAX = 32_768
 # Folded into edges, so not kept as text on the node as well.
 _FOLDED_FACETS = frozenset({"columnLineage", native.ARTIFACT_FACET})
+# What the graph itself is made from is kept whatever its size.
+_NEVER_CUT = frozenset({"schema", native.ANSWER_FACET, native.SOURCE_FACET, native.ARTIFACT_FACET, native.RUN_FACET})
 
 
 class _InputField(msgspec.Struct):
@@ -152,8 +154,14 @@ def _dataset_event(delta: GraphDelta, event: Event, dataset: Dataset) -> None:
 
 def _answer(delta: GraphDelta, event: Event, dataset: Dataset, facet: msgspec.Raw) -> None:
     register = _registers(event, {native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
-    if register is not None:
-        delta.answers[answer_urn(dataset.name)] = AnswerFacts(dataset.name, register)
+    if register is None:
+        return
+    for citation in native.citations(register.value):
+        if citation.answer_id:
+            delta.answers[answer_urn(citation.answer_id)] = AnswerFacts(citation.answer_id)
+        else:
+            _mention(delta, Name(citation.namespace, citation.name))
+    facts.absorb(delta, GraphDelta(answers={answer_urn(dataset.name): AnswerFacts(dataset.name, register)}))
 
 
 def _use(delta: GraphDelta, used: dict[str, Usage], event: Event, dataset: Dataset, facets: Facets | None) -> Usage:
@@ -172,9 +180,15 @@ def _dataset(delta: GraphDelta, event: Event, dataset: Dataset) -> str:
     return urn
 
 
+def _mention(delta: GraphDelta, dataset: Name) -> None:
+    """A dataset that an event only refers to: it is in the graph, and nothing more is said of it."""
+    urn = dataset_urn(dataset.namespace, dataset.name)
+    facts.absorb(delta, GraphDelta(datasets={urn: DatasetFacts(dataset)}))
+
+
 def _job(delta: GraphDelta, event: Event, job: Job) -> JobFacts:
     said = JobFacts(Name(job.namespace, job.name), _span(event), _registers(event, job.facets))
-    delta.jobs[job_urn(job.namespace, job.name)] = said
+    facts.absorb(delta, GraphDelta(jobs={job_urn(job.namespace, job.name): said}))
     return said
 
 
@@ -191,7 +205,8 @@ def _parents(delta: GraphDelta, event: Event, run: RunFacts) -> None:
     run.parents[urn] = above.run_id
     if parent.job is not None and parent.job.namespace.strip() and parent.job.name.strip():
         name = Name(parent.job.namespace, parent.job.name)
-        above.jobs[job_urn(*msgspec.structs.astuple(name))] = name
+        above.jobs[job_urn(name.namespace, name.name)] = name
+        facts.absorb(delta, GraphDelta(jobs={job_urn(name.namespace, name.name): JobFacts(name)}))
     facts.absorb(delta, GraphDelta(runs={urn: above}))
 
 
@@ -216,6 +231,7 @@ def _column_flows(delta: GraphDelta, event: Event, dataset: Dataset, job: Job | 
         if _named(source):
             came_from.add(Name(source.namespace, source.name))
     for name in came_from:
+        _mention(delta, name)
         derivation = DerivationKey(target, name, through)
         facts.absorb(delta, GraphDelta(derivations={derivation: Flow(span)}))
     return came_from
@@ -244,14 +260,14 @@ def _span(event: Event) -> Span:
 def _registers(event: Event, facets: Mapping[str, msgspec.Raw] | None) -> Registers:
     registers: Registers = {}
     for name, raw in (facets or {}).items():
-        value = _canonical(bytes(raw))
+        value = _canonical(bytes(raw), name in _NEVER_CUT)
         if value is not None:
             registers[name] = Register(event.instant, event.rank, value)
     return registers
 
 
 @lru_cache(maxsize=8_192)
-def _canonical(raw: bytes) -> str | None:
+def _canonical(raw: bytes, whole: bool) -> str | None:
     """A facet as canonical JSON: "" when it says it is deleted, None when it is no facet at all."""
     try:
         value = msgspec.json.decode(raw)
@@ -261,7 +277,7 @@ def _canonical(raw: bytes) -> str | None:
         return None
     if value.get("_deleted") is True:
         return ""
-    if len(raw) > FACET_BYTES_MAX:
+    if len(raw) > FACET_BYTES_MAX and not whole:
         return f'{{"_bytes":{len(raw)},"_kept":"in the event log only"}}'
     return msgspec.json.encode(value, order="sorted").decode()
 

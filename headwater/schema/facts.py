@@ -16,7 +16,6 @@ from typing import TypeVar
 
 import msgspec
 
-NEVER = 2**63 - 1
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
@@ -38,14 +37,10 @@ class Name(msgspec.Struct, array_like=True, frozen=True, order=True):
 
 
 class Span(msgspec.Struct, array_like=True, frozen=True):
-    """The earliest and the latest instant at which something was seen."""
+    """The earliest and the latest instant at which something was seen. None where it was only referred to."""
 
-    first: int = NEVER
-    last: int = -NEVER
-
-    @property
-    def seen(self) -> bool:
-        return self.first <= self.last
+    first: int
+    last: int
 
 
 Registers = dict[str, Register]
@@ -61,7 +56,7 @@ class Usage(msgspec.Struct, omit_defaults=True):
 
 class RunFacts(msgspec.Struct, omit_defaults=True):
     run_id: str
-    span: Span = Span()
+    span: Span | None = None
     # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept one by one
     states: set[tuple[int, str]] = set()
     jobs: dict[str, Name] = {}
@@ -73,13 +68,13 @@ class RunFacts(msgspec.Struct, omit_defaults=True):
 
 class DatasetFacts(msgspec.Struct, omit_defaults=True):
     dataset: Name
-    span: Span = Span()
+    span: Span | None = None
     facets: Registers = {}
 
 
 class JobFacts(msgspec.Struct, omit_defaults=True):
     job: Name
-    span: Span = Span()
+    span: Span | None = None
     facets: Registers = {}
     # design-time lineage: what job events declare without a run
     inputs: dict[str, Name] = {}
@@ -88,13 +83,14 @@ class JobFacts(msgspec.Struct, omit_defaults=True):
 
 class AnswerFacts(msgspec.Struct, omit_defaults=True):
     answer_id: str
-    answer: Register
+    # None for an answer that others cite and nobody has sent yet
+    answer: Register | None = None
 
 
 class Flow(msgspec.Struct, omit_defaults=True):
     """An edge of the map that only ever grows: when it was seen, and in which ways."""
 
-    span: Span = Span()
+    span: Span | None = None
     ways: set[str] = set()
 
 
@@ -137,7 +133,9 @@ def _merged(a: Mapping[K, V], b: Mapping[K, V], join: Callable[[V, V], V]) -> di
     return merged
 
 
-def join_spans(a: Span, b: Span) -> Span:
+def join_spans(a: Span | None, b: Span | None) -> Span | None:
+    if a is None or b is None:
+        return a or b
     return Span(min(a.first, b.first), max(a.last, b.last))
 
 
@@ -182,7 +180,8 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
 
 
 def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
-    return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(a.answer, b.answer))
+    said = [register for register in (a.answer, b.answer) if register is not None]
+    return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(said, default=None))
 
 
 def join_flows(a: Flow, b: Flow) -> Flow:

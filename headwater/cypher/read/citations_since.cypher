@@ -1,0 +1,29 @@
+// The answers that cite versions of some datasets that were current at an instant or came later, each with the instant at
+// which a newer complete version took that version's place.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: dataset, answer, superseded
+// example: headwater cypher read/citations_since --param urns=dataset:file:/raw/planes --param at=2026-01-31T12:00:00Z
+UNWIND $urns AS urn
+WITH urn, COLLECT {
+  MATCH (a:Artifact)
+  WHERE a.dataset = urn AND a.complete = true AND a.createdAt <= $at
+  RETURN a.createdAt ORDER BY a.createdAt DESC LIMIT 1
+}[0] AS floor
+WITH urn, coalesce(floor, datetime({year: 1})) AS since, floor IS NULL AS unmade
+CALL (urn, since, unmade) {
+  MATCH (v:Artifact)
+  WHERE v.dataset = urn AND v.complete IN [true, false] AND v.createdAt >= since
+  MATCH (v)-[:CITED_BY]->(answer:Answer)
+  RETURN answer, v.createdAt AS createdAt
+  UNION
+  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(v:Source)-[:CITED_BY]->(answer:Answer)
+  WHERE unmade
+  RETURN answer, since AS createdAt
+}
+RETURN urn AS dataset, answer.urn AS answer, COLLECT {
+  MATCH (n:Artifact)
+  WHERE n.dataset = urn AND n.complete = true AND n.createdAt > createdAt
+  RETURN n.createdAt ORDER BY n.createdAt LIMIT 1
+}[0] AS superseded
+LIMIT $limit

@@ -1,0 +1,8 @@
+// The captured sources of some datasets.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, sources
+// example: headwater cypher read/dataset_sources --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn, COLLECT { MATCH (s:Source)-[:VERSION_OF]->(d) RETURN s.urn ORDER BY s.urn } AS sources

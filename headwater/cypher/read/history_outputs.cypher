@@ -1,0 +1,10 @@
+// One layer of a walk downstream over history: the versions that these runs made, and for each those of the versions read
+// that it is known to come from (an empty list: from any of them).
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: process, place, derived
+// example: headwater cypher read/history_outputs --param urns=run:RUN
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
+RETURN urn AS process, a.urn AS place, [(a)-[:DERIVED_FROM]->(v) WHERE EXISTS { (v)-[:FEEDS]->(r) } | v.urn] AS derived
+LIMIT $limit

@@ -1,0 +1,22 @@
+// Some nodes by urn, with their properties but for the facts they were made from.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, label, properties
+// example: headwater cypher read/nodes --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (n:Dataset {urn: urn}) RETURN n, 'Dataset' AS label
+  UNION ALL
+  MATCH (n:Job {urn: urn}) RETURN n, 'Job' AS label
+  UNION ALL
+  MATCH (n:PipelineRun {urn: urn}) RETURN n, 'PipelineRun' AS label
+  UNION ALL
+  MATCH (n:Source {urn: urn}) RETURN n, 'Source' AS label
+  UNION ALL
+  MATCH (n:Artifact {urn: urn}) RETURN n, 'Artifact' AS label
+  UNION ALL
+  MATCH (n:Answer {urn: urn}) RETURN n, 'Answer' AS label
+  UNION ALL
+  MATCH (n:Column {urn: urn}) RETURN n, 'Column' AS label
+}
+RETURN urn, label, n {.*, facts: null} AS properties

@@ -1,0 +1,18 @@
+// Which version of a dataset was current at an instant for a run or an answer: the newest complete one, and beside it
+// the newest that a failed or unfinished run left since. A run never reads the version it makes itself.
+// access: read
+// params: $rows LIST<MAP>
+// returns: number, complete, partial
+// example: run by the worker
+UNWIND $rows AS row
+WITH row, COLLECT {
+  MATCH (a:Artifact)
+  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.at AND a.run <> row.consumer
+  RETURN a ORDER BY a.createdAt DESC, a.urn DESC LIMIT 1
+} AS whole
+RETURN row.number AS number, whole[0].urn AS complete, COLLECT {
+  MATCH (a:Artifact)
+  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.at AND a.run <> row.consumer
+    AND (whole = [] OR a.createdAt > whole[0].createdAt)
+  RETURN a.urn ORDER BY a.createdAt DESC, a.urn DESC LIMIT 1
+}[0] AS partial

@@ -1,0 +1,12 @@
+// Column lineage: a field comes from another field through a job, in some ways (DIRECT:IDENTITY, INDIRECT:FILTER).
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (i:Column {urn: row.source})
+MATCH (o:Column {urn: row.target})
+MERGE (i)-[e:FEEDS {job: row.job}]->(o)
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
+    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END,
+    e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }

@@ -1,0 +1,19 @@
+// History: the versions from which a version is known to come, among those its run read.
+// access: write
+// params: $urns LIST<STRING>
+// returns: nothing
+// example: run by the worker
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
+OPTIONAL MATCH (v:Source|Artifact)-[:FEEDS]->(r)
+WHERE v.dataset IN a.derivedFrom
+WITH a, collect(v) AS wanted
+CALL (a, wanted) {
+  MATCH (a)-[old:DERIVED_FROM]->(v)
+  WHERE NOT v IN wanted
+  DELETE old
+}
+CALL (a, wanted) {
+  UNWIND wanted AS v
+  MERGE (a)-[:DERIVED_FROM]->(v)
+}

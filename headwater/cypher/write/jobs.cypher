@@ -1,0 +1,8 @@
+// Set the nodes of some jobs to what their facts say.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MERGE (n:Job {urn: row.urn})
+SET n += row.properties

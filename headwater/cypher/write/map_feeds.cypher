@@ -1,0 +1,11 @@
+// The map: a job reads a dataset. The edge only ever grows, so its span is the earliest and latest of all events.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (d:Dataset {urn: row.dataset})
+MATCH (j:Job {urn: row.job})
+MERGE (d)-[e:FEEDS]->(j)
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
+    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END

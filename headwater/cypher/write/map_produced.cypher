@@ -1,0 +1,11 @@
+// The map: a job writes a dataset.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (d:Dataset {urn: row.dataset})
+MATCH (j:Job {urn: row.job})
+MERGE (j)-[e:PRODUCED]->(d)
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
+    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END

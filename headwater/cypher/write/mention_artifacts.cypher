@@ -1,0 +1,10 @@
+// Versions known only because an event names them; the run that made them has not been heard of yet.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (d:Dataset {urn: row.dataset})
+MERGE (a:Artifact {urn: row.urn})
+ON CREATE SET a += row.properties
+MERGE (a)-[:VERSION_OF]->(d)

@@ -1,0 +1,10 @@
+// Columns that only a column edge or an answer names.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (d:Dataset {urn: row.dataset})
+MERGE (c:Column {urn: row.urn})
+ON CREATE SET c += row.properties, c.current = false
+MERGE (d)-[:HAS_COLUMN]->(c)

@@ -1,0 +1,8 @@
+// Set the nodes of some runs to what their facts say.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MERGE (n:PipelineRun {urn: row.urn})
+SET n += row.properties

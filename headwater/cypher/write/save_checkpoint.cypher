@@ -1,0 +1,7 @@
+// Record how far a spool has been folded, in the very transaction that writes what was folded.
+// access: write
+// params: $spool STRING, $position INTEGER, $folded INTEGER, $dead INTEGER
+// returns: nothing
+// example: run by the worker
+MERGE (c:Checkpoint {spool: $spool})
+SET c.position = $position, c.folded = $folded, c.dead = $dead, c.at = datetime()

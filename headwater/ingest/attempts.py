@@ -1,0 +1,46 @@
+"""The attempt rule: what state a run is in, from the set of its state events alone.
+
+1. Events are ordered by (instant, START before what ends a run).
+2. A START after an ending opens a new attempt (Airflow sends the same run id when a date is run again).
+3. Within the last attempt FAIL beats ABORT beats COMPLETE: the Spark listener really sends FAIL and then COMPLETE.
+4. No ending: RUNNING.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headwater.schema.events import RANKS
+
+_WORST_FIRST = ("FAIL", "ABORT", "COMPLETE")
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The last attempt of a run, and how many there were. Instants in microseconds since 1970, UTC."""
+
+    status: str
+    count: int
+    started: int | None
+    finished: int | None
+    failed: int | None
+
+
+def attempts(states: Iterable[tuple[int, str]]) -> Attempts:
+    """The state of a run from its (instant, START | COMPLETE | ABORT | FAIL) events, in any order."""
+    count, started, endings = 0, None, list[tuple[int, str]]()
+    for instant, state in sorted(set(states), key=lambda pair: (pair[0], RANKS[pair[1]], pair[1])):
+        if state != "START":
+            count = max(count, 1)
+            endings.append((instant, state))
+        elif endings or count == 0:
+            count, started, endings = count + 1, instant, []
+        elif started is None:
+            started = instant
+    for worst in _WORST_FIRST:
+        instants = [instant for instant, state in endings if state == worst]
+        if instants:
+            failed = instants[0] if worst == "FAIL" else None
+            return Attempts(worst, count, started, instants[-1], failed)
+    return Attempts("RUNNING", max(count, 1), started, None, None)

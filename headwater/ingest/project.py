@@ -1,0 +1,367 @@
+"""`project`: from joined facts to what the graph shows of them. Pure: the same facts give the same rows.
+
+A projection never looks at what was projected before, so nothing here can depend on the order of arrival. What
+spans several entities (which version of a dataset was current when a run started) is in `ingest.versions`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, TypeVar
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+import msgspec
+
+from headwater.errors import EventError
+from headwater.ingest.attempts import Attempts, attempts
+from headwater.schema import native
+from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.facts import (
+    AnswerFacts,
+    DatasetFacts,
+    JobFacts,
+    Name,
+    Registers,
+    RunFacts,
+    Span,
+    Usage,
+)
+from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, run_urn, source_urn
+
+Properties = dict[str, Any]
+T = TypeVar("T")
+# What Neo4j can hold; a count beyond it is no count.
+_Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class _Statistics(msgspec.Struct, rename="camel"):
+    row_count: _Count | None = None
+    size: _Count | None = None
+    file_count: _Count | None = None
+
+
+class _Error(msgspec.Struct):
+    message: str
+
+
+class _Engine(msgspec.Struct):
+    name: str
+    version: str | None = None
+
+
+class _NominalTime(msgspec.Struct, rename="camel"):
+    nominal_start_time: str
+
+
+class _RunDetails(msgspec.Struct, rename="camel"):
+    version: str | None = None
+    triggered_by: str | None = None
+
+
+class _ArtifactDetails(msgspec.Struct, rename="camel"):
+    run_id: str
+    type: str | None = None
+    row_count: _Count | None = None
+    storage_path: str | None = None
+    created_at: str | None = None
+    schema: str | None = None
+
+
+class _SourceDetails(msgspec.Struct, rename="camel"):
+    origin: str | None = None
+    format: str | None = None
+    row_count: _Count | None = None
+    captured_at: str | None = None
+    checksum: str | None = None
+
+
+class _Type(msgspec.Struct, rename="camel"):
+    dataset_type: str | None = None
+    job_type: str | None = None
+
+
+class _Sql(msgspec.Struct):
+    query: str
+
+
+class _Field(msgspec.Struct):
+    name: str
+    type: str | None = None
+    fields: list[_Field] | None = None
+
+
+class _Schema(msgspec.Struct):
+    fields: list[_Field] = []
+
+
+class Citation(msgspec.Struct, frozen=True):
+    """One thing an answer cites: a dataset (`dataset`), perhaps one version of it (`pinned`) or one column of it."""
+
+    dataset: str = ""
+    name: tuple[str, str] = ("", "")
+    pinned: str | None = None
+    column: str | None = None
+    field: str | None = None
+    answer: str | None = None
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A dataset that a run read or an answer cited, at an instant; `pinned` when the event names the version."""
+
+    dataset: str
+    pinned: str | None
+    properties: Properties
+
+
+class RunView(msgspec.Struct):
+    node: Properties
+    artifacts: dict[str, Properties]
+    uses: list[Use]
+    produced: dict[str, Properties]
+
+
+class DatasetView(msgspec.Struct):
+    node: Properties
+    columns: dict[str, Properties]
+    source: Properties | None
+
+
+class AnswerView(msgspec.Struct):
+    node: Properties
+    citations: list[Citation]
+
+
+def run_view(facts: RunFacts) -> RunView:
+    """A run, what it read, and the version it made of every dataset it wrote."""
+    state = attempts(facts.states)
+    started = _started(facts, state)
+    details = _read(_RunDetails, facts.facets, native.RUN_FACET) or _RunDetails()
+    engine = _read(_Engine, facts.facets, "processing_engine")
+    nominal = _read(_NominalTime, facts.facets, "nominalTime")
+    job = max(facts.jobs.values(), default=None)
+    node: Properties = {
+        "runId": facts.run_id,
+        "runUuid": _uuid_beside(facts.run_id),
+        "pipelineName": job.name if job else None,
+        "namespace": job.namespace if job else None,
+        "status": state.status,
+        "startedAt": _time(started),
+        "finishedAt": _time(state.finished),
+        "failedAt": _time(state.failed),
+        "attempts": state.count,
+        "error": _error(facts.facets),
+        "engine": " ".join(word for word in (engine.name, engine.version) if word) if engine else None,
+        "nominalStart": _time_of(nominal.nominal_start_time) if nominal else None,
+        "version": details.version,
+        "triggeredBy": details.triggered_by,
+        "facts": _text(facts),
+    }
+    artifacts, produced = {}, {}
+    for urn, usage in facts.outputs.items():
+        made = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
+        artifacts[made] = _artifact(facts, urn, usage, state, started)
+        produced[made] = {key: artifacts[made][key] for key in ("rowCount", "bytes")}
+    uses = [_use(urn, usage) for urn, usage in sorted(facts.inputs.items())]
+    return RunView(node, artifacts, uses, produced)
+
+
+def _started(facts: RunFacts, state: Attempts) -> int | None:
+    if state.started is not None or facts.span is None:
+        return state.started
+    return facts.span.first
+
+
+def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None) -> Properties:
+    details = _read(_ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    statistics = _read(_Statistics, usage.facets, "outputStatistics") or _Statistics()
+    # A run that has ended made its version when it ended; until then readers meet what it has written so far.
+    created = _time(state.finished if state.finished is not None else started)
+    return {
+        "namespace": usage.dataset.namespace,
+        "name": usage.dataset.name,
+        "dataset": dataset,
+        "run": run_urn(facts.run_id),
+        "runId": facts.run_id,
+        "createdAt": (_time_of(details.created_at) if details else None) or created,
+        "complete": state.status == "COMPLETE",
+        "status": state.status,
+        "rowCount": details.row_count if details and details.row_count is not None else statistics.row_count,
+        "bytes": statistics.size,
+        "fileCount": statistics.file_count,
+        "type": details.type if details else None,
+        "storagePath": details.storage_path if details else None,
+        "schema": details.schema if details else None,
+        "derivedFrom": sorted(dataset_urn(name.namespace, name.name) for name in usage.derived) or None,
+    }
+
+
+def _use(urn: str, usage: Usage) -> Use:
+    pinned = _read(_ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    statistics = _read(_Statistics, usage.facets, "inputStatistics") or _Statistics()
+    version = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned else None
+    return Use(urn, version, {"rowCount": statistics.row_count, "bytes": statistics.size})
+
+
+def dataset_view(facts: DatasetFacts) -> DatasetView:
+    """A dataset, its columns now, and its registered source if one was sent."""
+    name = facts.dataset
+    schema = _read(_Schema, facts.facets, "schema")
+    fields = _flattened(schema.fields, "") if schema else {}
+    kind = _read(_Type, facts.facets, "datasetType")
+    node = {
+        "namespace": name.namespace,
+        "name": name.name,
+        **_seen(facts.span),
+        "columns": list(fields) or None,
+        "schema": msgspec.json.encode(fields).decode() if fields else None,
+        "type": kind.dataset_type if kind else None,
+        "facts": _text(facts),
+    }
+    columns = {
+        column_urn(name.namespace, name.name, field): {**column_properties(name, field), "type": type, "current": True}
+        for field, type in fields.items()
+    }
+    return DatasetView(node, columns, _source(facts))
+
+
+def column_properties(dataset: Name, field: str) -> Properties:
+    """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
+    return {"namespace": dataset.namespace, "dataset": dataset.name, "name": field}
+
+
+def source_properties(dataset: Name) -> Properties:
+    """What every source node has, registered or not."""
+    return {
+        "namespace": dataset.namespace,
+        "name": dataset.name,
+        "dataset": dataset_urn(dataset.namespace, dataset.name),
+    }
+
+
+def _source(facts: DatasetFacts) -> Properties | None:
+    details = _read(_SourceDetails, facts.facets, native.SOURCE_FACET)
+    if details is None:
+        return None
+    return {
+        **source_properties(facts.dataset),
+        "registered": True,
+        "origin": details.origin,
+        "format": details.format,
+        "rowCount": details.row_count,
+        "capturedAt": _time_of(details.captured_at),
+        "checksum": details.checksum,
+    }
+
+
+def source_of(facts: DatasetFacts) -> str:
+    return source_urn(facts.dataset.namespace, facts.dataset.name)
+
+
+def _flattened(fields: list[_Field], prefix: str) -> dict[str, str | None]:
+    """Nested fields by their dotted path, parents before children."""
+    flat: dict[str, str | None] = {}
+    for field in fields:
+        if not field.name.strip():
+            continue
+        flat[prefix + field.name] = field.type
+        flat.update(_flattened(field.fields or [], f"{prefix}{field.name}."))
+    return flat
+
+
+def job_properties(facts: JobFacts) -> Properties:
+    """A job node."""
+    sql = _read(_Sql, facts.facets, "sql")
+    kind = _read(_Type, facts.facets, "jobType")
+    return {
+        "namespace": facts.job.namespace,
+        "name": facts.job.name,
+        **_seen(facts.span),
+        "type": kind.job_type if kind else None,
+        "sql": sql.query if sql else None,
+        "facts": _text(facts),
+    }
+
+
+def answer_view(facts: AnswerFacts) -> AnswerView:
+    """An answer and what it cites. One that is only referred to has no properties but its id."""
+    if facts.answer is None or not facts.answer.value:
+        return AnswerView({"answerId": facts.answer_id, "facts": _text(facts)}, [])
+    said = native.answer_facet(facts.answer.value)
+    node = {
+        "answerId": facts.answer_id,
+        "name": facts.answer_id,
+        "type": said.type,
+        "content": said.content,
+        "generatedAt": _time_of(said.generated_at) or _time(facts.answer.instant),
+        "generatedBy": said.generated_by,
+        "facts": _text(facts),
+    }
+    return AnswerView(node, [_citation(citation) for citation in native.citations(facts.answer.value)])
+
+
+def _citation(citation: native.CitationFacet) -> Citation:
+    if citation.answer_id:
+        return Citation(answer=answer_urn(citation.answer_id))
+    name = (citation.namespace, citation.name)
+    return Citation(
+        dataset=dataset_urn(*name),
+        name=name,
+        field=citation.field,
+        pinned=artifact_urn(*name, citation.run_id) if citation.run_id else None,
+        column=column_urn(*name, citation.field) if citation.field else None,
+    )
+
+
+def span_properties(span: Span | None) -> Properties:
+    """The ends of a span as times, for an edge of the map."""
+    return {"first": _time(span.first) if span else None, "last": _time(span.last) if span else None}
+
+
+def _seen(span: Span | None) -> Properties:
+    return {"firstSeen": _time(span.first) if span else None, "lastSeen": _time(span.last) if span else None}
+
+
+def _error(facets: Registers) -> str | None:
+    """Why a run failed: the specification's facet, then the one in which Spark really puts the cause."""
+    for name in ("errorMessage", "spark.exception"):
+        said = _read(_Error, facets, name)
+        if said is not None:
+            return said.message
+    return None
+
+
+def _uuid_beside(run_id: str) -> str | None:
+    """A stable UUID for a run id that is none: UUIDv5 (RFC 9562) of the id in the URL namespace."""
+    try:
+        UUID(run_id)
+    except ValueError:
+        return str(uuid5(NAMESPACE_URL, run_id))
+    return None
+
+
+def _time(instant: int | None) -> datetime | None:
+    return None if instant is None else datetime_of(instant)
+
+
+def _time_of(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return datetime_of(instant_of(text))
+    except EventError:
+        return None
+
+
+def _text(facts: msgspec.Struct) -> str:
+    return msgspec.json.encode(facts, order="sorted").decode()
+
+
+def _read(kind: type[T], facets: Registers, name: str) -> T | None:
+    """A facet as its type; None when it is absent, deleted or not what its name promises."""
+    register = facets.get(name)
+    if register is None or not register.value:
+        return None
+    try:
+        return msgspec.json.decode(register.value, type=kind, strict=False)
+    except (msgspec.MsgspecError, ValueError):
+        return None

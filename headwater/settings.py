@@ -1,0 +1,110 @@
+"""Every setting, read once from the environment: `HEADWATER_` and the name in capitals.
+
+An unknown `HEADWATER_` variable, a value of the wrong type or an unsafe combination stops the program with a
+message that names it; nothing is guessed. Durations are in seconds, sizes in bytes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headwater.errors import SettingsError
+
+PREFIX = "HEADWATER_"
+# Read elsewhere than here: by the jar resolver, and by prometheus-client's own name.
+_OTHERS = frozenset({"HEADWATER_IVY_SETTINGS"})
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be set; the defaults suit one machine, everything on loopback."""
+
+    # Where the spool, the local Neo4j and its password live.
+    home: str = "~/.headwater"
+    # Where jars that were resolved once are kept; empty: the user's cache folder.
+    cache: str = ""
+    # Where the API listens. Anything but loopback needs `allow_anonymous`, until keys exist.
+    host: str = "127.0.0.1"
+    port: int = 8000
+    # Say that whoever reaches the API may use it: for a private network or behind a proxy that checks.
+    allow_anonymous: bool = False
+    neo4j_uri: str = "bolt://127.0.0.1:7687"
+    neo4j_user: str = "neo4j"
+    neo4j_password: str = ""
+    # A file that holds the password, so that it need not stand in the environment.
+    neo4j_password_file: str = ""
+    neo4j_database: str = "neo4j"
+    # The spool file; empty: `spool.db` in the home.
+    spool: str = ""
+    # The spool answers 503 beyond this size.
+    spool_bytes_max: int = 20 * 2**30
+    # The largest event, and the largest batch, after unpacking.
+    event_bytes_max: int = 10 * 2**20
+    batch_bytes_max: int = 100 * 2**20
+    # How many events the worker folds into one transaction.
+    fold_events_max: int = 1_000
+    log_level: str = "info"
+
+    @property
+    def home_path(self) -> Path:
+        return Path(self.home).expanduser()
+
+    @property
+    def spool_path(self) -> Path:
+        return Path(self.spool).expanduser() if self.spool else self.home_path / "spool.db"
+
+    @property
+    def cache_path(self) -> Path:
+        if self.cache:
+            return Path(self.cache).expanduser()
+        return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "headwater"
+
+    def password(self) -> str:
+        """The password of Neo4j. Raises SettingsError when its file cannot be read."""
+        if not self.neo4j_password_file:
+            return self.neo4j_password
+        try:
+            return Path(self.neo4j_password_file).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise SettingsError(f"HEADWATER_NEO4J_PASSWORD_FILE: {error}") from error
+
+
+def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
+    """The settings of an environment; an override that is not None wins. Raises SettingsError."""
+    known = {field.name for field in msgspec.structs.fields(Settings)}
+    values: dict[str, Any] = {}
+    for variable, value in environment.items():
+        if not variable.startswith(PREFIX) or variable in _OTHERS:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            meant = f" Did you mean {PREFIX}{close[0].upper()}?" if close else ""
+            raise SettingsError(f"{variable} is no setting of Headwater.{meant}", mend="docs/settings.md lists them.")
+        values[name] = value
+    values |= {name: value for name, value in overrides.items() if value is not None}
+    try:
+        settings = msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"a setting is wrong: {error}", mend="docs/settings.md lists them.") from error
+    _refuse_unsafe(settings)
+    return settings
+
+
+def _refuse_unsafe(settings: Settings) -> None:
+    if settings.host not in _LOOPBACK and not settings.allow_anonymous:
+        raise SettingsError(
+            f"HEADWATER_HOST is {settings.host}, which others can reach, and Headwater asks nobody for a key",
+            mend="Listen on 127.0.0.1, or set HEADWATER_ALLOW_ANONYMOUS=true where only friends reach it.",
+        )
+    for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max"):
+        if getattr(settings, name) <= 0:
+            raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
+    if not 0 <= settings.port <= 65_535:
+        raise SettingsError(f"HEADWATER_PORT {settings.port} is no port")
