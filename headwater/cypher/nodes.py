@@ -1,0 +1,83 @@
+"""Nodes by urn: whether they are there, what they are called, their properties.
+
+Most names need no question at all, because a urn spells them; only a hashed urn (longer than the index takes) and a
+run, whose name is that of its pipeline, are looked up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
+from headwater.errors import NotFoundError
+from headwater.schema.graph import LABELS, NODE_KINDS
+from headwater.schema.urns import parse_urn
+
+URNS_PER_QUERY_MAX = 2_000
+
+
+@dataclass(frozen=True)
+class NodeName:
+    """A node as a lineage shows it. `kind` is its label in capitals: DATASET, JOB, PIPELINE_RUN, ..."""
+
+    urn: str
+    kind: str
+    namespace: str | None
+    name: str
+
+
+def kind_of(urn: str) -> str:
+    """The kind of node a urn names. Raises QueryError when it is no urn."""
+    return NODE_KINDS[LABELS[parse_urn(urn).kind]]
+
+
+def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> dict[str, Row]:
+    """The properties of those of these nodes that exist, by urn."""
+    found: dict[str, Row] = {}
+    wanted = list(dict.fromkeys(urns))
+    for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
+        some = wanted[start : start + URNS_PER_QUERY_MAX]
+        for row in database.read("read/nodes", seconds=seconds, urns=some):
+            found[row["urn"]] = {key: value for key, value in row["properties"].items() if value is not None}
+    return found
+
+
+def require_node(database: Database, urn: str) -> Row:
+    """The properties of one node. Raises NotFoundError when it is not in the graph."""
+    kind = parse_urn(urn).kind
+    row = read_nodes(database, [urn]).get(urn)
+    if row is None:
+        raise NotFoundError(f"there is no {kind} {urn!r}", mend="`headwater search TEXT` finds names.")
+    return row
+
+
+def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
+    """What these nodes are called, in the order given; those that are not in the graph keep what their urn spells."""
+    wanted = list(urns)
+    unspelled = [urn for urn in wanted if urn.startswith("run:") or not parse_urn(urn).parts]
+    rows = read_nodes(database, unspelled) if unspelled else {}
+    return [_named(urn, rows.get(urn, {})) for urn in wanted]
+
+
+def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
+    kind, parts = parse_urn(urn)
+    if kind == "run":
+        run_id = row.get("runId") or (parts[0] if parts else urn)
+        return NodeName(urn, kind_of(urn), row.get("namespace"), row.get("pipelineName") or run_id)
+    if not parts:
+        return NodeName(urn, kind_of(urn), row.get("namespace"), row.get("name") or row.get("answerId") or urn)
+    if kind == "answer":
+        return NodeName(urn, kind_of(urn), None, parts[0])
+    name = ".".join((parts[1], parts[2])) if kind == "column" else parts[1]
+    return NodeName(urn, kind_of(urn), parts[0], name)
+
+
+def read_facets(database: Database, urn: str) -> dict[str, Any]:
+    """The facets of a node as they were last sent, by name: {} when it has none."""
+    rows = database.read("read/facts", urns=[urn])
+    facts = json.loads(rows[0]["facts"]) if rows and rows[0]["facts"] else {}
+    registers: Mapping[str, list[Any]] = facts.get("facets") or {}
+    return {name: json.loads(register[2]) for name, register in sorted(registers.items()) if register[2]}
