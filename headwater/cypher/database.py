@@ -10,7 +10,8 @@ Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -36,6 +37,10 @@ WRITE_SECONDS_MAX = 60.0
 Row = dict[str, Any]
 
 
+def _unobserved(name: str, seconds: float) -> None:
+    """Nobody listens."""
+
+
 class Transaction:
     """An open transaction: runs queries of the library by name."""
 
@@ -49,8 +54,18 @@ class Transaction:
 class Database:
     """A Neo4j database. Safe to share between threads; close it when done."""
 
-    def __init__(self, uri: str, user: str, password: str, *, database: str = "neo4j") -> None:
+    def __init__(
+        self,
+        uri: str,
+        user: str,
+        password: str,
+        *,
+        database: str = "neo4j",
+        observed: Callable[[str, float], object] = _unobserved,
+    ) -> None:
+        """`observed` hears of every query of the library that was read: its name and its seconds."""
         self.uri = uri
+        self._observed = observed
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
             uri,
@@ -68,7 +83,10 @@ class Database:
 
     def read(self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any) -> list[Row]:
         """The rows of a query of the library. Raises UnavailableError or QueryError."""
-        return self.ask(query(name).text, parameters, seconds=seconds)
+        began = time.monotonic()
+        rows = self.ask(query(name).text, parameters, seconds=seconds)
+        self._observed(name, time.monotonic() - began)
+        return rows
 
     def ask(
         self,
@@ -138,6 +156,9 @@ def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
         return UnavailableError(
             f"Neo4j does not answer: {error}", mend="Is it running? `headwater doctor` looks at everything."
         )
+    if "OutOfMemory" in (error.code or ""):
+        # Neo4j calls this transient; trying the same again would only fail the same.
+        return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
     if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
         return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
     assert isinstance(error, ClientError | Neo4jError)

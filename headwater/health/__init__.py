@@ -1,0 +1,1 @@
+"""How Headwater itself fares: probes for orchestrators, metrics for Prometheus."""

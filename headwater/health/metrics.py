@@ -1,0 +1,113 @@
+"""Metrics for Prometheus.
+
+What must add up is read from where it is kept, not counted in passing: received from the spool, folded and dead from
+the checkpoint in the graph, waiting is what lies between. So at every moment
+
+    headwater_events_received_total
+        = headwater_events_folded_total + headwater_events_dead_total + headwater_spool_depth
+
+Histograms are kept by the processes that observe them. The API and the worker are two processes, so they share a
+folder of prometheus-client's (`PROMETHEUS_MULTIPROC_DIR`), and the API's /metrics answers for both.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.registry import Collector
+
+from headwater.cypher.database import Database
+from headwater.errors import HeadwaterError
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Folded
+from headwater.ingest.writer import Checkpoint
+
+SCRAPE_SECONDS_MAX = 2.0
+_LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
+_QUERY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+lag = Histogram(
+    "headwater_ingest_lag_seconds", "From accepted to visible in the graph, per event.", buckets=_LAG_SECONDS
+)
+fold_time = Histogram("headwater_fold_seconds", "One batch: fold and write, until committed.", buckets=_QUERY_SECONDS)
+query_time = Histogram(
+    "headwater_query_seconds", "One query of the library, by name.", ["query"], buckets=_QUERY_SECONDS
+)
+request_time = Histogram("headwater_request_seconds", "One HTTP request.", ["route", "status"], buckets=_QUERY_SECONDS)
+refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
+
+
+def observe_fold(folded: Folded) -> None:
+    """What the worker tells after every commit."""
+    now = time.time()
+    for received in folded.received:
+        lag.observe(max(now - received / 1_000_000, 0.0))
+    fold_time.observe(folded.seconds)
+
+
+def observe_query(name: str, seconds: float) -> None:
+    query_time.labels(name).observe(seconds)
+
+
+class Counts(Collector):
+    """The counts that add up. While Neo4j does not answer, its last known checkpoint stands."""
+
+    def __init__(self, spool: Spool, database: Database) -> None:
+        self._spool = spool
+        self._database = database
+        self._checkpoint = Checkpoint()
+
+    def collect(self) -> Iterator[Metric]:
+        received = self._spool.last()
+        up = self._refresh()
+        checkpoint = self._checkpoint
+        oldest = self._spool.received_at(checkpoint.position + 1)
+        age = time.time() - oldest / 1_000_000 if oldest is not None else 0.0
+        yield _counter("headwater_events_received", "Events accepted and synced to disk.", received)
+        yield _counter("headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded)
+        yield _counter("headwater_events_dead", "Events set aside with a reason.", checkpoint.dead)
+        yield _gauge("headwater_spool_depth", "Events that wait to be folded.", received - checkpoint.position)
+        yield _gauge("headwater_spool_oldest_seconds", "For how long the oldest of them has waited.", max(age, 0.0))
+        yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
+
+    def _refresh(self) -> bool:
+        try:
+            rows = self._database.read("read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id)
+        except HeadwaterError:
+            return False
+        self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
+        return True
+
+
+def exposition(counts: Counts) -> bytes:
+    """Everything, as Prometheus reads it."""
+    registry = CollectorRegistry()
+    registry.register(counts)
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
+
+
+def forget_ended_processes(folder: Path) -> None:
+    """Drop the gauges of processes that are gone, and histograms of theirs that nobody would ever clean."""
+    for file in folder.glob("*_*.db"):
+        pid = file.stem.rpartition("_")[2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists() and int(pid) != os.getpid():
+            mark_process_dead(int(pid), str(folder))  # type: ignore[no-untyped-call]
+
+
+def _counter(name: str, text: str, value: float) -> Metric:
+    family = CounterMetricFamily(name, text)
+    family.add_metric([], value)
+    return family
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    family = GaugeMetricFamily(name, text)
+    family.add_metric([], value)
+    return family

@@ -1,0 +1,150 @@
+"""The API: puts the rooms' routes together. No logic.
+
+Starting it needs the spool and nothing else; Neo4j may come later. It listens where the settings say, on loopback
+unless told otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio.to_thread
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.cypher.database import Database
+from headwater.errors import EventError, HeadwaterError
+from headwater.graphql.app import graphql_routes
+from headwater.health import http as health
+from headwater.health import metrics
+from headwater.ingest import http as ingest
+from headwater.ingest.appender import Appender
+from headwater.ingest.http import problem
+from headwater.ingest.spool import Spool
+from headwater.schema.events import parse
+from headwater.settings import Settings
+
+# Lineage walks run in threads; more at once than this wait for their turn.
+QUERY_THREADS_MAX = 32
+
+
+def connect(settings: Settings) -> Database:
+    """The graph that the settings name; connects when it is first asked."""
+    return Database(
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.password(),
+        database=settings.neo4j_database,
+        observed=metrics.observe_query,
+    )
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The ASGI application."""
+    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+    own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+    appender = Appender(spool)
+    database = connect(settings)
+
+    async def submit(events: Sequence[Mapping[str, Any]]) -> None:
+        """What GraphQL's mutations send takes the way of every other event."""
+        bodies = [msgspec.json.encode(event) for event in events]
+        for body in bodies:
+            parse(body, received=time.time_ns() // 1_000)
+        await asyncio.wrap_future(appender.append(bodies))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
+        yield
+        await anyio.to_thread.run_sync(appender.close)
+        own_spool.close()
+        database.close()
+
+    routes: list[BaseRoute] = [
+        *ingest.routes(
+            appender,
+            event_bytes_max=settings.event_bytes_max,
+            batch_bytes_max=settings.batch_bytes_max,
+            counted=_count,
+        ),
+        *health.routes(database, own_spool),
+        *graphql_routes(database, submit),
+        Route("/", _welcome),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(Timed)],
+        exception_handlers={HTTPException: _refused, HeadwaterError: _problem, Exception: _broken},
+    )
+    # A redirect is taken for success by some clients: the event would be lost in silence.
+    app.router.redirect_slashes = False
+    return app
+
+
+class Timed:
+    """Measures every request, by the route that took it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            route = scope.get("route")
+            path = getattr(route, "path", "other")
+            metrics.request_time.labels(path, str(status)).observe(time.monotonic() - began)
+
+
+def _count(_: int, refused: int) -> None:
+    if refused:
+        metrics.refused.inc(refused)
+
+
+async def _welcome(_: Request) -> Response:
+    return JSONResponse(
+        {
+            "name": "Headwater",
+            "send events to": "/api/v1/lineage",
+            "ask at": "/graphql",
+            "health": ["/healthz", "/readyz", "/metrics"],
+        }
+    )
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {"code": "HTTP", "message": error.detail}
+    return JSONResponse({"error": said}, error.status_code, error.headers)
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HeadwaterError)
+    return problem(error)
+
+
+async def _broken(_: Request, __: Exception) -> Response:
+    return problem(EventError("something broke inside Headwater; its log says what", status=500))

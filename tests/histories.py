@@ -1,0 +1,128 @@
+"""Generated histories: runs with retries, failures and skewed times, answers, sources, schemas; for property tests.
+
+Names and instants are drawn from very small sets, so that collisions, ties, self-loops and late arrivals are the
+rule and not the exception.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from headwater.schema import native
+
+DATASETS = ["raw", "clean", "mart", "report"]
+RUNS = {"run-1": "extract", "run-2": "clean", "run-3": "clean", "run-4": "publish", "run-5": "extract"}
+FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
+
+
+def at(second: int) -> str:
+    return f"2026-01-01T00:00:{second:02d}Z"
+
+
+def _schema(fields: list[str] | None) -> dict[str, Any]:
+    if fields is None:
+        return {"schema": {**FACET, "_deleted": True}}
+    return {"schema": {**FACET, "fields": [{"name": name, "type": "string"} for name in fields]}}
+
+
+def _column_lineage(pairs: list[tuple[str, str, str]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for target, dataset, source in pairs:
+        fields.setdefault(target, {"inputFields": []})["inputFields"].append(
+            {"namespace": "db", "name": dataset, "field": source}
+        )
+    return {"columnLineage": {**FACET, "fields": fields}}
+
+
+second = st.integers(0, 9)
+dataset_name = st.sampled_from(DATASETS)
+column = st.sampled_from(["a", "b"])
+schemas = st.one_of(
+    st.just({}), st.builds(_schema, st.one_of(st.none(), st.lists(column, min_size=1, max_size=2, unique=True)))
+)
+lineages = st.one_of(
+    st.just({}), st.builds(_column_lineage, st.lists(st.tuples(column, dataset_name, column), min_size=1, max_size=2))
+)
+
+
+@st.composite
+def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
+    name = draw(dataset_name)
+    dataset: dict[str, Any] = {"namespace": "db", "name": name, "facets": draw(schemas)}
+    if output:
+        dataset["facets"] = dataset["facets"] | draw(lineages)
+        if draw(st.booleans()):
+            dataset["outputFacets"] = {"outputStatistics": {**FACET, "rowCount": draw(st.integers(0, 3))}}
+    elif draw(st.integers(0, 4)) == 0:
+        dataset["inputFacets"] = {"headwater_artifact": {**FACET, "runId": draw(st.sampled_from(list(RUNS)))}}
+    return dataset
+
+
+@st.composite
+def run_events(draw: st.DrawFn) -> dict[str, Any]:
+    run_id = draw(st.sampled_from(list(RUNS)))
+    facets: dict[str, Any] = {}
+    if draw(st.integers(0, 3)) == 0:
+        parent = {"run": {"runId": "run-9"}, "job": {"namespace": "etl", "name": "nightly"}}
+        facets["parent"] = {**FACET, **parent}
+    event: dict[str, Any] = {
+        "eventTime": at(draw(second)),
+        "run": {"runId": run_id, "facets": facets},
+        "job": {"namespace": "etl", "name": RUNS[run_id]},
+        "inputs": draw(st.lists(datasets(output=False), max_size=2)),
+        "outputs": draw(st.lists(datasets(output=True), max_size=2)),
+    }
+    state = draw(st.sampled_from([None, "START", "START", "RUNNING", "OTHER", "COMPLETE", "COMPLETE", "FAIL", "ABORT"]))
+    return event if state is None else {**event, "eventType": state}
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> dict[str, Any]:
+    cites: list[dict[str, str]] = []
+    for name in draw(st.lists(dataset_name, min_size=1, max_size=2)):
+        kind = draw(st.sampled_from(["dataset", "dataset", "version", "column", "answer"]))
+        if kind == "answer":
+            cites.append({"answerId": "answer-2"})
+            continue
+        citation = {"namespace": "db", "name": name}
+        if kind == "version":
+            citation["runId"] = draw(st.sampled_from(list(RUNS)))
+        if kind == "column":
+            citation["field"] = draw(column)
+        cites.append(citation)
+    when = draw(second)
+    return native.answer_event("answer-1", cites=cites, generated_at=at(when), event_time=at(draw(second)))
+
+
+@st.composite
+def registered(draw: st.DrawFn) -> dict[str, Any]:
+    name, when = draw(dataset_name), at(draw(second))
+    if draw(st.booleans()):
+        return native.source_event(name, namespace="db", origin=draw(st.sampled_from(["CRM", "ERP"])), event_time=when)
+    run_id = draw(st.sampled_from([*RUNS, "run-8"]))
+    return native.artifact_event(name, namespace="db", run_id=run_id, event_time=when)
+
+
+@st.composite
+def declared(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "eventTime": at(draw(second)),
+        "job": {"namespace": "etl", "name": draw(st.sampled_from(sorted(set(RUNS.values()))))},
+        "inputs": draw(st.lists(datasets(output=False), max_size=2)),
+        "outputs": draw(st.lists(datasets(output=True), max_size=2)),
+    }
+
+
+def _encoded(event: dict[str, Any]) -> bytes:
+    return json.dumps(event, sort_keys=True).encode()
+
+
+# A history is a list of event bodies.
+histories = st.lists(
+    st.one_of(run_events(), run_events(), run_events(), answers(), registered(), declared()).map(_encoded),
+    min_size=1,
+    max_size=14,
+)
