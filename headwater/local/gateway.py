@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from py4j.java_gateway import GatewayClient, GatewayParameters, JavaGateway  # type: ignore[import-untyped]
+from py4j.java_gateway import GatewayClient, GatewayConnection, GatewayParameters, JavaGateway  # type: ignore[import-untyped]
 
 from headwater.errors import JarError
 from headwater.local.java import Java
+
+T = TypeVar("T")
 
 main_class = "py4j.GatewayServer"
 stop_seconds_max = 5.0
@@ -36,6 +39,25 @@ class _Client(GatewayClient):  # type: ignore[misc]
             raise
         self._give_back_connection(connection)
         return response
+
+    def _create_connection(self) -> Any:
+        connection = GatewayConnection(self.gateway_parameters, self.gateway_property)
+        try:
+            connection.start()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _give_back_connection(self, connection: Any) -> None:
+        """A call that ends after `close` must not leave its socket behind."""
+        self.deque.append(connection)
+        if not self.is_connected:
+            self.close()
+
+    def close(self) -> None:
+        self.is_connected = False
+        super().close()
 
 
 class _Gateway(JavaGateway):  # type: ignore[misc]
@@ -71,13 +93,13 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
     )
     assert process.stdin is not None
     assert process.stdout is not None
+    gateway = None
     try:
         port, token = process.stdout.readline(), process.stdout.readline().decode().strip()
         if not token:
             raise JarError("Java could not be started to fetch jars.", mend="Run `headwater doctor`.")
         gateway = connect(int(port), token)
         yield gateway
-        gateway.close()
     finally:
         process.stdin.close()
         process.stdout.close()
@@ -86,3 +108,31 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        if gateway is not None:
+            gateway.close()
+
+
+class Call(Generic[T]):
+    """A call into the JVM that is waited for with a limit; py4j itself would wait without end."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self._work = work
+        self._results: list[T] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._work())
+        except BaseException as error:
+            self._error = error
+
+    def done(self, seconds_max: float) -> bool:
+        self._thread.join(seconds_max)
+        return not self._thread.is_alive()
+
+    def result(self) -> T:
+        if self._error:
+            raise self._error
+        return self._results[0]

@@ -69,18 +69,20 @@ def fetch(
                 jar = waiting.get_nowait()
                 landed(jar, _insist(download, jar, stop))
 
-    with helper_jvm(java, [pyspark_jar("ivy-*.jar"), pyspark_jar("py4j-*.jar")]) as gateway:
-        pool = ThreadPoolExecutor(threads_max)
-        try:
-            done, _ = wait([pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION)
-            for future in done:
-                future.result()
-        except Py4JError as error:
-            raise JarError(f"Ivy could not start: {_first_line(error)}", mend=mend_fetch) from error
-        finally:
-            # Threads inside a call end when the JVM does, so nothing waits for them before that.
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ThreadPoolExecutor(threads_max)
+    try:
+        with helper_jvm(java, [pyspark_jar("ivy-*.jar"), pyspark_jar("py4j-*.jar")]) as gateway:
+            try:
+                done, _ = wait([pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            finally:
+                stop.set()
+    except Py4JError as error:
+        raise JarError(f"Ivy could not start: {_first_line(error)}", mend=mend_fetch) from error
+    finally:
+        # Only now: a thread that is inside a download ends when the JVM has ended.
+        pool.shutdown(cancel_futures=True)
 
 
 def _insist(download: Callable[[Jar], Path | str], jar: Jar, stop: threading.Event) -> Path:

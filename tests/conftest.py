@@ -1,0 +1,103 @@
+"""What every test may ask for: one real Neo4j for the whole session, a driver, a clean graph.
+
+The server is neo4j:5.26-community in a container when a Docker engine answers, else the real server from
+`headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark `neo4j`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
+
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.local.neo4j import LocalNeo4j
+from headwater.local.progress import show_jars
+
+image = "neo4j:5.26-community"
+erase = "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
+
+
+@dataclass(frozen=True)
+class Neo4jServer:
+    uri: str
+    user: str
+    password: str = field(repr=False)
+
+
+def jar_cache() -> Path | None:
+    named = os.environ.get("HEADWATER_CACHE")
+    return Path(named) if named else None
+
+
+def docker_answers() -> bool:
+    if not (os.environ.get("DOCKER_HOST") or Path("/var/run/docker.sock").exists()):
+        return False
+    import docker  # type: ignore[import-untyped]
+
+    try:
+        client = docker.from_env(timeout=5)
+        client.ping()
+    except docker.errors.DockerException:
+        return False
+    client.close()
+    return True
+
+
+@contextmanager
+def container_server() -> Iterator[Neo4jServer]:
+    from testcontainers.neo4j import Neo4jContainer
+
+    with Neo4jContainer(image, username="neo4j", password="headwater-tests") as container:
+        yield Neo4jServer(container.get_connection_url(), container.username, container.password)
+
+
+@contextmanager
+def local_server(home: Path) -> Iterator[Neo4jServer]:
+    with (
+        show_jars() as progress,
+        LocalNeo4j(home, bolt_port=0, cache=jar_cache(), progress=progress) as running,
+    ):
+        yield Neo4jServer(running.uri, running.user, running.password)
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    chosen = container_server() if docker_answers() else local_server(tmp_path_factory.mktemp("neo4j"))
+    with chosen as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def graph_driver(neo4j_server: Neo4jServer) -> Iterator[Driver]:
+    # A query about a label that an empty graph does not have yet is no reason to warn in a test.
+    with GraphDatabase.driver(
+        neo4j_server.uri,
+        auth=(neo4j_server.user, neo4j_server.password),
+        notifications_min_severity=NotificationMinimumSeverity.OFF,
+    ) as driver:
+        driver.verify_connectivity()
+        yield driver
+
+
+@pytest.fixture
+def clean_graph(graph_driver: Driver) -> Driver:
+    """Every node is gone when the test starts; constraints and indexes stay. `pytest.mark.usefixtures` it."""
+    with graph_driver.session() as session:
+        session.run(erase).consume()
+    return graph_driver
+
+
+@pytest.fixture(scope="session")
+def database(neo4j_server: Neo4jServer) -> Iterator[Database]:
+    """Headwater's own door to that server, with every migration applied."""
+    database = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
+    migrate(database)
+    yield database
+    database.close()
