@@ -1,0 +1,110 @@
+"""What every resolver is given: the database, the way in for events, and the loaders of one request.
+
+A loader collects what many resolvers ask for in one turn of the event loop and asks Neo4j once, so a list of a
+hundred runs costs one statement per kind of field, not one per row. Questions run in threads of a limited number,
+and a request that is given up leaves its thread behind to end by its own deadline.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+import anyio
+import strawberry
+from strawberry.dataloader import DataLoader
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.failures import Downstream, failed_downstream
+from headwater.cypher.nodes import read_nodes
+
+P = ParamSpec("P")
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+Submit = Callable[[list[dict[str, Any]]], Awaitable[None]]
+Listed = tuple[str, int]
+
+THREADS_MAX = 16
+# The most jobs, inputs, outputs or children that one node shows.
+LINKS_MAX = 1_000
+_threads = anyio.CapacityLimiter(THREADS_MAX)
+
+
+class Context:
+    """One request."""
+
+    def __init__(self, database: Database, submit: Submit) -> None:
+        self.database = database
+        self.submit = submit
+        self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
+        self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
+        self.run_links = self._links("read/run_links")
+        self.job_links = self._links("read/job_links")
+        self.dataset_links = self._links("read/dataset_links")
+        self.dataset_sources = self._links("read/dataset_sources")
+        self.citations = self._citations()
+        self.job_runs = self._lists("read/job_runs", "runs")
+        self.dataset_versions = self._lists("read/dataset_versions", "versions")
+        self.dataset_answers = self._lists("read/dataset_answers", "answers")
+
+    async def ask(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a question in a thread."""
+        return await anyio.to_thread.run_sync(
+            partial(function, *args, **kwargs), abandon_on_cancel=True, limiter=_threads
+        )
+
+    async def found(self, urns: list[str]) -> list[Row]:
+        """The properties of those of these nodes that exist, in order."""
+        return [row for row in await self.nodes.load_many(urns) if row is not None]
+
+    def _nodes(self, urns: list[str]) -> list[Row | None]:
+        rows = read_nodes(self.database, urns)
+        return [rows.get(urn) for urn in urns]
+
+    def _downstream(self, urns: list[str]) -> list[Downstream]:
+        touched = failed_downstream(self.database, urns)
+        return [touched.get(urn) or Downstream([], [], [], [], []) for urn in urns]
+
+    def _citations(self) -> DataLoader[str, list[str]]:
+        def load(urns: list[str]) -> list[list[str]]:
+            cited: dict[str, list[str]] = defaultdict(list)
+            for row in self.database.read("read/history_cited", urns=urns, limit=LINKS_MAX * len(urns)):
+                cited[row["target"]].append(row["source"])
+            return [sorted(cited[urn]) for urn in urns]
+
+        return self._loader(load)
+
+    def _links(self, name: str) -> DataLoader[str, Row]:
+        parameters = {} if name == "read/dataset_sources" else {"limit": LINKS_MAX}
+
+        def load(urns: list[str]) -> list[Row]:
+            rows = {row["urn"]: row for row in self.database.read(name, urns=urns, **parameters)}
+            return [rows.get(urn, {}) for urn in urns]
+
+        return self._loader(load)
+
+    def _lists(self, name: str, column: str) -> DataLoader[Listed, list[str]]:
+        """A loader for a list whose length the client chooses: one statement per length asked for."""
+
+        def load(keys: list[Listed]) -> list[list[str]]:
+            by_length: dict[int, list[str]] = defaultdict(list)
+            for urn, length in keys:
+                by_length[length].append(urn)
+            found: dict[Listed, list[str]] = {}
+            for length, urns in by_length.items():
+                for row in self.database.read(name, urns=urns, limit=length):
+                    found[(row["urn"], length)] = row[column]
+            return [found.get(key, []) for key in keys]
+
+        return self._loader(load)
+
+    def _loader(self, load: Callable[[list[K]], list[T]]) -> DataLoader[K, T]:
+        async def load_in_thread(keys: list[K]) -> list[T]:
+            return await self.ask(load, keys)
+
+        return DataLoader(load_fn=load_in_thread)
+
+
+Info = strawberry.Info[Context, None]

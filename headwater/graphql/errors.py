@@ -1,0 +1,59 @@
+"""What a client sees when something goes wrong: a message, a code, and how to mend it.
+
+| extensions.code | meaning |
+|---|---|
+| BAD_REQUEST | the question is wrong: syntax, an argument, a limit; asking again will not help |
+| NOT_FOUND | the start of a walk is not in the graph |
+| UNAVAILABLE | Neo4j or the spool cannot answer now; asking again may help |
+| TIMEOUT | the whole request took longer than it may |
+| INTERNAL | a fault of ours: written to the log, told to nobody |
+"""
+
+from __future__ import annotations
+
+import logging
+
+from graphql import GraphQLError
+from strawberry.extensions import MaskErrors
+
+from headwater.errors import HeadwaterError, NotFoundError, SpoolFullError, UnavailableError
+
+_log = logging.getLogger("headwater.graphql")
+
+
+def coded(error: GraphQLError) -> GraphQLError:
+    """The error with its code; one that is none of ours loses its message."""
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    if isinstance(cause, HeadwaterError):
+        return _remade(error, cause.message, {"code": code_of(cause), "mend": cause.mend})
+    if cause is None or isinstance(cause, GraphQLError):
+        return _remade(error, error.message, {"code": "BAD_REQUEST", **(error.extensions or {})})
+    _log.error("a resolver failed at %s", error.path, exc_info=cause)
+    return _remade(error, "internal error", {"code": "INTERNAL"})
+
+
+def code_of(error: HeadwaterError) -> str:
+    if isinstance(error, NotFoundError):
+        return "NOT_FOUND"
+    return "UNAVAILABLE" if isinstance(error, UnavailableError | SpoolFullError) else "BAD_REQUEST"
+
+
+def _remade(error: GraphQLError, message: str, extensions: dict[str, object]) -> GraphQLError:
+    said = {key: value for key, value in extensions.items() if value}
+    return GraphQLError(
+        message,
+        nodes=error.nodes,
+        source=error.source,
+        positions=error.positions,
+        path=error.path,
+        extensions=said,
+    )
+
+
+class CodeErrors(MaskErrors):
+    """Gives every error of an operation its code, and masks what is none of ours."""
+
+    def anonymise_error(self, error: GraphQLError) -> GraphQLError:
+        return coded(error)

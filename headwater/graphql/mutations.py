@@ -1,0 +1,186 @@
+"""The seed's own way in: sources, runs, artifacts and answers, registered without OpenLineage.
+
+Each mutation makes ordinary events and submits them to the same spool as everything else, so it is as durable as
+they are. When it returns, the events are safe on disk; the graph follows, usually within a second.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import strawberry
+
+from headwater.errors import QueryError
+from headwater.graphql.context import Info
+from headwater.graphql.fields import resolved
+from headwater.graphql.queries import DatasetName
+from headwater.graphql.scalars import Long, write_time
+from headwater.schema import native
+from headwater.schema.native import DEFAULT_NAMESPACE
+from headwater.schema.urns import answer_urn, artifact_urn, run_urn, source_urn
+
+
+@strawberry.input(description="One capture of raw data.")
+class SourceInput:
+    name: str
+    namespace: str = DEFAULT_NAMESPACE
+    origin: str | None = None
+    format: str | None = None
+    row_count: Long | None = None
+    captured_at: datetime | None = None
+    checksum: str | None = None
+
+
+@strawberry.input(description="One execution of a pipeline. Send it again when it has ended.")
+class PipelineRunInput:
+    run_id: str
+    pipeline_name: str
+    namespace: str = DEFAULT_NAMESPACE
+    status: str = strawberry.field(
+        default="success", description="running, success, failed, aborted; or START, RUNNING, COMPLETE, FAIL, ABORT."
+    )
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    version: str | None = None
+    triggered_by: str | None = None
+    error: str | None = None
+    inputs: list[DatasetName] = strawberry.field(default_factory=list)
+    outputs: list[DatasetName] = strawberry.field(default_factory=list)
+
+
+@strawberry.input(description="One version of a dataset, made by a run.")
+class ArtifactInput:
+    name: str
+    run_id: str
+    namespace: str = DEFAULT_NAMESPACE
+    type: str | None = None
+    row_count: Long | None = None
+    storage_path: str | None = None
+    created_at: datetime | None = None
+    schema: str | None = None
+
+
+@strawberry.input(description="A dataset (perhaps the version of one run, or one field of it), or another answer.")
+class CitationInput:
+    namespace: str | None = None
+    name: str | None = None
+    run_id: str | None = None
+    field: str | None = None
+    answer_id: str | None = None
+
+
+@strawberry.input(description="An answer and what it cites.")
+class AnswerInput:
+    answer_id: str
+    cites: list[CitationInput]
+    type: str | None = None
+    content: str | None = None
+    generated_at: datetime | None = None
+    generated_by: str | None = None
+
+
+@strawberry.type(description="What was registered is safe on disk; the graph follows within about a second.")
+class Registered:
+    urn: str
+    id: str
+    accepted: bool
+
+
+@strawberry.type
+class Mutation:
+    @resolved("Register one capture of raw data.")
+    async def register_source(self, info: Info, input: SourceInput) -> Registered:
+        _check_named(name=input.name, namespace=input.namespace)
+        event = native.source_event(
+            input.name,
+            namespace=input.namespace,
+            origin=input.origin,
+            format=input.format,
+            row_count=input.row_count,
+            captured_at=_text(input.captured_at),
+            checksum=input.checksum,
+        )
+        return await _submitted(info, [event], source_urn(input.namespace, input.name), input.name)
+
+    @resolved("Register a run with what it read and wrote.")
+    async def register_pipeline_run(self, info: Info, input: PipelineRunInput) -> Registered:
+        _check_named(runId=input.run_id, pipelineName=input.pipeline_name, namespace=input.namespace)
+        try:
+            events = native.run_events(
+                input.run_id,
+                pipeline_name=input.pipeline_name,
+                namespace=input.namespace,
+                status=input.status,
+                started_at=_text(input.started_at),
+                finished_at=_text(input.finished_at),
+                version=input.version,
+                triggered_by=input.triggered_by,
+                error=input.error,
+                inputs=[_named(dataset) for dataset in input.inputs],
+                outputs=[_named(dataset) for dataset in input.outputs],
+            )
+        except KeyError as error:
+            words = ", ".join(native.STATUS_EVENT_TYPES)
+            raise QueryError(f"status {input.status[:40]!r} is none of {words}") from error
+        return await _submitted(info, events, run_urn(input.run_id), input.run_id)
+
+    @resolved("Register a version of a dataset that a run made.")
+    async def register_artifact(self, info: Info, input: ArtifactInput) -> Registered:
+        _check_named(name=input.name, namespace=input.namespace, runId=input.run_id)
+        event = native.artifact_event(
+            input.name,
+            run_id=input.run_id,
+            namespace=input.namespace,
+            type=input.type,
+            row_count=input.row_count,
+            storage_path=input.storage_path,
+            created_at=_text(input.created_at),
+            schema=input.schema,
+        )
+        urn = artifact_urn(input.namespace, input.name, input.run_id)
+        return await _submitted(info, [event], urn, input.name)
+
+    @resolved("Register an answer and what it cites.")
+    async def register_answer(self, info: Info, input: AnswerInput) -> Registered:
+        _check_named(answerId=input.answer_id)
+        event = native.answer_event(
+            input.answer_id,
+            cites=[_cited(citation) for citation in input.cites],
+            type=input.type,
+            content=input.content,
+            generated_at=_text(input.generated_at),
+            generated_by=input.generated_by,
+        )
+        return await _submitted(info, [event], answer_urn(input.answer_id), input.answer_id)
+
+
+async def _submitted(info: Info, events: list[dict[str, Any]], urn: str, id: str) -> Registered:
+    await info.context.submit(events)
+    return Registered(urn=urn, id=id, accepted=True)
+
+
+def _check_named(**names: str) -> None:
+    for name, value in names.items():
+        if not value.strip():
+            raise QueryError(f"{name} is empty")
+
+
+def _named(dataset: DatasetName) -> dict[str, str]:
+    _check_named(namespace=dataset.namespace, name=dataset.name)
+    return {"namespace": dataset.namespace, "name": dataset.name}
+
+
+def _cited(citation: CitationInput) -> dict[str, str]:
+    of_dataset = {"namespace": citation.namespace, "name": citation.name}
+    details = {"runId": citation.run_id, "field": citation.field}
+    if citation.answer_id is not None and not any((*of_dataset.values(), *details.values())):
+        _check_named(answerId=citation.answer_id)
+        return {"answerId": citation.answer_id}
+    if citation.answer_id is None and all((part or "").strip() for part in of_dataset.values()):
+        return {key: value for key, value in {**of_dataset, **details}.items() if value is not None}
+    raise QueryError("a citation has either namespace and name (and runId, field) or answerId")
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else write_time(moment)

@@ -1,0 +1,142 @@
+"""The questions of the schema. Each resolver checks its arguments, asks `headwater.cypher`, and shapes the answer.
+
+A single thing that is not there is null; a walk from something that is not there is an error, because an empty
+lineage would say that nothing is connected to it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from headwater.cypher import failures, lineage, search
+from headwater.cypher.lineage import DEPTH_DEFAULT
+from headwater.errors import QueryError
+from headwater.graphql.context import Info
+from headwater.graphql.enums import Direction
+from headwater.graphql.fields import resolved
+from headwater.graphql.results import FailedRunConnection, Lineage, Node, Trace
+from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
+from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
+
+
+@strawberry.input(description="A dataset by the two halves of its name.")
+class DatasetName:
+    namespace: str
+    name: str
+
+
+@strawberry.input(description="A job by the two halves of its name.")
+class JobName:
+    namespace: str
+    name: str
+
+
+Urn = Annotated[str | None, strawberry.argument(description="For example dataset:file:/raw/planes.")]
+First = Annotated[int, strawberry.argument(description="At most this many.")]
+
+
+@strawberry.type
+class Query:
+    @resolved("One run by its id. Null when it is unknown.")
+    async def run(self, info: Info, run_id: str) -> PipelineRun | None:
+        row = await info.context.nodes.load(run_urn(run_id))
+        return PipelineRun.of(row) if row else None
+
+    @resolved("One dataset, by namespace and name or by urn. Null when it is unknown.")
+    async def dataset(
+        self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
+    ) -> Dataset | None:
+        wanted = _one_urn("dataset", urn, namespace, name)
+        return Dataset(urn=wanted) if await info.context.nodes.load(wanted) else None
+
+    @resolved("One job, by namespace and name or by urn. Null when it is unknown.")
+    async def job(
+        self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
+    ) -> Job | None:
+        wanted = _one_urn("job", urn, namespace, name)
+        return Job(urn=wanted) if await info.context.nodes.load(wanted) else None
+
+    @resolved("One answer by its id. Null when it is unknown.")
+    async def answer(self, info: Info, answer_id: str) -> Answer | None:
+        urn = answer_urn(answer_id)
+        return Answer(urn=urn) if await info.context.nodes.load(urn) else None
+
+    @resolved("Failed runs, newest failure first, and what each of them touches.")
+    async def failed_runs(
+        self,
+        info: Info,
+        since: Annotated[datetime | None, strawberry.argument(description="Failed then or later.")] = None,
+        until: Annotated[datetime | None, strawberry.argument(description="Failed before then.")] = None,
+        pipeline: Annotated[str | None, strawberry.argument(description="Only runs of this pipeline.")] = None,
+        first: First = 20,
+        after: Annotated[str | None, strawberry.argument(description="The cursor of the last run seen.")] = None,
+    ) -> FailedRunConnection:
+        page = await info.context.ask(
+            failures.failed_runs,
+            info.context.database,
+            since=since,
+            until=until,
+            pipeline=pipeline,
+            first=first,
+            after=after,
+        )
+        return FailedRunConnection.of(page, is_first=not after)
+
+    @resolved("Where an answer came from: back to its raw sources, with every run between.")
+    async def trace(self, info: Info, answer_id: str) -> Trace:
+        walked = await info.context.ask(lineage.trace, info.context.database, answer_id)
+        for row in (walked.answer, *walked.sources, *walked.artifacts, *walked.runs, *walked.answers):
+            info.context.nodes.prime(row["urn"], row)
+        return Trace.of(walked)
+
+    @resolved(
+        "What is connected to a node: exactly one of urn, dataset and job says which. A hop is the "
+        "crossing of one job (datasets and jobs), one run (runs, versions, answers) or one column edge."
+    )
+    async def lineage(
+        self,
+        info: Info,
+        urn: Urn = None,
+        dataset: DatasetName | None = None,
+        job: JobName | None = None,
+        direction: Direction = Direction.BOTH,
+        depth: Annotated[int, strawberry.argument(description="Hops, 1 to 50.")] = DEPTH_DEFAULT,
+    ) -> Lineage:
+        walked = await info.context.ask(
+            lineage.lineage,
+            info.context.database,
+            _start(urn, dataset, job),
+            direction=direction.value,
+            depth=depth,
+        )
+        return Lineage.of(walked)
+
+    @resolved("Datasets, jobs and answers by name; exact names first. A run by its whole id.")
+    async def search(self, info: Info, text: str, first: First = 20) -> list[Node]:
+        found = await info.context.ask(search.search, info.context.database, text, first=first)
+        return [Node.of(node) for node in found]
+
+
+def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:
+    if urn is not None and namespace is None and name is None:
+        if parse_urn(urn).kind != kind:
+            raise QueryError(f"{urn!r} is not the urn of a {kind}")
+        return urn
+    if urn is None and namespace is not None and name is not None:
+        return dataset_urn(namespace, name) if kind == "dataset" else job_urn(namespace, name)
+    raise QueryError(f"a {kind} is asked for either by namespace and name or by urn")
+
+
+def _start(urn: str | None, dataset: DatasetName | None, job: JobName | None) -> str:
+    starts = [
+        *([urn] if urn is not None else []),
+        *([dataset_urn(dataset.namespace, dataset.name)] if dataset else []),
+        *([job_urn(job.namespace, job.name)] if job else []),
+    ]
+    if len(starts) != 1:
+        raise QueryError("a lineage starts from exactly one of urn, dataset and job")
+    parse_urn(starts[0])
+    return starts[0]

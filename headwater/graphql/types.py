@@ -1,0 +1,382 @@
+"""What GraphQL shows of the graph: its nodes, one type per label.
+
+Dataset, Job and Answer turn up by the thousand in lineages, so they are made from their urn alone, which spells
+their name, and read anything further only when it is asked for (batched, by `Context.nodes`). The others are made
+from their properties. Every list has a bound.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import strawberry
+from strawberry.scalars import JSON
+
+from headwater.cypher.database import Row
+from headwater.cypher.nodes import read_facets
+from headwater.graphql.context import Info
+from headwater.graphql.enums import RunStatus
+from headwater.graphql.fields import checked_first, property_of, resolved, spelled
+from headwater.graphql.scalars import Long
+from headwater.schema.urns import job_urn, parse_urn
+
+
+@strawberry.type(description="A column of a dataset, as its schema names it.")
+class SchemaField:
+    name: str
+    type: str | None
+
+
+@strawberry.type(description="A named place data lives: a table, a path, a topic, a model.")
+class Dataset:
+    urn: str
+
+    @resolved("The first half of its name.")
+    async def namespace(self, info: Info) -> str:
+        return await spelled(info, self.urn, 0, "namespace")
+
+    @resolved("The second half of its name.")
+    async def name(self, info: Info) -> str:
+        return await spelled(info, self.urn, 1, "name")
+
+    @resolved("TABLE, VIEW, FILE, ...: as the producer says.")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolved("When an event first named it.")
+    async def first_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "firstSeen", datetime)
+
+    @resolved("When an event last named it.")
+    async def last_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "lastSeen", datetime)
+
+    @resolved("The names of its columns now, in order; nested ones by their dotted path.")
+    async def columns(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "columns", list) or []
+
+    @resolved("Its columns now, with their types.")
+    async def fields(self, info: Info) -> list[SchemaField]:
+        said = json.loads(await property_of(info, self.urn, "schema", str) or "{}")
+        return [SchemaField(name=name, type=type) for name, type in said.items()]
+
+    @resolved("Every facet as it was last sent.")
+    async def facets(self, info: Info) -> JSON:
+        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+
+    @resolved("The jobs that produce it.")
+    async def produced_by(self, info: Info) -> list[Job]:
+        return [Job(urn=urn) for urn in (await info.context.dataset_links.load(self.urn)).get("producers", [])]
+
+    @resolved("The jobs that read it.")
+    async def read_by(self, info: Info) -> list[Job]:
+        return [Job(urn=urn) for urn in (await info.context.dataset_links.load(self.urn)).get("readers", [])]
+
+    @resolved("Its versions, newest first.")
+    async def versions(self, info: Info, first: int = 20) -> list[Artifact]:
+        urns = await info.context.dataset_versions.load((self.urn, checked_first(first)))
+        return [Artifact.of(row) for row in await info.context.found(urns)]
+
+    @resolved("Captures of it that nothing known produced.")
+    async def sources(self, info: Info) -> list[Source]:
+        urns = (await info.context.dataset_sources.load(self.urn)).get("sources", [])
+        return [Source.of(row) for row in await info.context.found(urns)]
+
+    @resolved("The answers that cite any version of it, newest first.")
+    async def answers(self, info: Info, first: int = 20) -> list[Answer]:
+        return [Answer(urn=urn) for urn in await info.context.dataset_answers.load((self.urn, checked_first(first)))]
+
+
+@strawberry.type(description="A named process that reads and writes datasets.")
+class Job:
+    urn: str
+
+    @resolved("The first half of its name.")
+    async def namespace(self, info: Info) -> str:
+        return await spelled(info, self.urn, 0, "namespace")
+
+    @resolved("The second half of its name.")
+    async def name(self, info: Info) -> str:
+        return await spelled(info, self.urn, 1, "name")
+
+    @resolved("JOB, TASK, MODEL, ...: as the producer says.")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolved("The statement it runs, where one was sent.")
+    async def sql(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "sql", str)
+
+    @resolved("When an event first named it.")
+    async def first_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "firstSeen", datetime)
+
+    @resolved("When an event last named it.")
+    async def last_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "lastSeen", datetime)
+
+    @resolved("Every facet as it was last sent.")
+    async def facets(self, info: Info) -> JSON:
+        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+
+    @resolved("Every dataset it is known to read.")
+    async def inputs(self, info: Info) -> list[Dataset]:
+        return [Dataset(urn=urn) for urn in (await info.context.job_links.load(self.urn)).get("inputs", [])]
+
+    @resolved("Every dataset it is known to produce.")
+    async def outputs(self, info: Info) -> list[Dataset]:
+        return [Dataset(urn=urn) for urn in (await info.context.job_links.load(self.urn)).get("outputs", [])]
+
+    @resolved("Its runs, newest first.")
+    async def runs(self, info: Info, first: int = 20) -> list[PipelineRun]:
+        urns = await info.context.job_runs.load((self.urn, checked_first(first)))
+        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+
+
+@strawberry.type(description="One execution of a job.")
+class PipelineRun:
+    urn: str
+    run_id: str
+    run_uuid: str | None = strawberry.field(description="A stable UUID beside a run id that is none.")
+    namespace: str | None
+    pipeline_name: str | None
+    status: RunStatus
+    started_at: datetime | None
+    finished_at: datetime | None
+    failed_at: datetime | None
+    nominal_start: datetime | None
+    attempts: int = strawberry.field(description="How often this run id was started.")
+    error: str | None
+    engine: str | None
+    version: str | None = strawberry.field(description="The version of the code that ran.")
+    triggered_by: str | None
+
+    @classmethod
+    def of(cls, row: Row) -> PipelineRun:
+        return cls(
+            urn=row["urn"],
+            run_id=row.get("runId") or "",
+            run_uuid=row.get("runUuid"),
+            namespace=row.get("namespace"),
+            pipeline_name=row.get("pipelineName"),
+            status=RunStatus(row.get("status") or "RUNNING"),
+            started_at=row.get("startedAt"),
+            finished_at=row.get("finishedAt"),
+            failed_at=row.get("failedAt"),
+            nominal_start=row.get("nominalStart"),
+            attempts=row.get("attempts") or 0,
+            error=row.get("error"),
+            engine=row.get("engine"),
+            version=row.get("version"),
+            triggered_by=row.get("triggeredBy"),
+        )
+
+    @resolved("From its start to its end; null while it runs.")
+    def duration_seconds(self) -> float | None:
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return (self.finished_at - self.started_at).total_seconds()
+
+    @resolved("The job it is a run of.")
+    async def job(self, info: Info) -> Job | None:
+        jobs = (await info.context.run_links.load(self.urn)).get("jobs", [])
+        named = job_urn(self.namespace, self.pipeline_name) if self.namespace and self.pipeline_name else ""
+        return Job(urn=named if named in jobs else jobs[0]) if jobs else None
+
+    @resolved("The datasets it read.")
+    async def inputs(self, info: Info) -> list[Dataset]:
+        return _datasets((await info.context.run_links.load(self.urn)).get("inputs", []))
+
+    @resolved("The datasets it wrote, or began to write.")
+    async def outputs(self, info: Info) -> list[Dataset]:
+        return _datasets((await info.context.run_links.load(self.urn)).get("outputs", []))
+
+    @resolved("The versions of other runs that it read.")
+    async def read_artifacts(self, info: Info) -> list[Artifact]:
+        urns = [use["urn"] for use in (await info.context.run_links.load(self.urn)).get("inputs", [])]
+        return [Artifact.of(row) for row in await info.context.found(_only("artifact", urns))]
+
+    @resolved("The raw sources that it read.")
+    async def read_sources(self, info: Info) -> list[Source]:
+        urns = [use["urn"] for use in (await info.context.run_links.load(self.urn)).get("inputs", [])]
+        return [Source.of(row) for row in await info.context.found(_only("source", urns))]
+
+    @resolved("The versions it made.")
+    async def artifacts(self, info: Info) -> list[Artifact]:
+        urns = [use["urn"] for use in (await info.context.run_links.load(self.urn)).get("outputs", [])]
+        return [Artifact.of(row) for row in await info.context.found(urns)]
+
+    @resolved("The runs it is part of.")
+    async def parents(self, info: Info) -> list[PipelineRun]:
+        urns = (await info.context.run_links.load(self.urn)).get("parents", [])
+        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+
+    @resolved("The runs that are part of it, oldest first.")
+    async def children(self, info: Info) -> list[PipelineRun]:
+        urns = (await info.context.run_links.load(self.urn)).get("children", [])
+        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+
+    @resolved("How many of the runs that are part of it, at any depth, failed.")
+    async def child_failures(self, info: Info) -> int:
+        return int((await info.context.run_links.load(self.urn)).get("childFailures", 0))
+
+    @resolved("Whether a run that is part of it failed.")
+    async def has_failed_child(self, info: Info) -> bool:
+        return bool((await info.context.run_links.load(self.urn)).get("childFailures", 0))
+
+    @resolved("Every facet as it was last sent.")
+    async def facets(self, info: Info) -> JSON:
+        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+
+
+@strawberry.type(description="One capture of a dataset that nothing known produced.")
+class Source:
+    urn: str
+    namespace: str
+    name: str
+    dataset: Dataset
+    registered: bool = strawberry.field(description="Whether somebody registered it; otherwise it was only read.")
+    origin: str | None
+    format: str | None
+    row_count: Long | None
+    captured_at: datetime | None
+    checksum: str | None
+
+    @classmethod
+    def of(cls, row: Row) -> Source:
+        return cls(
+            urn=row["urn"],
+            namespace=row.get("namespace") or "",
+            name=row.get("name") or "",
+            dataset=Dataset(urn=row["dataset"]),
+            registered=bool(row.get("registered")),
+            origin=row.get("origin"),
+            format=row.get("format"),
+            row_count=row.get("rowCount"),
+            captured_at=row.get("capturedAt"),
+            checksum=row.get("checksum"),
+        )
+
+
+@strawberry.type(description="One version of a dataset, made by a run.")
+class Artifact:
+    urn: str
+    namespace: str
+    name: str
+    dataset: Dataset
+    run_id: str | None
+    type: str | None
+    status: RunStatus = strawberry.field(description="The status of the run that made it.")
+    complete: bool = strawberry.field(description="Whether that run completed; otherwise this may be a part.")
+    created_at: datetime | None
+    row_count: Long | None
+    bytes: Long | None
+    file_count: Long | None
+    storage_path: str | None
+    schema: str | None
+    run_urn: strawberry.Private[str | None]
+
+    @classmethod
+    def of(cls, row: Row) -> Artifact:
+        return cls(
+            urn=row["urn"],
+            namespace=row.get("namespace") or "",
+            name=row.get("name") or "",
+            dataset=Dataset(urn=row["dataset"]),
+            run_id=row.get("runId"),
+            type=row.get("type"),
+            status=RunStatus(row.get("status") or "RUNNING"),
+            complete=bool(row.get("complete")),
+            created_at=row.get("createdAt"),
+            row_count=row.get("rowCount"),
+            bytes=row.get("bytes"),
+            file_count=row.get("fileCount"),
+            storage_path=row.get("storagePath"),
+            schema=row.get("schema"),
+            run_urn=row.get("run"),
+        )
+
+    @resolved("The run that made it; null for a version that is only named.")
+    async def run(self, info: Info) -> PipelineRun | None:
+        row = await info.context.nodes.load(self.run_urn) if self.run_urn else None
+        return PipelineRun.of(row) if row else None
+
+
+@strawberry.type(description="A report, a number on a dashboard, a prediction or a decision, and what it cites.")
+class Answer:
+    urn: str
+
+    @resolved("Its id.")
+    async def answer_id(self, info: Info) -> str:
+        return await spelled(info, self.urn, 0, "answerId")
+
+    @resolved("What kind of answer it is.")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolved("What it says.")
+    async def content(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "content", str)
+
+    @resolved("When it was made.")
+    async def generated_at(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "generatedAt", datetime)
+
+    @resolved("Who or what made it.")
+    async def generated_by(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "generatedBy", str)
+
+    @resolved("What it cites: versions of datasets, columns, other answers.")
+    async def citations(self, info: Info) -> list[Citation]:
+        cited = await info.context.citations.load(self.urn)
+        return [Citation.of(row) for row in await info.context.found(cited)]
+
+
+@strawberry.type(description="One thing an answer cites; exactly one of its fields beside `urn` is set.")
+class Citation:
+    urn: str
+    artifact: Artifact | None = None
+    source: Source | None = None
+    answer: Answer | None = None
+    column: Column | None = None
+
+    @classmethod
+    def of(cls, row: Row) -> Citation:
+        urn, kind = row["urn"], parse_urn(row["urn"]).kind
+        if kind == "artifact":
+            return cls(urn=urn, artifact=Artifact.of(row))
+        if kind == "source":
+            return cls(urn=urn, source=Source.of(row))
+        if kind == "answer":
+            return cls(urn=urn, answer=Answer(urn=urn))
+        return cls(urn=urn, column=Column.of(row))
+
+
+@strawberry.type(description="A field of a dataset.")
+class Column:
+    urn: str
+    namespace: str
+    dataset: str = strawberry.field(description="The name of its dataset.")
+    name: str
+    type: str | None
+    current: bool = strawberry.field(description="Whether the dataset has it now.")
+
+    @classmethod
+    def of(cls, row: Row) -> Column:
+        return cls(
+            urn=row["urn"],
+            namespace=row.get("namespace") or "",
+            dataset=row.get("dataset") or "",
+            name=row.get("name") or "",
+            type=row.get("type"),
+            current=bool(row.get("current")),
+        )
+
+
+def _datasets(uses: list[Row]) -> list[Dataset]:
+    return [Dataset(urn=urn) for urn in dict.fromkeys(use["dataset"] for use in uses)]
+
+
+def _only(kind: str, urns: list[str]) -> list[str]:
+    return [urn for urn in urns if urn.startswith(f"{kind}:")]
