@@ -23,6 +23,8 @@ from headwater.errors import UnavailableError
 
 K = TypeVar("K", bound=Hashable)
 _SECONDS_MIN = 0.05
+# A derivation is read as part of an output's row, so an edge may cost more than one.
+_ROWS_PER_EDGE = 3
 _PROCESSES = ("job:", "run:")
 
 
@@ -91,7 +93,7 @@ class Neighbours:
     `exhausted` tells which bound kept it from learning everything: "edges" or "time".
     """
 
-    def __init__(self, database: Database, layer: Layer, bounds: Bounds) -> None:
+    def __init__(self, database: Database, layer: Layer, deadline: float, rows_max: int) -> None:
         self.layer = layer
         self.exhausted = ""
         self.onward: dict[str, list[str]] = defaultdict(list)
@@ -104,8 +106,8 @@ class Neighbours:
         self.cited: dict[str, list[str]] = defaultdict(list)
         self._asked: dict[str, set[str]] = defaultdict(set)
         self._database = database
-        self._deadline = bounds.deadline
-        self._rows_left = bounds.edges_max
+        self._deadline = deadline
+        self._rows_left = rows_max
 
     def learn(self, frontier: Iterable[str]) -> None:
         """Everything one hop beyond these urns."""
@@ -154,14 +156,14 @@ class Neighbours:
             self.exhausted = "time"
             return []
         self._rows_left -= sum(1 + len(row.get("derived") or ()) for row in rows)
-        if self._rows_left <= 0:
+        if self._rows_left < 0:
             self.exhausted = "edges"
         return rows
 
     def _read(self, name: str, urns: list[str], seconds: float) -> list[Row] | None:
         """None when time ran out."""
         try:
-            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left)
+            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left + 1)
         except UnavailableError as error:
             if timed_out(error):
                 return None
@@ -250,7 +252,7 @@ def explore(
 ) -> dict[K, Walk]:
     """One walk from each set of starts. `rows_max` bounds what all of them may read; by default that of one walk."""
     walks = {key: Walk(list(urns), layer.upstream, bounds) for key, urns in starts.items()}
-    known = Neighbours(database, layer, bounds._replace(edges_max=max(bounds.edges_max, rows_max)))
+    known = Neighbours(database, layer, bounds.deadline, rows_max or bounds.edges_max * _ROWS_PER_EDGE)
     for hop in range(bounds.depth + 1):
         _follow_citations(list(walks.values()), known)
         active = [walk for walk in walks.values() if walk.frontier and not walk.truncated]
@@ -265,6 +267,9 @@ def explore(
             break
         for walk in active:
             walk.advance(known)
+        if known.exhausted:
+            _give_up(active, known.exhausted)
+            break
     return walks
 
 
