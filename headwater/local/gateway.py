@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from py4j.java_gateway import GatewayClient, GatewayConnection, GatewayParameters, JavaGateway  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from headwater.errors import JarError
 from headwater.local.java import Java
@@ -110,6 +111,16 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
             process.wait()
         if gateway is not None:
             gateway.close()
+
+
+def java_said(error: Py4JError) -> str:
+    """The Java exception with its causes, one a line. To be asked while the JVM lives: py4j fetches it then."""
+    try:
+        lines = str(error).splitlines()
+    except Py4JError:
+        return "the JVM ended"
+    causes = [line.removeprefix("Caused by:").lstrip(": ") for line in lines if line.startswith((": ", "Caused by:"))]
+    return "\n".join(dict.fromkeys(causes)) or lines[0]
 
 
 class Call(Generic[T]):

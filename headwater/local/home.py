@@ -25,6 +25,7 @@ from pathlib import Path
 from headwater.errors import HomeInUseError, ServerError
 
 lock_poll_seconds = 0.1
+store_seconds_max = 5.0
 log_lines_max = 15
 password_bytes = 24
 
@@ -76,14 +77,16 @@ class Home:
         store_lock = self.folder / "data" / "databases" / "store_lock"
         if not store_lock.exists():
             return
+        deadline = time.monotonic() + store_seconds_max
         with store_lock.open("r+") as file:
-            try:
-                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise HomeInUseError(
-                    f"The data in {self.folder} is held by a Neo4j that was not started from here.",
-                    mend="Stop that server, or name another --home.",
-                ) from error
+            while not _store_is_free(file.fileno()):
+                # The kernel takes a moment to close the files of a server that was killed just now.
+                if time.monotonic() > deadline:
+                    raise HomeInUseError(
+                        f"The data in {self.folder} is held by a Neo4j that was not started from here.",
+                        mend="Stop that server, or name another --home.",
+                    )
+                time.sleep(lock_poll_seconds)
 
     def password(self) -> str | None:
         try:
@@ -128,6 +131,15 @@ class Home:
 def _locked(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _store_is_free(descriptor: int) -> bool:
+    """Java locks with POSIX record locks, which is what lockf asks for; they end with the block above."""
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

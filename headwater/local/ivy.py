@@ -22,7 +22,7 @@ from typing import Any
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from headwater.errors import JarError
-from headwater.local.gateway import helper_jvm, pyspark_jar
+from headwater.local.gateway import helper_jvm, java_said, pyspark_jar
 from headwater.local.java import Java
 
 threads_max = 8
@@ -76,10 +76,10 @@ def fetch(
                 done, _ = wait([pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION)
                 for future in done:
                     future.result()
+            except Py4JError as error:
+                raise JarError(f"Ivy failed: {java_said(error)}", mend=mend_fetch) from None
             finally:
                 stop.set()
-    except Py4JError as error:
-        raise JarError(f"Ivy could not start: {_first_line(error)}", mend=mend_fetch) from error
     finally:
         # Only now: a thread that is inside a download ends when the JVM has ended.
         pool.shutdown(cancel_futures=True)
@@ -146,13 +146,8 @@ def _user_resolver(gateway: Any, ivy: Any, settings: Path) -> Any:
         resolver = ivy.getSettings().getDefaultResolver()
     except Py4JError as error:
         raise JarError(
-            f"Ivy does not accept {settings}: {_first_line(error)}", mend="Correct the settings file."
-        ) from error
+            f"Ivy does not accept {settings}: {java_said(error)}", mend="Correct the settings file."
+        ) from None
     if resolver is None:
         raise JarError(f"{settings} has no default resolver.", mend="Give <settings> a defaultResolver.")
     return resolver
-
-
-def _first_line(error: Py4JError) -> str:
-    cause = getattr(error, "java_exception", None)
-    return str(cause.toString() if cause is not None else error).splitlines()[0]

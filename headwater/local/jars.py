@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -99,6 +100,7 @@ def _fill(folder: Path, lock: Lock, progress: Progress, java: Java | None, setti
         shutil.rmtree(left_over, ignore_errors=True)
     workspace = Path(tempfile.mkdtemp(prefix=".fetch-", dir=folder))
     fetched: list[str] = []
+    one_at_a_time = threading.Lock()
 
     def landed(jar: Jar, file: Path) -> None:
         if _sha256(file) != jar.sha256:
@@ -110,8 +112,9 @@ def _fill(folder: Path, lock: Lock, progress: Progress, java: Java | None, setti
             # A user's own settings may answer with a file of theirs: that one is copied, never moved.
             file = Path(shutil.copy(file, workspace / jar.file_name))
         file.replace(folder / jar.file_name)
-        fetched.append(jar.file_name)
-        progress(done + len(fetched), len(lock.jars))
+        with one_at_a_time:
+            fetched.append(jar.file_name)
+            progress(done + len(fetched), len(lock.jars))
 
     try:
         if missing:

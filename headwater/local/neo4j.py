@@ -13,6 +13,7 @@ import errno
 import os
 import socket
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +24,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from headwater.errors import HomeInUseError, ServerError
 from headwater.local import process
-from headwater.local.gateway import Call, connect, main_class, pyspark_jar
+from headwater.local.gateway import Call, connect, java_said, main_class, pyspark_jar
 from headwater.local.home import Home, Server
 from headwater.local.jars import Progress, classpath, ensure_jars
 from headwater.local.java import Java, find_java
@@ -173,13 +174,16 @@ class LocalNeo4j:
         call = Call(lambda: self._build(pid, *address))
         while not call.done(process.poll_seconds):
             self._still_starting(pid, deadline)
-        try:
-            return call.result()
-        except Py4JError as error:
-            raise self._boot_error(error) from error
+        return call.result()
 
     def _build(self, pid: int, port: int, token: str) -> Server:
-        gateway = connect(port, token)
+        with closing(connect(port, token)) as gateway:
+            try:
+                return self._build_in(gateway, pid)
+            except Py4JError as error:
+                raise self._boot_error(java_said(error)) from None
+
+    def _build_in(self, gateway: Any, pid: int) -> Server:
         java = gateway.jvm
         folder = java.java.io.File(str(self.home.folder)).toPath()
         known, is_new = self.home.password(), self.home.is_new
@@ -196,9 +200,7 @@ class LocalNeo4j:
         register = java.java.lang.Class.forName("org.neo4j.configuration.connectors.ConnectorPortRegister")
         ports = database.getDependencyResolver().resolveDependency(register)
         bolt = ports.getLocalAddress(java.org.neo4j.configuration.connectors.ConnectorType.BOLT)
-        server = Server(pid, bolt.getPort(), dbms._target_id)
-        gateway.close()
-        return server
+        return Server(pid, bolt.getPort(), dbms._target_id)
 
     def _still_starting(self, pid: int, deadline: float) -> None:
         if not process.is_running(pid, self._mark):
@@ -208,17 +210,14 @@ class LocalNeo4j:
                 f"Neo4j did not start within {start_seconds_max:.0f} s.\n{self.home.log_tail()}", mend=self._see_logs()
             )
 
-    def _boot_error(self, error: Py4JError) -> ServerError | HomeInUseError:
-        said = str(error)
+    def _boot_error(self, said: str) -> ServerError | HomeInUseError:
         if "FileLockException" in said:
             return HomeInUseError(
                 f"The data in {self.home.folder} is held by another Neo4j.", mend="Stop it, or name another --home."
             )
         if "PortBindException" in said or "Address already in use" in said:
             return _port_taken(self.bolt_port)
-        causes = [line.strip() for line in said.splitlines() if line.startswith(("Caused by:", "java.", "org.", ": "))]
-        reason = causes[-1] if causes else said.splitlines()[0]
-        return ServerError(f"Neo4j did not start: {reason}\n{self.home.log_tail()}", mend=self._see_logs())
+        return ServerError(f"Neo4j did not start: {said}\n{self.home.log_tail()}".strip(), mend=self._see_logs())
 
     def _see_logs(self) -> str:
         return f"See {self.home.jvm_log.parent}; `headwater doctor` checks Java, jars and ports."
@@ -262,9 +261,8 @@ def _uri(port: int) -> str:
 
 
 def _close(port: int, token: str, dbms: str) -> None:
-    gateway = connect(port, token)
-    JavaObject(dbms, gateway._gateway_client).shutdown()
-    gateway.close()
+    with closing(connect(port, token)) as gateway:
+        JavaObject(dbms, gateway._gateway_client).shutdown()
 
 
 def _set_first_password(gateway: Any, folder: Any, password: str) -> None:
