@@ -1,0 +1,140 @@
+"""Commands that ask the graph: `trace`, `failed-runs`, `lineage`, `search`, `cypher`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import Home, Json, graph
+from headwater.errors import QueryError
+
+
+def trace(
+    answer_id: Annotated[str, typer.Argument(help="The answer's id.")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Trace an answer back to its sources, with every run and version on the way."""
+    from headwater.cli import show
+    from headwater.cypher.lineage import trace as traced
+
+    found = traced(graph(home), answer_id)
+    if as_json:
+        show.json_of(show.trace_data(found))
+    else:
+        show.trace_tree(found)
+
+
+def failed_runs(
+    home: Home = None,
+    since: Annotated[str | None, typer.Option(help="Only failures at or after this time (ISO 8601).")] = None,
+    until: Annotated[str | None, typer.Option(help="Only failures before this time (ISO 8601).")] = None,
+    pipeline: Annotated[str | None, typer.Option(help="Only runs of the job of this name.")] = None,
+    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
+    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List failed runs, newest first, with what lies downstream of each."""
+    from headwater.cli import show
+    from headwater.cypher import failures
+    from headwater.schema.events import datetime_of, instant_of
+
+    database = graph(home)
+    page = failures.failed_runs(
+        database,
+        since=datetime_of(instant_of(since, field="--since")) if since else None,
+        until=datetime_of(instant_of(until, field="--until")) if until else None,
+        pipeline=pipeline,
+        first=first,
+        after=after,
+    )
+    downstream = failures.failed_downstream(database, [run.urn for run in page.runs])
+    if as_json:
+        show.json_of(show.failures_data(page, downstream))
+    else:
+        show.failures_tree(page, downstream)
+
+
+def lineage(
+    urn: Annotated[str, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")],
+    home: Home = None,
+    direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
+    depth: Annotated[int, typer.Option(help="How many jobs or runs to cross.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show what lies upstream and downstream of a dataset, a job, a run, a version or a column."""
+    from headwater.cli import show
+    from headwater.cypher.lineage import lineage as found_lineage
+
+    found = found_lineage(graph(home), urn, direction=direction.upper(), depth=depth)
+    if as_json:
+        show.json_of(show.lineage_data(found))
+    else:
+        show.lineage_tree(urn, found)
+
+
+def search(
+    text: Annotated[str, typer.Argument(help="A name, or the beginning of a word in one.")],
+    home: Home = None,
+    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Find datasets, jobs and answers by name."""
+    from headwater.cli import show
+    from headwater.cypher.search import search as found_names
+
+    found = found_names(graph(home), text, first=first)
+    rows = [{"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn} for node in found]
+    show.rows(["kind", "namespace", "name", "urn"], rows, as_json=as_json)
+
+
+def cypher(
+    name: Annotated[str | None, typer.Argument(help="A query of the library; - reads Cypher from stdin.")] = None,
+    param: Annotated[list[str] | None, typer.Option(help="A parameter, name=value; may be given again.")] = None,
+    home: Home = None,
+    source: Annotated[bool, typer.Option("--source", help="Print the query instead of running it.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an audit query, read-only; without a name, list the library."""
+    from headwater.cli import show
+    from headwater.cypher.audit import run_audit, run_text
+    from headwater.cypher.library import library, query
+
+    if name is None:
+        audits = [found for key, found in library().items() if key.startswith("audit/")]
+        listed = [
+            {
+                "name": found.name.removeprefix("audit/"),
+                "parameters": ", ".join(
+                    f"{p.name} {p.type}" + ("" if p.required else f" = {p.default}") for p in found.parameters
+                ),
+                "purpose": found.purpose,
+            }
+            for found in audits
+        ]
+        show.rows(["name", "parameters", "purpose"], listed, as_json=as_json)
+        return
+    if source and name != "-":
+        print(query(name).text, end="")
+        return
+    parameters = _parameters(param or [])
+    if name == "-":
+        columns, found_rows = run_text(graph(home), sys.stdin.read(), parameters)
+    else:
+        columns, found_rows = run_audit(graph(home), name, parameters)
+    show.rows(columns, found_rows, as_json=as_json)
+
+
+def _parameters(pairs: list[str]) -> dict[str, str]:
+    parameters = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise QueryError(f"--param {pair!r} is not name=value")
+        parameters[key] = value
+    return parameters
+
+
+COMMANDS = {"trace": trace, "failed-runs": failed_runs, "lineage": lineage, "search": search, "cypher": cypher}

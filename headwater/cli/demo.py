@@ -1,0 +1,115 @@
+"""`headwater demo`: the whole of Headwater at work on real data, from nothing to an answer traced to its sources.
+
+The folder of the demo is emptied first, so that the demo is the same every time; only a folder that an earlier demo
+marked as its own, or an empty one, is taken.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from headwater.cli import show
+from headwater.cli.stack import Stack
+from headwater.cypher.database import Database
+from headwater.cypher.failures import failed_downstream, failed_runs
+from headwater.cypher.lineage import trace
+from headwater.errors import HomeInUseError, ServerError
+from headwater.ingest.spool import Spool
+from headwater.ingest.writer import read_checkpoint
+from headwater.settings import Settings
+
+ANSWER = "worst-carrier-2013"
+_MARK = ".headwater-demo"
+FOLD_SECONDS_MAX = 60.0
+
+
+def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
+    """Run the demo. Raises ServerError when something did not come out as it should."""
+    out = Console(highlight=False)
+    began = time.monotonic()
+    home = settings.home_path
+    _empty(home)
+    out.rule("[bold]1  Neo4j, the API and the worker")
+    with Stack(settings, bolt_port=bolt_port, console=out) as stack:
+        stack.announce()
+        out.rule("[bold]2  a Spark pipeline on real flights, with the OpenLineage listener")
+        _pipeline(stack.url, home)
+        _wait_folded(settings, stack.database)
+        out.rule("[bold]3  where did this answer come from?")
+        show.trace_tree(trace(stack.database, ANSWER))
+        out.rule("[bold]4  what failed, and what lies downstream of it?")
+        page = failed_runs(stack.database)
+        show.failures_tree(page, failed_downstream(stack.database, [found.urn for found in page.runs]))
+        if not page.runs:
+            raise ServerError("no failed run is in the graph", mend=f"Look at {home / 'spark.log'}.")
+        out.rule(f"[bold]done in {time.monotonic() - began:.0f} s")
+        _next(out, stack.url, home, serve)
+        if serve:
+            stack.watch()
+
+
+def _empty(home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    if any(home.iterdir()) and not (home / _MARK).exists():
+        raise HomeInUseError(f"{home} holds something that is not a demo", mend="Name an empty folder with --home.")
+    if (home / "api.url").exists() and _in_use(home):
+        raise HomeInUseError(f"a demo is being served from {home}", mend="End it first, or give another --home.")
+    from headwater.local.neo4j import LocalNeo4j
+
+    LocalNeo4j(home).stop()
+    for entry in home.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+    (home / _MARK).touch()
+
+
+def _in_use(home: Path) -> bool:
+    import fcntl
+
+    with (home / "up.lock").open("a") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
+def _pipeline(url: str, home: Path) -> None:
+    command = [sys.executable, "-m", "headwater.demo.pipeline", "--url", url, "--home", str(home / "flights")]
+    ended = subprocess.run(command, check=False)
+    if ended.returncode != 0:
+        raise ServerError("the pipeline did not do what it should", mend=f"Look at {home / 'flights' / 'spark.log'}.")
+
+
+def _wait_folded(settings: Settings, database: Database) -> None:
+    """Until the graph has every event that was accepted."""
+    spool = Spool(settings.spool_path)
+    deadline = time.monotonic() + FOLD_SECONDS_MAX
+    try:
+        while read_checkpoint(database, spool.id).position < spool.last():
+            if time.monotonic() > deadline:
+                raise ServerError("the worker does not keep up", mend=f"Look at {settings.home_path / 'worker.log'}.")
+            time.sleep(0.1)
+    finally:
+        spool.close()
+
+
+def _next(out: Console, url: str, home: Path, serve: bool) -> None:
+    out.print("What next:")
+    if serve:
+        out.print(f"  open      {url}/graphql   in a browser: GraphiQL")
+        out.print(f"  audit     headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}")
+        out.print(f"  ask       headwater lineage dataset:file:{home}/flights/marts/carrier_delays --home {home}")
+        out.print("  Ctrl-C ends it.")
+    else:
+        out.print("  serve     make demo SERVE=1   keeps it running; then open GraphiQL at the address it prints,")
+        out.print(f"  audit     headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}")
+        out.print(f"            (after `headwater up --home {home}`, which serves this graph again)")

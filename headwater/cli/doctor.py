@@ -1,0 +1,179 @@
+"""`headwater doctor`: everything that must be right for Headwater to run, looked at one by one."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import NamedTuple
+
+from headwater.cli.options import with_local_neo4j
+from headwater.errors import HeadwaterError
+from headwater.settings import Settings
+
+DISK_BYTES_MIN = 2 * 2**30
+# Settings of the server that keep a read-only query from doing more than reading (see docs/cypher.md).
+NEO4J_SETTINGS = {
+    "dbms.security.allow_csv_import_from_file_urls": "false",
+    "dbms.security.auth_enabled": "true",
+}
+
+
+class Check(NamedTuple):
+    """One thing looked at: what was found, and how to mend it when it is not as it should be."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+def examine(settings: Settings) -> list[Check]:
+    """Every check, in the order in which a start needs them. Starts nothing and changes nothing."""
+    reached = with_local_neo4j(settings)
+    looks: list[tuple[str, Callable[[], Check]]] = [
+        ("versions", _versions),
+        ("java", _java),
+        ("jars", lambda: _jars(settings)),
+        ("disk", lambda: _disk(settings)),
+        ("spool", lambda: _spool(settings)),
+        ("api port", lambda: _port(settings)),
+        ("neo4j", lambda: _neo4j(reached)),
+        ("neo4j settings", lambda: _neo4j_settings(reached)),
+        ("migrations", lambda: _migrations(reached)),
+    ]
+    return [_looked(name, look) for name, look in looks]
+
+
+def _looked(name: str, look: Callable[[], Check]) -> Check:
+    try:
+        return look()
+    except HeadwaterError as error:
+        return Check(name, False, error.message, error.mend)
+    except ImportError as error:
+        return Check(name, False, f"not installed: {error.name}", "pip install 'headwater[server,local]'")
+
+
+def _versions() -> Check:
+    parts = (
+        "headwater",
+        "neo4j",
+        "msgspec",
+        "apsw",
+        "starlette",
+        "strawberry-graphql",
+        "pyspark",
+        "openlineage-python",
+    )
+    python = ".".join(map(str, sys.version_info[:3]))
+    found = ", ".join(f"{part} {_version(part)}" for part in parts)
+    return Check("versions", sys.version_info >= (3, 11), f"Python {python}, {found}", "Install Python 3.11 or newer.")
+
+
+def _version(part: str) -> str:
+    try:
+        return version(part)
+    except ModuleNotFoundError:
+        return "absent"
+
+
+def _java() -> Check:
+    from headwater.local.java import find_java
+
+    java = find_java()
+    return Check("java", True, f"{java.version} at {java.program}")
+
+
+def _jars(settings: Settings) -> Check:
+    from headwater.local.jars import default_cache, missing_jars
+
+    cache = settings.cache_path if settings.cache else default_cache()
+    missing = missing_jars(cache)
+    found = f"{len(missing)} of Neo4j's jars are not in {cache}" if missing else f"all of Neo4j's are in {cache}"
+    return Check("jars", not missing, found, "`make setup` or `headwater neo4j` fetches them, once.")
+
+
+def _disk(settings: Settings) -> Check:
+    home = settings.home_path
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    return Check(
+        "disk", free >= DISK_BYTES_MIN, f"{free / 2**30:.1f} GiB free for {home}", "Free 2 GiB or move --home."
+    )
+
+
+def _spool(settings: Settings) -> Check:
+    from headwater.ingest.spool import Spool
+
+    if not settings.spool_path.exists():
+        return Check("spool", True, f"none yet at {settings.spool_path}; the first start makes it")
+    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+    try:
+        spool.check_writable()
+        return Check("spool", True, f"{spool.last()} events, {len(spool.dead())} set aside, at {settings.spool_path}")
+    finally:
+        spool.close()
+
+
+def _port(settings: Settings) -> Check:
+    name = "api port"
+    with socket.socket() as probe:
+        probe.settimeout(1.0)
+        taken = probe.connect_ex(("127.0.0.1", settings.port)) == 0
+    if not taken:
+        return Check(name, True, f"{settings.port} is free")
+    if _is_headwater(settings.port):
+        return Check(name, True, f"Headwater answers on {settings.port}")
+    return Check(name, False, f"another program listens on {settings.port}", "Choose another with --port.")
+
+
+def _is_headwater(port: int) -> bool:
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2) as answer:
+            return b"Headwater" in answer.read(200)
+    except (OSError, ValueError):
+        return False
+
+
+def _neo4j(settings: Settings) -> Check:
+    from headwater.server import connect
+
+    database = connect(settings)
+    try:
+        rows = database.ask("CALL dbms.components() YIELD name, versions, edition RETURN versions[0] AS v, edition", {})
+    finally:
+        database.close()
+    found = f"{rows[0]['v']} {rows[0]['edition']} at {settings.neo4j_uri}"
+    return Check("neo4j", str(rows[0]["v"]).startswith("5."), found, "Headwater is tested with Neo4j 5.26.")
+
+
+def _neo4j_settings(settings: Settings) -> Check:
+    from headwater.server import connect
+
+    database = connect(settings)
+    try:
+        rows = database.ask(
+            "SHOW SETTINGS YIELD name, value WHERE name IN $names RETURN name, value", {"names": [*NEO4J_SETTINGS]}
+        )
+    finally:
+        database.close()
+    wrong = [row["name"] for row in rows if row["value"] != NEO4J_SETTINGS[row["name"]]]
+    mend = "In neo4j.conf: " + ", ".join(f"{name}={NEO4J_SETTINGS[name]}" for name in wrong)
+    return Check("neo4j settings", not wrong, "unsafe: " + ", ".join(wrong) if wrong else "as they should be", mend)
+
+
+def _migrations(settings: Settings) -> Check:
+    from headwater.cypher.migrate import pending
+    from headwater.server import connect
+
+    database = connect(settings)
+    try:
+        missing = [query.name for query in pending(database)]
+    finally:
+        database.close()
+    found = f"not applied: {', '.join(missing)}" if missing else "all applied"
+    return Check("migrations", not missing, found, "Start a worker; it applies them.")

@@ -1,0 +1,68 @@
+"""Options that several commands share, and what they lead to: settings, the graph, the API's address."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from headwater.settings import Settings, load
+
+if TYPE_CHECKING:
+    from headwater.cypher.database import Database
+
+Home = Annotated[
+    str | None, typer.Option(help="Folder of the spool and the local Neo4j.  [default: ~/.headwater]", metavar="DIR")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Url = Annotated[str | None, typer.Option(help="Address of the API.  [default: the one `up` runs in the home]")]
+
+API_FILE = "api.url"
+
+
+def settings_of(home: str | None = None, **overrides: object) -> Settings:
+    """The settings of the environment and of the options given."""
+    return load(os.environ, home=home, **overrides)
+
+
+def with_local_neo4j(settings: Settings) -> Settings:
+    """The same settings; where no password is set, pointed at the Neo4j that runs in the home, if one does."""
+    if settings.neo4j_password or settings.neo4j_password_file:
+        return settings
+    from headwater.local.neo4j import LocalNeo4j
+
+    local = LocalNeo4j(settings.home_path)
+    status = local.status()
+    if not status.running:
+        return settings
+    return msgspec.structs.replace(settings, neo4j_uri=status.uri, neo4j_password=local.home.password() or "")
+
+
+def graph(home: str | None) -> Database:
+    """The graph that the settings name, or the one in the home."""
+    from headwater.cypher.database import Database
+
+    settings = with_local_neo4j(settings_of(home))
+    return Database(settings.neo4j_uri, settings.neo4j_user, settings.password(), database=settings.neo4j_database)
+
+
+def api_url(home: str | None, url: str | None) -> str:
+    """Where the API is: as told, as `up` wrote it into the home, or where the settings would put it."""
+    if url:
+        return url.rstrip("/")
+    settings = settings_of(home)
+    written = settings.home_path / API_FILE
+    if written.is_file():
+        return written.read_text(encoding="utf-8").strip()
+    return f"http://{settings.host}:{settings.port}"
+
+
+def existing(path: str) -> Path:
+    """A path that must be there. Raises typer.BadParameter."""
+    found = Path(path)
+    if not found.exists():
+        raise typer.BadParameter(f"{path}: no such file or folder")
+    return found

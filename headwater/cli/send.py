@@ -1,0 +1,169 @@
+"""Commands that send: `ingest`, `dead-letters`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwater.cli.options import Home, Json, Url, api_url, existing, settings_of
+from headwater.errors import EventError, UnavailableError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+BATCH_EVENTS_MAX = 1_000
+BATCH_BYTES_MAX = 8 * 2**20
+TRIES = 8
+SHOWN_MAX = 20
+
+
+def ingest(
+    files: Annotated[
+        list[str], typer.Argument(help="Files of OpenLineage JSON, JSON arrays or JSON lines, gz too; - is stdin.")
+    ],
+    home: Home = None,
+    url: Url = None,
+    as_json: Json = False,
+) -> None:
+    """Send OpenLineage events from files. Exit code 4 when some were refused; the others are in."""
+    where = api_url(home, url)
+    accepted = 0
+    refused: list[dict[str, Any]] = []
+    with _bar(as_json) as bar:
+        task = bar.add_task("sending", total=None)
+        for file in files:
+            for number, lines in _batches(file):
+                result = _post(where, lines)
+                accepted += result["summary"]["successful"]
+                refused += [{"file": file, "event": number + one["index"], **one} for one in result["failed_events"]]
+                bar.update(task, advance=len(lines), description=f"sending {file}")
+    if as_json:
+        print(json.dumps({"accepted": accepted, "refused": refused}))
+    else:
+        print(f"{accepted} events accepted, {len(refused)} refused")
+        for failed in refused[:SHOWN_MAX]:
+            print(f"  {failed['file']}, event {failed['event'] + 1}: {failed['reason']}", file=sys.stderr)
+    if refused:
+        raise typer.Exit(EventError.exit_code)
+
+
+def dead_letters(
+    home: Home = None,
+    replay: Annotated[bool, typer.Option("--replay", help="Put them into the spool once more.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List the events that were accepted and could not be folded, and why."""
+    from headwater.ingest.spool import Spool
+
+    settings = settings_of(home)
+    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+    dead = spool.dead(limit=1_000)
+    if replay and dead:
+        spool.append([letter.body.encode() for letter in reversed(dead)], received=time.time_ns() // 1_000)
+    spool.close()
+    if as_json:
+        print(json.dumps([{"seq": letter.seq, "reason": letter.reason, "event": letter.body} for letter in dead]))
+        return
+    for letter in dead:
+        print(f"{letter.seq}  {letter.reason}\n    {letter.body[:200]}")
+    print(f"{len(dead)} events set aside" + (", all sent again" if replay and dead else ""))
+
+
+def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
+    """(number of the first event, events) of a file, in batches."""
+    batch: list[bytes] = []
+    size, first, number = 0, 0, 0
+    with _opened(file) as stream:
+        for event in _events(stream):
+            batch.append(event)
+            size += len(event)
+            number += 1
+            if len(batch) >= BATCH_EVENTS_MAX or size >= BATCH_BYTES_MAX:
+                yield first, batch
+                batch, size, first = [], 0, number
+    if batch:
+        yield first, batch
+
+
+def _events(stream: IO[bytes]) -> Iterator[bytes]:
+    """Single events, each on one line: from JSON lines as they come, from an array or one object after reading it."""
+    first = stream.readline()
+    while first and not first.strip():
+        first = stream.readline()
+    try:
+        alone = isinstance(json.loads(first), dict)
+    except ValueError:
+        alone = False
+    if alone:
+        yield first.strip()
+        yield from (line.strip() for line in stream if line.strip())
+        return
+    rest = first + stream.read()
+    try:
+        whole = json.loads(rest)
+    except ValueError:
+        # Not JSON as a whole: perhaps one broken line among good ones; the server says which.
+        yield from (line.strip() for line in rest.splitlines() if line.strip())
+        return
+    for event in whole if isinstance(whole, list) else [whole]:
+        yield json.dumps(event).encode()
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[IO[bytes]]:
+    if file == "-":
+        yield sys.stdin.buffer
+        return
+    with existing(file).open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        if not packed:
+            yield stream
+            return
+        with gzip.open(stream) as unpacked:
+            yield unpacked  # type: ignore[misc]
+
+
+def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
+    """Send one batch; wait and try again while the API is away or full. Raises UnavailableError or EventError."""
+    import urllib.error
+    import urllib.request
+
+    request = urllib.request.Request(
+        f"{url}/api/v1/lineage/batch",
+        gzip.compress(b"\n".join(lines), 1),
+        {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"},
+    )
+    for attempt in range(TRIES):
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return dict(json.load(answer))
+        except urllib.error.HTTPError as error:
+            said = error.read().decode(errors="replace")
+            if error.code != 503:
+                raise EventError(f"{url} answered {error.code}: {said[:500]}") from error
+            reason = said[:200]
+        except (urllib.error.URLError, OSError) as error:
+            reason = str(error)
+        time.sleep(min(0.25 * 2**attempt, 5.0))
+    raise UnavailableError(
+        f"{url} does not take events: {reason}", mend="Is it running? `headwater up` starts it; --url names another."
+    )
+
+
+def _bar(quiet: bool) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty())
+
+
+COMMANDS = {"ingest": ingest, "dead-letters": dead_letters}

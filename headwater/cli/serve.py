@@ -1,0 +1,109 @@
+"""Commands that keep running: `up`, `serve`, `worker`, `neo4j`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.cli.options import Home, settings_of
+
+if TYPE_CHECKING:
+    from headwater.settings import Settings
+
+Port = Annotated[int | None, typer.Option(help="Port of the API; 0 takes a free one.  [default: 8000]")]
+BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")]
+
+
+def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None:
+    """Run everything on this machine: a local Neo4j, the API and the worker. Ctrl-C ends all three."""
+    from headwater.cli.stack import Stack
+
+    with Stack(settings_of(home, port=port), bolt_port=bolt_port) as stack:
+        stack.announce()
+        stack.watch()
+
+
+def serve(
+    home: Home = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen.  [default: 127.0.0.1]")] = None,
+    port: Port = None,
+) -> None:
+    """Run the API against the Neo4j that the settings name."""
+    settings = settings_of(home, host=host, port=port)
+    share_metrics(settings)
+    import uvicorn
+
+    from headwater.server import create_app
+
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_level=settings.log_level.lower(),
+        access_log=settings.log_level.lower() == "debug",
+        timeout_graceful_shutdown=3,
+        server_header=False,
+    )
+
+
+def worker(home: Home = None) -> None:
+    """Run the ingest worker: folds the spool into the Neo4j that the settings name."""
+    settings = settings_of(home)
+    share_metrics(settings)
+    import logging
+
+    from headwater.cypher.database import Database
+    from headwater.health.metrics import observe_fold
+    from headwater.ingest.spool import Spool
+    from headwater.ingest.worker import Worker
+
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    database = Database(settings.neo4j_uri, settings.neo4j_user, settings.password(), database=settings.neo4j_database)
+    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+    folding = Worker(database, spool, events_max=settings.fold_events_max, on_folded=observe_fold)
+
+    def stop(_: int, __: FrameType | None) -> None:
+        folding.stop.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    folding.run()
+    spool.close()
+    database.close()
+
+
+def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
+    """Run only the local Neo4j, for cypher-shell, the driver, or `serve` and `worker` beside it."""
+    from rich.console import Console
+
+    from headwater.cli.stack import local_neo4j
+
+    settings = settings_of(home)
+    ended = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    signal.signal(signal.SIGINT, lambda *_: ended.set())
+    with local_neo4j(settings, bolt_port) as (_, running):
+        console = Console(highlight=False)
+        console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
+        console.print(f"password in {settings.home_path / 'password'}" + ("   (was running)" if running.reused else ""))
+        console.print("Ctrl-C ends it." if not running.reused else "It goes on when this ends.")
+        ended.wait()
+
+
+def share_metrics(settings: Settings) -> None:
+    """Let the API and the worker keep their histograms in one folder. Must come before prometheus-client loads."""
+    folder = Path(settings.home_path, "metrics")
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    from headwater.health.metrics import forget_ended_processes
+
+    forget_ended_processes(folder)
+
+
+COMMANDS = {"up": up, "serve": serve, "worker": worker, "neo4j": neo4j}

@@ -1,0 +1,217 @@
+"""How answers look: rich trees and tables for people, JSON for programs, from the same data."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.tree import Tree
+
+from headwater.cypher.failures import Downstream, FailedRunPage
+from headwater.cypher.lineage import Lineage, Trace
+from headwater.cypher.walk import Edge
+from headwater.schema.urns import parse_urn
+
+# Piped output is not cut to a screen that is not there.
+_PLAIN_WIDTH = 240
+_STATUS_STYLES = {"COMPLETE": "green", "FAIL": "bold red", "ABORT": "red", "RUNNING": "yellow"}
+
+Data = dict[str, Any]
+
+
+def console() -> Console:
+    found = Console(highlight=False)
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found = Console(highlight=False, width=_PLAIN_WIDTH)
+    return found
+
+
+def json_of(data: Any) -> None:
+    print(json.dumps(data, indent=2, default=_json_value, ensure_ascii=False))
+
+
+def _json_value(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value)
+
+
+def rows(columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Rows as a table or as a JSON array of objects."""
+    if as_json:
+        json_of([dict(row) for row in found])
+        return
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    for row in found:
+        table.add_row(*(escape(_text(row.get(column))) for column in columns))
+    out = console()
+    out.print(table)
+    out.print(f"[dim]{len(found)} rows[/]")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return str(_json_value(value))
+    return value if isinstance(value, str) else json.dumps(value, default=_json_value, ensure_ascii=False)
+
+
+def _edges(edges: Iterable[Edge]) -> list[Data]:
+    return [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges]
+
+
+def trace_data(found: Trace) -> Data:
+    return {
+        "answer": found.answer,
+        "sources": found.sources,
+        "artifacts": found.artifacts,
+        "runs": found.runs,
+        "answers": found.answers,
+        "columns": found.columns,
+        "edges": _edges(found.edges),
+        "truncated": found.truncated,
+    }
+
+
+def lineage_data(found: Lineage) -> Data:
+    return {
+        "nodes": [{"urn": n.urn, "kind": n.kind, "namespace": n.namespace, "name": n.name} for n in found.nodes],
+        "edges": _edges(found.edges),
+        "truncated": found.truncated,
+    }
+
+
+def failures_data(page: FailedRunPage, downstream: Mapping[str, Downstream]) -> Data:
+    return {
+        "failedRuns": [
+            {"cursor": run.cursor, **run.properties, "downstream": _downstream(downstream[run.urn])}
+            for run in page.runs
+        ],
+        "hasNextPage": page.has_next,
+    }
+
+
+def _downstream(found: Downstream) -> Data:
+    return {
+        "datasets": found.datasets,
+        "jobs": found.jobs,
+        "answers": found.answers,
+        "artifacts": found.artifacts,
+        "runs": found.runs,
+        "truncated": found.truncated,
+    }
+
+
+def trace_tree(found: Trace) -> None:
+    """The answer at the top, what it came from below it; a node that was shown already is only named again."""
+    nodes = {
+        row["urn"]: row
+        for kind in ("artifacts", "runs", "sources", "answers", "columns")
+        for row in getattr(found, kind)
+    }
+    upstream: dict[str, list[str]] = defaultdict(list)
+    for edge in found.edges:
+        if edge.type in {"FEEDS", "PRODUCED", "CITED_BY"}:
+            upstream[edge.target].append(edge.source)
+    answer = found.answer
+    title = f"[bold cyan]answer[/] [bold]{escape(answer['answerId'])}[/]"
+    tree = Tree(f"{title}  {escape(str(answer.get('content') or ''))}")
+    _grow(tree, answer["urn"], upstream, nodes, set())
+    out = console()
+    out.print(tree)
+    out.print(f"[bold]{len(found.sources)} sources[/]")
+    for row in found.sources:
+        out.print(f"  [green]{escape(row['namespace'])}[/] {escape(row['name'])}")
+    _say_truncated(out, found.truncated)
+
+
+def _grow(
+    branch: Tree, urn: str, upstream: Mapping[str, list[str]], nodes: Mapping[str, Data], shown: set[str]
+) -> None:
+    for source in sorted(upstream.get(urn, [])):
+        label = _label(source, nodes.get(source, {}))
+        if source in shown and upstream.get(source):
+            branch.add(f"{label} [dim](above)[/]")
+            continue
+        shown.add(source)
+        _grow(branch.add(label), source, upstream, nodes, shown)
+
+
+def _label(urn: str, row: Data) -> str:
+    kind = parse_urn(urn).kind
+    name = escape(str(row.get("pipelineName") or row.get("answerId") or row.get("name") or urn))
+    if kind == "run":
+        status = str(row.get("status") or "RUNNING")
+        style = _STATUS_STYLES.get(status, "yellow")
+        when = _text(row.get("startedAt"))[:19]
+        return f"[blue]run[/] {name}  [{style}]{status}[/]  [dim]{escape(str(row.get('runId')))}  {when}[/]"
+    counted = f"  [dim]{row['rowCount']:,} rows[/]" if isinstance(row.get("rowCount"), int) else ""
+    colour = "green" if kind == "source" else "magenta"
+    return f"[{colour}]{kind}[/] {name}{counted}"
+
+
+def failures_tree(page: FailedRunPage, downstream: Mapping[str, Downstream]) -> None:
+    """Every failed run with its error, and what lies downstream of it."""
+    out = console()
+    for run in page.runs:
+        row = run.properties
+        title = f"[bold red]FAIL[/] [bold]{escape(str(row.get('pipelineName')))}[/]  {escape(str(row.get('runId')))}"
+        tree = Tree(f"{title}  [dim]{_text(row.get('failedAt'))[:19]}[/]")
+        error = str(row.get("error") or "no reason was sent").strip().splitlines()[0]
+        tree.add(f"[red]{escape(error[:300])}[/]")
+        found = downstream[run.urn]
+        for kind in ("datasets", "jobs", "answers"):
+            urns = getattr(found, kind)
+            if urns:
+                branch = tree.add(f"[bold]{kind} downstream[/]")
+                for urn in urns:
+                    branch.add(escape(_spelled(urn)))
+        out.print(tree)
+        _say_truncated(out, found.truncated)
+    more = "; there are more, see --after" if page.has_next else ""
+    out.print(f"[dim]{len(page.runs)} failed runs{more}[/]")
+
+
+def _spelled(urn: str) -> str:
+    parts = parse_urn(urn).parts
+    return "  ".join(parts) if parts else urn
+
+
+def lineage_tree(urn: str, found: Lineage) -> None:
+    """Upstream and downstream of one node, as two trees."""
+    names = {node.urn: f"[dim]{node.kind.lower()}[/] {escape(node.name)}" for node in found.nodes}
+    out = console()
+    for title, near, far in (("upstream", "target", "source"), ("downstream", "source", "target")):
+        onward: dict[str, list[str]] = defaultdict(list)
+        for edge in found.edges:
+            if edge.type != "DERIVED_FROM":
+                onward[getattr(edge, near)].append(getattr(edge, far))
+        if urn not in onward:
+            continue
+        tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
+        _unfold(tree, urn, onward, names, {urn})
+        out.print(tree)
+    out.print(f"[dim]{len(found.nodes)} nodes, {len(found.edges)} edges[/]")
+    _say_truncated(out, found.truncated)
+
+
+def _unfold(branch: Tree, urn: str, onward: Mapping[str, list[str]], names: Mapping[str, str], shown: set[str]) -> None:
+    for other in sorted(onward.get(urn, [])):
+        if other in shown:
+            branch.add(f"{names.get(other, escape(other))} [dim](above)[/]")
+            continue
+        shown.add(other)
+        _unfold(branch.add(names.get(other, escape(other))), other, onward, names, shown)
+
+
+def _say_truncated(out: Console, truncated: bool) -> None:
+    if truncated:
+        out.print("[yellow]There is more: the walk met a bound on depth, nodes, edges or time.[/]")

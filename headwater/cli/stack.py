@@ -1,0 +1,220 @@
+"""Everything on one machine: the local Neo4j, the API and the worker, each a process of its own.
+
+Whichever of ours dies is started again; when told to end, they end in order (API, worker, Neo4j) and nothing is left
+behind. One stack per home: the second is told so.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import IO
+
+from rich.console import Console
+
+from headwater.cli.options import API_FILE
+from headwater.cypher.database import Database
+from headwater.errors import HomeInUseError, ServerError
+from headwater.local.neo4j import LocalNeo4j, Running
+from headwater.local.progress import show_jars
+from headwater.settings import Settings
+
+START_SECONDS_MAX = 60.0
+END_SECONDS_MAX = 8.0
+RESTART_SECONDS = 1.0
+
+
+@contextmanager
+def local_neo4j(settings: Settings, bolt_port: int) -> Iterator[tuple[LocalNeo4j, Running]]:
+    """The local Neo4j of the home, its jars fetched first if need be; ended on leaving if it was started here."""
+    with show_jars() as progress:
+        cache = settings.cache_path if settings.cache else None
+        server = LocalNeo4j(settings.home_path, bolt_port, cache=cache, progress=progress)
+        running = server.start()
+    try:
+        yield server, running
+    finally:
+        server.__exit__(None, None, None)
+
+
+class Stack:
+    """`with Stack(settings) as stack:` has all three running; leaving ends them."""
+
+    def __init__(self, settings: Settings, *, bolt_port: int, console: Console | None = None) -> None:
+        self._settings = settings
+        self._bolt_port = bolt_port
+        self._console = console or Console(highlight=False)
+        self._resources = ExitStack()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._environment: dict[str, str] = {}
+        self._ending = False
+        self.url = ""
+
+    @property
+    def database(self) -> Database:
+        """A door of its own to the graph."""
+        environment = self._environment
+        return Database(environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"])
+
+    def __enter__(self) -> Stack:
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def announce(self) -> None:
+        """Say where things are."""
+        say = self._console.print
+        say(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
+        say(f"  send events   POST {self.url}/api/v1/lineage")
+        say(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
+        say(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
+        say(f"  health        {self.url}/readyz   {self.url}/metrics")
+        say("Ctrl-C ends everything; events that were accepted are kept.")
+
+    def watch(self) -> None:
+        """Keep the API and the worker running until interrupted."""
+        try:
+            while True:
+                for name, process in list(self._processes.items()):
+                    if process.poll() is not None:
+                        self._console.print(f"[yellow]{name} ended with {process.returncode}; starting it again[/]")
+                        time.sleep(RESTART_SECONDS)
+                        self._spawn(name)
+                if not self._neo4j.status().running:
+                    self._console.print("[yellow]Neo4j ended; starting it again[/]")
+                    self._neo4j.start()
+                time.sleep(0.2)
+        except KeyboardInterrupt:
+            self._console.print("ending ...")
+
+    def _start(self) -> None:
+        settings = self._settings
+        home = settings.home_path
+        home.mkdir(parents=True, exist_ok=True)
+        self._resources.enter_context(_alone(home / "up.lock", home))
+        self._neo4j, running = self._resources.enter_context(local_neo4j(settings, self._bolt_port))
+        # Should it have to be started again, then where everybody knows it.
+        self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
+        port = settings.port or _free_port()
+        _refuse_taken(port)
+        self.url = f"http://127.0.0.1:{port}"
+        self._environment = {
+            **os.environ,
+            "HEADWATER_HOME": str(home),
+            "HEADWATER_HOST": "127.0.0.1",
+            "HEADWATER_PORT": str(port),
+            "HEADWATER_NEO4J_URI": running.uri,
+            "HEADWATER_NEO4J_USER": running.user,
+            "HEADWATER_NEO4J_PASSWORD": running.password,
+        }
+        for name in ("serve", "worker"):
+            self._spawn(name)
+        self._wait_ready()
+        written = home / API_FILE
+        written.write_text(self.url, encoding="utf-8")
+        self._resources.callback(written.unlink, missing_ok=True)
+
+    def _spawn(self, name: str) -> None:
+        log = self._settings.home_path / f"{name}.log"
+        with log.open("ab") as output:
+            self._processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "headwater", name],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A Ctrl-C in the terminal is for us; we end the others in order.
+                start_new_session=True,
+            )
+
+    def _wait_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not _answers(f"{self.url}/readyz"):
+            for name, process in self._processes.items():
+                if process.poll() is not None:
+                    raise ServerError(f"{name} ended with {process.returncode}: {self._tail(name)}")
+            if time.monotonic() > deadline:
+                raise ServerError(f"the API is not ready after {START_SECONDS_MAX:.0f} s: {self._tail('serve')}")
+            time.sleep(0.1)
+
+    def _tail(self, name: str) -> str:
+        log = self._settings.home_path / f"{name}.log"
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
+        return "\n".join([*lines, f"(all of it: {log})"])
+
+    def _end(self) -> None:
+        if self._ending:
+            return
+        self._ending = True
+        # From here on a second Ctrl-C must not leave a process behind.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for process in self._processes.values():
+            process.terminate()
+        deadline = time.monotonic() + END_SECONDS_MAX
+        for process in self._processes.values():
+            try:
+                process.wait(max(deadline - time.monotonic(), 0.1))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._resources.close()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
+    with lock.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise HomeInUseError(
+                f"another `headwater up` runs in {home}", mend="End it, or give this one its own --home DIR."
+            ) from error
+        yield held
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _refuse_taken(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ServerError(f"port {port} is taken by another program", mend="Choose another with --port.") from error
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
