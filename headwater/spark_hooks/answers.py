@@ -1,7 +1,7 @@
 """`cite`: say what an answer was drawn from, so that it can be traced back to its sources.
 
 An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise, because they
-are the caller's to mend. A Headwater that is away, slow or unwilling only warns, and costs three seconds at
+are the caller's to mend. A Headwater that is away, slow or unwilling only warns, and costs two seconds at
 most; after that, answers to the same place are not tried for half a minute, so that a job that cites a hundred
 of them does not wait a hundred times. `strict=True` always tries, and raises.
 """
@@ -22,7 +22,7 @@ from headwater.spark_hooks.datasets import citations
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ANSWER_SECONDS = 3.0
+ANSWER_SECONDS = 2.0
 QUIET_SECONDS = 30.0
 
 _away_since: dict[str, float] = {}

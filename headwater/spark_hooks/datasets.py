@@ -89,19 +89,25 @@ def _cite_frame(frame: Any) -> Iterator[dict[str, str]]:
     yield from map(_cite_uri, locations)
 
 
+def _path_of(location: Any) -> str:
+    """A table's location as a path: the catalog keeps a java.net.URI, in which a blank is written %20."""
+    scheme, authority = location.getScheme(), location.getAuthority()
+    return (f"{scheme}:" if scheme else "") + (f"//{authority}" if authority else "") + str(location.getPath())
+
+
 def _locations(leaf: Any) -> list[str]:
     """Where one leaf of a plan reads from; nothing for rows made up in the program itself."""
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation":
         table = leaf.catalogTable()
         if table.isDefined():
-            return [table.get().location().toString()]
+            return [_path_of(table.get().location())]
         relation = leaf.relation()
         if relation.getClass().getSimpleName() == "HadoopFsRelation":
             roots = relation.location().rootPaths()
             return [roots.apply(i).toString() for i in range(roots.size())]
     elif kind == "HiveTableRelation":
-        return [leaf.tableMeta().location().toString()]
+        return [_path_of(leaf.tableMeta().location())]
     elif kind in {"LocalRelation", "LogicalRDD", "OneRowRelation", "Range"}:
         return []
     raise SettingsError(f"cannot tell which dataset {leaf.nodeName()} is: cite it by namespace and name")

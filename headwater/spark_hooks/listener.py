@@ -4,7 +4,7 @@ The official OpenLineage listener does the work; this module says which one, whe
 cost. It promises that a dead, hung or slow Headwater never fails a job and holds it up for seconds at most:
 
 - a request is given up after one second (`transport.timeoutInMillis`; what was sent by then still arrives);
-- the listener works beside the job, and only `spark.stop()` waits for it: from Spark 4 on for six seconds in
+- the listener works beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four seconds in
   all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so there a circuit breaker cuts single events off.
 
 Values that a job has set itself are kept; lists (packages, listeners) are added to, never replaced.
@@ -37,7 +37,7 @@ APP_NAME = "spark.openlineage.appName"
 REDACTION = "spark.redaction.regex"
 
 REQUEST_TIMEOUT_MILLIS = 1_000
-STOP_TIMEOUT_SECONDS = 6
+STOP_TIMEOUT_SECONDS = 4
 # Spark's own pattern does not cover an API key: without this it would show in the UI and in event logs.
 _REDACTED = "(?i)secret|password|token|access[.]?key|credential|api[.]?key"
 # Bulk that no question about lineage needs: whole query plans, and the listener's diagnostics of itself.

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from urllib.parse import unquote, urlsplit
 
+_PARTS = re.compile(r"(?:([a-zA-Z][a-zA-Z0-9+.\-]*):)?(?://([^/]*))?(.*)", re.DOTALL)
 # What the listener calls the stores that have several spellings.
 _OBJECT_STORES = {"s3": "s3", "gs": "gs", "abfs": "abfss", "wasb": "wasbs"}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}\.\d{2}\.\d{4}|\d{8}")
@@ -56,15 +56,16 @@ def without_partitions(name: str) -> str:
         name = name.rstrip("/").rsplit("/", cut)[0]
 
 
-def dataset_name(uri: str) -> tuple[str, str]:
-    """(namespace, name) of an absolute path or URI, as the listener would say it."""
-    parts = urlsplit(uri)
-    path = unquote(parts.path) if parts.scheme else uri
-    if parts.scheme in {"", "file"}:
-        return "file", without_partitions(path.rstrip("/") or "/")
+def dataset_name(path: str) -> tuple[str, str]:
+    """(namespace, name) of an absolute path, with or without its file system, as the listener would say it.
+
+    A path as Spark takes it, not a URL: `%20` in it is three characters, and `?` begins no query.
+    """
+    scheme, authority, folders = _PARTS.fullmatch(path).groups("")  # type: ignore[union-attr]  # matches anything
+    name = without_partitions(folders.rstrip("/") or "/")
+    if scheme in {"", "file"}:
+        return "file", name
     for prefix, canonical in _OBJECT_STORES.items():
-        if parts.scheme.startswith(prefix):
-            name = without_partitions(path.strip("/") or "/")
-            return f"{canonical}://{parts.netloc}", name
-    namespace = f"{parts.scheme}://{parts.netloc}" if parts.netloc else parts.scheme
-    return namespace, without_partitions(path.rstrip("/") or "/")
+        if scheme.startswith(prefix):
+            return f"{canonical}://{authority}", without_partitions(folders.strip("/") or "/")
+    return f"{scheme}://{authority}" if authority else scheme, name

@@ -1,0 +1,120 @@
+"""The settings: what they say, how they are added to a job's own, how they print."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import SettingsError
+from headwater.spark_hooks import listener
+from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, merged, spark_conf
+
+URL = "http://127.0.0.1:8080"
+
+
+def test_the_listener_sends_to_the_path_every_openlineage_client_uses() -> None:
+    conf = spark_conf(URL, namespace="sales")
+    assert conf["spark.extraListeners"] == "io.openlineage.spark.agent.OpenLineageSparkListener"
+    assert conf["spark.openlineage.transport.url"] == URL
+    assert conf["spark.openlineage.transport.endpoint"] == "/api/v1/lineage"
+    assert conf["spark.openlineage.namespace"] == "sales"
+    assert "spark.openlineage.transport.auth.apiKey" not in conf
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        (URL + "/", "/api/v1/lineage"),
+        (URL + "/team/headwater", "/team/headwater/api/v1/lineage"),
+        (URL + "/api/v1/lineage", "/api/v1/lineage"),
+    ],
+)
+def test_a_path_in_the_url_goes_before_the_endpoint(url: str, path: str) -> None:
+    conf = spark_conf(url)
+    assert (conf[listener.URL], conf[listener.URL_PATH]) == (URL, path)
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"])
+def test_a_url_that_cannot_be_meant_is_refused(url: str) -> None:
+    with pytest.raises(SettingsError):
+        spark_conf(url)
+
+
+@pytest.mark.parametrize(("spark", "scala"), [("3.5.6", "2.12"), ("4.0.1", "2.13"), ("4.1.4", "2.13")])
+def test_the_listener_is_built_for_the_scala_of_that_spark(spark: str, scala: str) -> None:
+    assert f"openlineage-spark_{scala}:" in spark_conf(URL, spark_version=spark)[listener.PACKAGES]
+
+
+def test_the_scala_of_the_spark_found_here_is_read_from_its_jars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars" / "spark-core_2.13-3.5.6.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert listener.running_spark() == ("3.5.6", "2.13")
+    assert "openlineage-spark_2.13:" in spark_conf(URL)[listener.PACKAGES]
+
+
+def test_spark_3_cuts_single_events_off_because_it_cannot_bound_stop() -> None:
+    assert spark_conf(URL, spark_version="3.5.6")["spark.openlineage.circuitBreaker.timeoutInSeconds"] == "1"
+    assert "spark.scheduler.listenerbus.exitTimeout" not in spark_conf(URL, spark_version="3.5.6")
+    assert spark_conf(URL, spark_version="4.1.4")["spark.scheduler.listenerbus.exitTimeout"] == "4s"
+
+
+def test_an_api_key_is_hidden_wherever_spark_shows_its_settings() -> None:
+    conf = spark_conf(URL, api_key="k")
+    assert conf["spark.openlineage.transport.auth.type"] == "api_key"
+    assert "api[.]?key" in conf["spark.redaction.regex"]
+
+
+def test_packages_and_listeners_are_added_to_and_never_replaced() -> None:
+    present = {"spark.jars.packages": "org.x:y:1", "spark.extraListeners": "com.x.Mine"}
+    result = merged(present, spark_conf(URL))
+    assert result["spark.jars.packages"] == f"org.x:y:1,{listener.coordinates('2.13')}"
+    assert result["spark.extraListeners"] == f"com.x.Mine,{listener.LISTENER_CLASS}"
+
+
+def test_merging_twice_changes_nothing_more() -> None:
+    once = merged({}, spark_conf(URL))
+    assert {**once, **merged(once, spark_conf(URL))} == once
+
+
+def test_another_version_of_the_listener_that_the_job_pinned_stays_alone() -> None:
+    pinned = {"spark.jars.packages": "io.openlineage:openlineage-spark_2.13:1.40.0"}
+    assert merged(pinned, spark_conf(URL))["spark.jars.packages"] == pinned["spark.jars.packages"]
+
+
+def test_limits_the_job_chose_stay_and_where_to_send_is_ours() -> None:
+    present = {"spark.scheduler.listenerbus.exitTimeout": "60s", listener.URL: "http://elsewhere:1"}
+    result = merged(present, spark_conf(URL))
+    assert "spark.scheduler.listenerbus.exitTimeout" not in result
+    assert result[listener.URL] == URL
+
+
+def test_a_jar_of_ones_own_takes_the_place_of_the_download() -> None:
+    conf = spark_conf(URL, jar="/opt/openlineage-spark.jar")
+    assert conf["spark.jars"] == "/opt/openlineage-spark.jar"
+    assert "spark.jars.packages" not in conf
+
+
+def test_lists_in_spark_defaults_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("# ours\nspark.jars.packages   org.x:y:1\nspark.master=local\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert listener.defaults() == {"spark.jars.packages": "org.x:y:1", "spark.master": "local"}
+
+
+def test_submit_flags_are_one_shell_command() -> None:
+    conf = spark_conf(URL, api_key="a key'with quotes")
+    words = shlex.split(as_submit_flags(conf))
+    assert words[:2] == ["--packages", conf["spark.jars.packages"]]
+    settings = dict(word.split("=", 1) for word in words[3::2])
+    assert settings == {key: value for key, value in conf.items() if key != "spark.jars.packages"}
+
+
+def test_defaults_conf_reads_back_as_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conf = spark_conf(URL, api_key="k", namespace="sales")
+    (tmp_path / "spark-defaults.conf").write_text(as_defaults_conf(conf))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert listener.defaults() == conf
