@@ -17,6 +17,8 @@ from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
 SEARCH_MAX = 100
 TEXT_CHARACTERS_MAX = 500
 WORDS_MAX = 8
+# A longer word is searched for by its beginning: Lucene gives up on a pattern of hundreds of characters.
+WORD_CHARACTERS_MAX = 64
 _WORD = re.compile(r"\w+")
 
 
@@ -36,7 +38,7 @@ def search(database: Database, text: str, *, first: int = 20) -> list[NodeName]:
 
 def lucene_query(text: str) -> str:
     """The text as a Lucene query: every word must occur, whole, as a beginning or as a part; "" when it has none."""
-    words = [word.lower() for word in _WORD.findall(text)][:WORDS_MAX]
+    words = [word.lower()[:WORD_CHARACTERS_MAX] for word in _WORD.findall(text)][:WORDS_MAX]
     return " AND ".join(f"({word}^8 OR {word}*^3 OR *{word}*)" for word in words)
 
 

@@ -254,12 +254,7 @@ def test_columns(database: Database) -> None:
     after = run("r2", "k", ["b"], ["c"], minute=5, derived={"c": ["b"]})
     tell(database, event, after, answer("cites-c", {"namespace": "db", "name": "c", "field": "id"}, minute=9))
     found = lineage(database, column_urn("db", "a", "id"), direction="DOWNSTREAM")
-    assert [node.urn for node in found.nodes] == [
-        column_urn("db", "a", "id"),
-        column_urn("db", "b", "id"),
-        answer_urn("cites-c"),
-        column_urn("db", "c", "id"),
-    ] or {node.urn for node in found.nodes} == {
+    assert {node.urn for node in found.nodes} == {
         column_urn("db", "a", "id"),
         column_urn("db", "b", "id"),
         column_urn("db", "c", "id"),
