@@ -146,6 +146,13 @@ def artifact_event(
     return _dataset_event(namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at)
 
 
+def _input(dataset: DatasetName) -> Event:
+    named: Event = {"namespace": dataset["namespace"], "name": dataset["name"]}
+    if dataset.get("runId"):
+        named["inputFacets"] = {ARTIFACT_FACET: _facet(ARTIFACT_FACET, {"runId": dataset["runId"]})}
+    return named
+
+
 def run_events(
     run_id: str,
     *,
@@ -162,8 +169,9 @@ def run_events(
 ) -> list[Event]:
     """A whole run: its START and, unless it is still running, the event that ended it.
 
-    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...).
-    Raises KeyError when it is neither.
+    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...). An input is
+    `{"namespace", "name"}`, read as it was when the run started, or with `"runId"` the version that run made.
+    Raises KeyError when the status is neither.
     """
     kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
     if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:
@@ -174,7 +182,7 @@ def run_events(
         run_facets[RUN_FACET] = _facet(RUN_FACET, {"version": version, "triggeredBy": triggered_by})
     base: Event = {
         "job": {"namespace": namespace, "name": pipeline_name},
-        "inputs": [dict(dataset) for dataset in inputs],
+        "inputs": [_input(dataset) for dataset in inputs],
         "outputs": [dict(dataset) for dataset in outputs],
     }
     run = {"runId": run_id, "facets": run_facets}
