@@ -1,0 +1,87 @@
+"""A whole Headwater for the end-to-end tests: the API and the worker as processes, on the session's real Neo4j."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.ingest.spool import Spool
+from headwater.ingest.writer import read_checkpoint
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
+
+WAIT_SECONDS_MAX = 60.0
+
+
+class Running:
+    """Where it answers, and a way to wait until the graph has all that was accepted."""
+
+    def __init__(self, url: str, home: Path, database: Database) -> None:
+        self.url = url
+        self.home = home
+        self.database = database
+
+    def wait_folded(self) -> None:
+        spool = Spool(self.home / "spool.db")
+        try:
+            wait_for(lambda: read_checkpoint(self.database, spool.id).position == spool.last())
+        finally:
+            spool.close()
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = WAIT_SECONDS_MAX) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"still not so after {seconds:.0f} s"
+        time.sleep(0.05)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def running(
+    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    empty(database)
+    home = tmp_path_factory.mktemp("headwater")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **os.environ,
+        "HEADWATER_HOME": str(home),
+        "HEADWATER_PORT": str(port),
+        "HEADWATER_NEO4J_URI": neo4j_server.uri,
+        "HEADWATER_NEO4J_USER": neo4j_server.user,
+        "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
+    }
+    with (home / "log").open("wb") as log:
+        processes = [
+            subprocess.Popen([sys.executable, "-m", "headwater", name], env=environment, stdout=log, stderr=log)
+            for name in ("serve", "worker")
+        ]
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(lambda: _answers(f"{url}/readyz"))
+        yield Running(url, home, database)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(15)
