@@ -121,14 +121,20 @@ class Database:
             transaction.run(text).consume()
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, list[str]]:
-        """What EXPLAIN says of a statement: its type (r, rw, w or s) and the operators of its plan."""
+        """What EXPLAIN says of a statement: its type (r, rw, w or s) and the operators of its plan.
+
+        A call names its procedure: `ProcedureCall(db.labels)`.
+        """
         with self._transaction(neo4j.READ_ACCESS, READ_SECONDS_MAX) as transaction:
             summary = transaction.run(f"EXPLAIN {text}", dict(parameters)).consume()
         operators: list[str] = []
         waiting = [summary.plan] if summary.plan else []
         while waiting:
             node = waiting.pop()
-            operators.append(str(node["operatorType"]).partition("@")[0])
+            operator = str(node["operatorType"]).partition("@")[0]
+            if operator == "ProcedureCall":
+                operator = f"ProcedureCall({str(node['args'].get('Details')).partition('(')[0]})"
+            operators.append(operator)
             waiting.extend(node.get("children") or [])
         return summary.query_type or "", operators
 

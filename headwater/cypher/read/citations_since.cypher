@@ -1,5 +1,5 @@
-// The answers that cite versions of some datasets that were current at an instant or came later, each with the instant at
-// which a newer complete version took that version's place.
+// The answers that cite versions of some datasets that were current at an instant or came later, each with the
+// instant at which a newer complete version took that version's place.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: dataset, answer, superseded

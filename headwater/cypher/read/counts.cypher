@@ -3,16 +3,23 @@
 // params: none
 // returns: label, count
 // example: headwater cypher read/counts
-MATCH (n:Dataset) RETURN 'Dataset' AS label, count(n) AS count
+MATCH (n:Dataset) WITH count(n) AS count
+RETURN 'Dataset' AS label, count
 UNION ALL
-MATCH (n:Job) RETURN 'Job' AS label, count(n) AS count
+MATCH (n:Job) WITH count(n) AS count
+RETURN 'Job' AS label, count
 UNION ALL
-MATCH (n:PipelineRun) RETURN 'PipelineRun' AS label, count(n) AS count
+MATCH (n:PipelineRun) WITH count(n) AS count
+RETURN 'PipelineRun' AS label, count
 UNION ALL
-MATCH (n:Source) RETURN 'Source' AS label, count(n) AS count
+MATCH (n:Source) WITH count(n) AS count
+RETURN 'Source' AS label, count
 UNION ALL
-MATCH (n:Artifact) RETURN 'Artifact' AS label, count(n) AS count
+MATCH (n:Artifact) WITH count(n) AS count
+RETURN 'Artifact' AS label, count
 UNION ALL
-MATCH (n:Answer) RETURN 'Answer' AS label, count(n) AS count
+MATCH (n:Answer) WITH count(n) AS count
+RETURN 'Answer' AS label, count
 UNION ALL
-MATCH (n:Column) RETURN 'Column' AS label, count(n) AS count
+MATCH (n:Column) WITH count(n) AS count
+RETURN 'Column' AS label, count

@@ -1,7 +1,8 @@
-// Failed runs, newest failure first, a page at a time: since is inclusive, until is not; cursorAt and cursorUrn are the last
-// row of the page before.
+// Failed runs, newest failure first, a page at a time: since is inclusive, until is not; cursorAt and cursorUrn are
+// the last row of the page before.
 // access: read
-// params: $since DATETIME, $until DATETIME, $pipeline STRING = "", $cursorAt DATETIME, $cursorUrn STRING = "", $limit INTEGER = 20
+// params: $since DATETIME, $until DATETIME, $pipeline STRING = "", $cursorAt DATETIME, $cursorUrn STRING = "", $limit
+//   INTEGER = 20
 // returns: urn, failedAt, properties
 // example: headwater failed-runs
 MATCH (r:PipelineRun)

@@ -1,5 +1,5 @@
-// One layer of a walk downstream over history: the versions that these runs made, and for each those of the versions read
-// that it is known to come from (an empty list: from any of them).
+// One layer of a walk downstream over history: the versions that these runs made, and for each those of the
+// versions read that it is known to come from (an empty list: from any of them).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place, derived

@@ -1,5 +1,5 @@
-// One layer of a walk upstream over history: the runs that made these versions, and for each those of the versions it read
-// that this one is known to come from (an empty list: from any of them).
+// One layer of a walk upstream over history: the runs that made these versions, and for each those of the versions
+// it read that this one is known to come from (an empty list: from any of them).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process, derived

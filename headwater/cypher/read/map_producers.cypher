@@ -1,5 +1,5 @@
-// One layer of a walk upstream over the map: the jobs that produce these datasets, and for each those of its inputs that
-// the dataset is known to come from (an empty list: from any of them).
+// One layer of a walk upstream over the map: the jobs that produce these datasets, and for each those of its inputs
+// that the dataset is known to come from (an empty list: from any of them).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process, derived

@@ -1,5 +1,5 @@
-// What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of them,
-// and how many of the latter (down to eight levels) failed.
+// What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of
+// them, and how many of the latter (down to eight levels) failed.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, jobs, inputs, outputs, parents, children, childFailures
@@ -8,8 +8,14 @@ UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
 RETURN urn,
   COLLECT { MATCH (r)-[:RUN_OF]->(j:Job) RETURN j.urn ORDER BY j.urn } AS jobs,
-  COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(r) RETURN {urn: v.urn, dataset: v.dataset} ORDER BY v.urn LIMIT $limit } AS inputs,
-  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN {urn: a.urn, dataset: a.dataset} ORDER BY a.urn LIMIT $limit } AS outputs,
+  COLLECT {
+    MATCH (v:Source|Artifact)-[:FEEDS]->(r)
+    RETURN {urn: v.urn, dataset: v.dataset} ORDER BY v.urn LIMIT $limit
+  } AS inputs,
+  COLLECT {
+    MATCH (r)-[:PRODUCED]->(a:Artifact)
+    RETURN {urn: a.urn, dataset: a.dataset} ORDER BY a.urn LIMIT $limit
+  } AS outputs,
   COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
   COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
   COUNT { MATCH (c:PipelineRun)-[:PART_OF]->{1,8}(r) WHERE c.status = 'FAIL' RETURN DISTINCT c } AS childFailures

@@ -1,5 +1,5 @@
-// Datasets, jobs and answers by name: the full-text query is made by the program from what a user typed; nodes of exactly
-// that name come first, then those that begin with it.
+// Datasets, jobs and answers by name: the full-text query is made by the program from what a user typed; nodes of
+// exactly that name come first, then those that begin with it.
 // access: read
 // params: $query STRING, $text STRING, $limit INTEGER = 20
 // returns: urn, label, score

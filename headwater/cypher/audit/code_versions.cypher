@@ -1,0 +1,11 @@
+// The versions of code that a pipeline ran with: how many runs of each, when first and last, how many failed.
+// access: read
+// params: $pipeline STRING, $limit INTEGER = 100
+// returns: version, runs, failed, firstStarted, lastStarted
+// example: headwater cypher code_versions --param pipeline=flights.clean
+MATCH (j:Job {name: $pipeline})<-[:RUN_OF]-(r:PipelineRun)
+RETURN coalesce(r.version, '(not said)') AS version, count(*) AS runs,
+  count(CASE WHEN r.status = 'FAIL' THEN 1 END) AS failed,
+  min(r.startedAt) AS firstStarted, max(r.startedAt) AS lastStarted
+ORDER BY lastStarted DESC, version
+LIMIT $limit

@@ -1,0 +1,14 @@
+// Where a column comes from: every column upstream of it, nearest first, with the job and the way of the last step
+// (DIRECT:IDENTITY, INDIRECT:FILTER, ...). At most 20 steps.
+// access: read
+// params: $namespace STRING, $dataset STRING, $column STRING, $limit INTEGER = 100
+// returns: steps, namespace, dataset, column, job, ways
+// example: headwater cypher column_origins --param namespace=file --param dataset=/marts/carrier_delay --param
+//   column=median_delay
+MATCH (d:Dataset {name: $dataset})-[:HAS_COLUMN]->(c:Column)
+WHERE d.namespace = $namespace AND c.name = $column
+MATCH way = ANY SHORTEST (c)(()<-[feeds:FEEDS]-(:Column)){1,20}(origin:Column)
+RETURN size(feeds) AS steps, origin.namespace AS namespace, origin.dataset AS dataset, origin.name AS column,
+  feeds[-1].job AS job, feeds[-1].ways AS ways
+ORDER BY steps, namespace, dataset, column
+LIMIT $limit

@@ -1,0 +1,15 @@
+// Data that crosses from one namespace into another, by job: what leaves its system, and through what. This is a
+// scan over all jobs, because any of them may do it.
+// access: read
+// params: $limit INTEGER = 100
+// returns: fromNamespace, toNamespace, job, source, target
+// example: headwater cypher cross_namespace_flows --param limit=50
+MATCH (j:Job)
+MATCH (i:Dataset)-[:FEEDS]->(j)-[:PRODUCED]->(o:Dataset)
+WHERE i.namespace <> o.namespace
+  AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->() }
+    OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })
+RETURN i.namespace AS fromNamespace, o.namespace AS toNamespace, j.namespace + ' ' + j.name AS job,
+  i.name AS source, o.name AS target
+ORDER BY fromNamespace, toNamespace, job, source, target
+LIMIT $limit

@@ -1,0 +1,13 @@
+// The datasets that most jobs read: where a failure would be felt widest.
+// This is a scan over all datasets, to rank them.
+// access: read
+// params: $limit INTEGER = 100
+// returns: readers, namespace, name, producers, lastSeen
+// example: headwater cypher most_read_datasets --param limit=10
+MATCH (d:Dataset)
+WITH d, COUNT { (d)-[:FEEDS]->(:Job) } AS readers
+WHERE readers > 0
+ORDER BY readers DESC, d.urn LIMIT $limit
+RETURN readers, d.namespace AS namespace, d.name AS name, COUNT { (:Job)-[:PRODUCED]->(d) } AS producers,
+  d.lastSeen AS lastSeen
+ORDER BY readers DESC, namespace, name
