@@ -30,6 +30,7 @@ from headwater.health import metrics
 from headwater.ingest import http as ingest
 from headwater.ingest.appender import Appender
 from headwater.ingest.http import problem
+from headwater.ingest.redaction import redact
 from headwater.ingest.spool import Spool
 from headwater.schema.events import parse
 from headwater.settings import Settings
@@ -58,7 +59,7 @@ def create_app(settings: Settings) -> Starlette:
 
     async def submit(events: Sequence[Mapping[str, Any]]) -> None:
         """What GraphQL's mutations send takes the way of every other event."""
-        bodies = [msgspec.json.encode(event) for event in events]
+        bodies = [redact(msgspec.json.encode(event)) for event in events]
         for body in bodies:
             parse(body, received=time.time_ns() // 1_000)
         await asyncio.wrap_future(appender.append(bodies))

@@ -13,7 +13,7 @@
 
 Never a redirect (some clients take any code under 400 as success: the event would be lost in silence), never 429 or
 507 (clients do not retry them), never 500 for a bad event (clients send it five more times). Accepting waits for
-the disk and for nothing else.
+the disk and for nothing else. Secrets are taken out before anything is written (`redaction`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from starlette.routing import Route
 
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.appender import Appender
+from headwater.ingest.redaction import redact
 from headwater.schema.events import parse
 
 BATCH_EVENTS_MAX = 100_000
@@ -64,7 +65,7 @@ def routes(appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, co
     async def one(request: Request) -> Response:
         body = await _body(request, event_bytes_max)
         _judge(body)
-        seq = await asyncio.wrap_future(appender.append([body]))
+        seq = await asyncio.wrap_future(appender.append([redact(body)]))
         counted(1, 0)
         return _json({"receipt": seq}, 201)
 
@@ -225,7 +226,7 @@ def _judged(elements: list[bytes], event_bytes_max: int) -> tuple[list[bytes], l
             if len(element) > event_bytes_max:
                 raise EventError(f"the event is larger than {event_bytes_max} bytes")
             parse(element, received=received)
-            good.append(element)
+            good.append(redact(element))
         except EventError as error:
             failed.append(Failed(index, error.message, False, error.field))
     return good, failed
