@@ -68,7 +68,9 @@ class Stack:
         return Database(environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"])
 
     def __enter__(self) -> Stack:
-        signal.signal(signal.SIGTERM, _interrupt)
+        # Also where a shell has told background jobs to ignore SIGINT.
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signal_number, _interrupt)
         try:
             self._start()
         except BaseException:
