@@ -30,9 +30,11 @@ NAMESPACE = "flights"
 FLIGHTS_MIN = 100
 
 # No web UI, loopback only, few and small partitions: the data has 336,776 rows and the machine two cores.
+# A program this short is over before the optimising compiler pays for itself: without it half the CPU is saved.
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.driver.memory": "1g",
     "spark.log.level": "ERROR",
     "spark.sql.session.timeZone": "UTC",

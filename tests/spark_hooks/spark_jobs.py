@@ -17,8 +17,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 
+from headwater.errors import HeadwaterError
 from headwater.spark_hooks import cite, configure
-from headwater.spark_hooks.listener import LISTENER_CLASS, LISTENERS, PACKAGES
+from headwater.spark_hooks.listener import LISTENERS, PACKAGES
 
 API_KEY = "key-of-the-test"
 
@@ -29,6 +30,7 @@ def plain(folder: Path) -> SparkSession.Builder:
         .appName("spark_hooks_tests")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.ui.enabled", "false")
@@ -73,7 +75,28 @@ def _places(session: Any, uris: list[str]) -> dict[str, list[str]]:
     return named
 
 
-def full(url: str, folder: Path, *uris: str) -> dict[str, Any]:
+def _refusals(session: Any, closed: str) -> dict[str, str]:
+    """What `cite` says to arguments no answer can be made of, and, when strict, to a port that is closed."""
+    attempts: dict[str, dict[str, Any]] = {
+        "no id": {"answer_id": " ", "from_": ["/x"]},
+        "a text for a list": {"answer_id": "a", "from_": "/x"},
+        "nothing cited": {"answer_id": "a", "from_": []},
+        "no such table": {"answer_id": "a", "from_": ["no_such_table"]},
+        "rows of the program": {"answer_id": "a", "from_": [session.range(3)]},
+        "half a name": {"answer_id": "a", "from_": [{"namespace": "file"}]},
+        "a number": {"answer_id": "a", "from_": [7]},
+        "strict": {"answer_id": "a", "from_": ["/x"], "url": closed, "strict": True},
+    }
+    said = {}
+    for name, arguments in attempts.items():
+        try:
+            cite(session, **arguments)
+        except HeadwaterError as refusal:
+            said[name] = f"{type(refusal).__name__}: {refusal}"
+    return said
+
+
+def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
     """Writes of several kinds, queries that fail early and late, and an answer citing each kind of source."""
     builder = configure(plain(folder), url=url, api_key=API_KEY, namespace="tests")
     session = builder.getOrCreate()
@@ -93,6 +116,7 @@ def full(url: str, folder: Path, *uris: str) -> dict[str, Any]:
         "errors": errors,
         "cited": cited,
         "java": _arguments_of_java(),
+        "refused": _refusals(session, closed),
         "places": _places(session, list(uris)),
         "redacted": session.sparkContext.getConf().get("spark.redaction.regex"),
     }
@@ -125,6 +149,5 @@ def merges(url: str, folder: Path) -> dict[str, Any]:
 PROGRAMS = {"small": small, "full": full, "late": late, "merges": merges}
 
 if __name__ == "__main__":
-    assert LISTENER_CLASS.startswith("io.openlineage.")
     name, where, home, *rest = sys.argv[1:]
     print(json.dumps(PROGRAMS[name](where, Path(home), *rest)), flush=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,10 @@ def test_defaults_conf_reads_back_as_the_same_settings(tmp_path: Path, monkeypat
     (tmp_path / "spark-defaults.conf").write_text(as_defaults_conf(conf))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert listener.defaults() == conf
+
+
+def test_a_cluster_needs_neither_the_servers_packages_nor_pyspark_to_import_this() -> None:
+    program = "import sys, headwater.spark_hooks; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    heavy = {"apsw", "neo4j", "pyspark", "starlette", "strawberry", "typer", "rich", "uvicorn", "prometheus_client"}
+    assert not heavy & set(done.stdout.split())

