@@ -9,8 +9,8 @@ holds it to that.
 from __future__ import annotations
 
 import json
-import logging
 from importlib.resources import as_file, files
+from types import NoneType
 from typing import Any
 
 import anyio
@@ -53,7 +53,13 @@ _PAGE_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
-_log = logging.getLogger("headwater.graphql")
+# What a request holds; each may be null or absent, but for the query.
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "query": str,
+    "variables": (dict, NoneType),
+    "operationName": (str, NoneType),
+    "extensions": (dict, NoneType),
+}
 
 
 class GraphQLApp(GraphQL[Context, None]):
@@ -72,8 +78,9 @@ class GraphQLApp(GraphQL[Context, None]):
         if body is None:
             await _problem(f"the body is over {BODY_BYTES_MAX} bytes", 413)(scope, receive, send)
             return
-        if _holds_half_characters(body):
-            await _problem("a text holds half a character (a lone surrogate)", 400)(scope, receive, send)
+        fault = _fault(body) if scope["method"] == "POST" else ""
+        if fault:
+            await _problem(fault, 400)(scope, receive, send)
             return
         await super().__call__(scope, _replay(body), send)
 
@@ -141,17 +148,20 @@ def _replay(body: bytes) -> Receive:
     return receive
 
 
-def _holds_half_characters(body: bytes) -> bool:
-    """JSON may spell half of a surrogate pair, which is no text and which nothing behind here can store."""
-    if b"\\ud" not in body.lower():
-        return False
+def _fault(body: bytes) -> str:
+    """What is wrong with a request before anything looks into it; "" when nothing is."""
     try:
-        json.dumps(json.loads(body), ensure_ascii=False).encode()
+        request = json.loads(body)
+        # JSON may spell half of a surrogate pair, which is no text and which nothing behind here can store.
+        json.dumps(request, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        return True
-    except ValueError:
-        return False
-    return False
+        return "a text holds half a character (a lone surrogate)"
+    except (ValueError, RecursionError):
+        return "the body is not JSON"
+    if not isinstance(request, dict):
+        return "the body is not a JSON object with a query"
+    wrong = [name for name, kind in _FIELDS.items() if not isinstance(request.get(name), kind)]
+    return f"{wrong[0]} is not what it should be" if wrong else ""
 
 
 def _problem(message: str, status: int) -> Response:

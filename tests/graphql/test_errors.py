@@ -1,0 +1,186 @@
+"""What is refused: with which code, and that nothing of ours leaks."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from headwater.cypher.database import Database
+from headwater.errors import SpoolFullError
+from headwater.graphql import app
+from headwater.graphql.app import graphql_routes
+from tests.graphql.conftest import Ask
+from tests.stories import run, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '{ trace(answerId: "unknown") { truncated } }',
+        '{ lineage(urn: "dataset:db:unknown") { truncated } }',
+        '{ lineage(dataset: {namespace: "db", name: "unknown"}) { truncated } }',
+        '{ lineage(job: {namespace: "etl", name: "unknown"}) { truncated } }',
+        '{ lineage(urn: "run:unknown") { truncated } }',
+    ],
+)
+def test_walks_from_nowhere_are_not_found(refused: Ask, query: str) -> None:
+    error = refused(query)
+    assert error["extensions"]["code"] == "NOT_FOUND"
+    assert "unknown" in error["message"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '{ lineage(urn: "dataset:db:a", depth: 0) { truncated } }',
+        '{ lineage(urn: "dataset:db:a", depth: -3) { truncated } }',
+        '{ lineage(urn: "dataset:db:a", depth: 1000) { truncated } }',
+        '{ lineage(urn: "dataset:db:a", depth: 99999999999) { truncated } }',
+        '{ lineage(urn: "dataset:db:a", direction: SIDEWAYS) { truncated } }',
+        '{ lineage(urn: "nonsense") { truncated } }',
+        '{ lineage(urn: "") { truncated } }',
+        '{ lineage(urn: "dataset:only-one") { truncated } }',
+        "{ lineage { truncated } }",
+        '{ lineage(urn: "dataset:db:a", job: {namespace: "etl", name: "j"}) { truncated } }',
+        '{ dataset(urn: "job:etl:j") { urn } }',
+        '{ dataset(namespace: "db") { urn } }',
+        "{ failedRuns(first: -1) { pageInfo { hasNextPage } } }",
+        "{ failedRuns(first: 100000) { pageInfo { hasNextPage } } }",
+        '{ failedRuns(after: "not a cursor") { pageInfo { hasNextPage } } }',
+        '{ failedRuns(since: "30 February") { pageInfo { hasNextPage } } }',
+        '{ search(text: "x", first: -1) { urn } }',
+        "{ nothing }",
+        "{ run(runId: 1) { runId } }",
+        "query {",
+        "{ " + "a".join("run" for _ in range(3)),
+    ],
+)
+def test_bad_questions(refused: Ask, query: str) -> None:
+    assert refused(query)["extensions"]["code"] == "BAD_REQUEST"
+
+
+def test_bad_variables(refused: Ask) -> None:
+    query = "query ($since: DateTime) { failedRuns(since: $since) { pageInfo { hasNextPage } } }"
+    for since in ("yesterday", 5, {"a": 1}, "0000-00-00"):
+        assert refused(query, since=since)["extensions"]["code"] == "BAD_REQUEST"
+
+
+def test_lists_are_bounded(database: Database, refused: Ask) -> None:
+    tell(database, run("r", "j", ["a"], ["b"]))
+    for first in (-1, 201):
+        error = refused('query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { urn } } }', n=first)
+        assert error["extensions"]["code"] == "BAD_REQUEST"
+
+
+def test_limits_on_what_a_query_may_be(refused: Ask) -> None:
+    deep = "job { " + "inputs { producedBy { " * 8 + "urn" + " } }" * 8 + " }"
+    assert "depth" in refused('{ run(runId: "x") { ' + deep + " } }")["message"]
+    aliases = " ".join(f'a{n}: run(runId: "x") {{ runId }}' for n in range(100))
+    assert "aliases" in refused("{ " + aliases + " }")["message"]
+    tokens = " ".join("runId" for _ in range(5_000))
+    assert "tokens" in refused('{ run(runId: "x") { ' + tokens + " } }")["message"]
+
+
+def test_introspection_works(ask: Ask) -> None:
+    from graphql import get_introspection_query
+
+    assert "errors" not in ask(get_introspection_query())
+
+
+def test_bodies(client: TestClient) -> None:
+    assert client.post("/graphql", content=b"x" * 70_000).status_code == 413
+    json_type = {"content-type": "application/json"}
+    for body in (
+        b"not json",
+        b"[]",
+        b"5",
+        b"null",
+        b'{"no": "query"}',
+        b'{"query": 5}',
+        b'{"query": "{a}", "variables": 5}',
+    ):
+        assert client.post("/graphql", content=body, headers=json_type).status_code in {200, 400}, body
+    half = client.post("/graphql", content=b'{"query": "{ search(text: \\"\\ud800\\") { urn } }"}', headers=json_type)
+    assert half.status_code == 400
+    batch = client.post("/graphql", json=[{"query": "{ __typename }"}])
+    assert batch.status_code == 400
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        response = client.post("/graphql", content=b'{"query": "{ __typename }"}', headers={"content-type": kind})
+        assert response.status_code == 400, kind
+    assert client.get("/graphql", params={"query": "{ __typename }"}).status_code == 400
+    assert client.put("/graphql").status_code == 405
+    assert client.post("/graphql/", json={"query": "{ __typename }"}, follow_redirects=False).status_code == 200
+
+
+class Broken(Database):
+    """The real database with a fault of ours in it."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+
+    def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
+        raise RuntimeError(f"secret of {name} {len(options)}")
+
+
+def test_a_fault_of_ours_is_logged_and_not_told(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    async def submit(_: list[dict[str, Any]]) -> None:
+        raise RuntimeError("secret of the spool")
+
+    with (
+        TestClient(Starlette(routes=graphql_routes(Broken(database), submit))) as client,
+        caplog.at_level(logging.ERROR),
+    ):
+        for query in ('{ run(runId: "x") { runId } }', 'mutation { registerSource(input: {name: "x"}) { urn } }'):
+            answer = client.post("/graphql", json={"query": query}).json()
+            assert answer["errors"][0]["message"] == "internal error"
+            assert answer["errors"][0]["extensions"] == {"code": "INTERNAL"}
+            assert "secret" not in str(answer)
+    assert "secret of the spool" in caplog.text
+
+
+def test_a_full_spool_is_unavailable(database: Database) -> None:
+    async def submit(_: list[dict[str, Any]]) -> None:
+        raise SpoolFullError("the disk is full", mend="Make room.")
+
+    with TestClient(Starlette(routes=graphql_routes(database, submit))) as client:
+        query = 'mutation { registerSource(input: {name: "x"}) { urn } }'
+        error = client.post("/graphql", json={"query": query}).json()["errors"][0]
+    assert error["message"] == "the disk is full"
+    assert error["extensions"] == {"code": "UNAVAILABLE", "mend": "Make room."}
+
+
+def test_no_neo4j_is_unavailable() -> None:
+    gone = Database("bolt://127.0.0.1:1", "neo4j", "x")
+
+    async def submit(_: list[dict[str, Any]]) -> None:
+        pass
+
+    with TestClient(Starlette(routes=graphql_routes(gone, submit))) as client:
+        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
+    gone.close()
+    assert error["extensions"]["code"] == "UNAVAILABLE"
+
+
+def test_a_request_has_an_end(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    class Slow(Broken):
+        def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:  # noqa: ARG002
+            time.sleep(1)
+            return []
+
+    async def submit(_: list[dict[str, Any]]) -> None:
+        pass
+
+    monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)
+    began = time.monotonic()
+    with TestClient(Starlette(routes=graphql_routes(Slow(database), submit))) as client:
+        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
+        assert time.monotonic() - began < 0.9
+    assert error["extensions"]["code"] == "TIMEOUT"

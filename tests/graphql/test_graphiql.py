@@ -1,0 +1,93 @@
+"""The page at /graphql in a real Chromium: it renders, runs a query, and asks nobody but this server."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import expect, sync_playwright
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from headwater.cypher.database import Database
+from tests.stories import run, tell
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+STATIC = Path(__file__).parents[2] / "headwater" / "ui" / "static"
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_the_page_and_its_policy(client: TestClient) -> None:
+    response = client.get("/graphql", headers={"accept": "text/html,*/*"})
+    assert response.status_code == 200
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    links = re.findall(r'(?:src|href)="([^"]+)"', response.text)
+    assert len(links) == 7
+    for link in links:
+        assert link.startswith("/static/")
+        assert client.get(link).status_code == 200, link
+    assert client.get("/static/vendor/../../../settings.py").status_code == 404
+
+
+def test_licences_travel_along() -> None:
+    vendor = STATIC / "vendor" / "graphiql-3.8.3"
+    assert "MIT License" in (vendor / "LICENSE-graphiql").read_text()
+    assert "MIT License" in (vendor / "LICENSE-react").read_text()
+
+
+@pytest.fixture
+def served(application: Starlette) -> Iterator[str]:
+    """The endpoint on a real socket."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(application, log_level="error", ws="none", lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no Chromium on this machine")
+def test_in_a_browser(served: str, database: Database, clean_graph: object, tmp_path: Path) -> None:
+    del clean_graph
+    tell(database, run("ok", "load", ["raw"], ["a"]), run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"))
+    asked: list[str] = []
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(f"{served}/graphql")
+        page.get_by_role("button", name=re.compile("Execute query")).click()
+        page.get_by_role("menuitem", name="FailedRuns").click()
+        expect(page.locator(".result-window")).to_contain_text("hasNextPage")
+        result = page.locator(".result-window").inner_text()
+        page.screenshot(path=str(tmp_path / "graphiql.png"))
+        page.goto(f"{served}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20urn%20%7D%20%7D")
+        page.get_by_role("button", name=re.compile("Execute query")).click()
+        expect(page.locator(".result-window")).to_contain_text("dataset:db:raw")
+        browser.close()
+    assert "bad" in result
+    assert said == []
+    assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []

@@ -1,0 +1,165 @@
+"""The seed's own way in: its steps 1 to 7 by mutation, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graphql.conftest import Ask
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+SOURCE = "mutation ($i: SourceInput!) { registerSource(input: $i) { urn id accepted } }"
+RUN = "mutation ($i: PipelineRunInput!) { registerPipelineRun(input: $i) { urn id accepted } }"
+ARTIFACT = "mutation ($i: ArtifactInput!) { registerArtifact(input: $i) { urn id accepted } }"
+ANSWER = "mutation ($i: AnswerInput!) { registerAnswer(input: $i) { urn id accepted } }"
+
+
+def named(*names: str) -> list[dict[str, str]]:
+    return [{"namespace": "default", "name": name} for name in names]
+
+
+def test_the_seed(data: Ask) -> None:
+    crm = {
+        "name": "crm-export",
+        "origin": "Salesforce",
+        "format": "csv",
+        "rowCount": 14_200,
+        "capturedAt": "2025-03-01T00:00:00Z",
+        "checksum": "sha256:abc123",
+    }
+    assert data(SOURCE, i=crm)["registerSource"] == {
+        "urn": "source:default:crm-export",
+        "id": "crm-export",
+        "accepted": True,
+    }
+    data(SOURCE, i={"name": "billing", "origin": "Stripe", "format": "json", "rowCount": 3_800})
+    enrich = {
+        "runId": "enrich-contacts-v2-20250301",
+        "pipelineName": "enrich-contacts",
+        "version": "v2.4.1",
+        "startedAt": "2025-03-01T01:00:00Z",
+        "finishedAt": "2025-03-01T01:47:23Z",
+        "status": "success",
+        "triggeredBy": "scheduler",
+        "inputs": named("crm-export", "billing"),
+        "outputs": named("contacts-enriched"),
+    }
+    assert data(RUN, i=enrich)["registerPipelineRun"]["urn"] == "run:enrich-contacts-v2-20250301"
+    contacts = {
+        "name": "contacts-enriched",
+        "runId": "enrich-contacts-v2-20250301",
+        "type": "dataset",
+        "rowCount": 13_940,
+        "storagePath": "s3://data-lake/enriched/contacts.parquet",
+        "createdAt": "2025-03-01T01:47:23Z",
+        "schema": "contacts-enriched-v3",
+    }
+    assert data(ARTIFACT, i=contacts)["registerArtifact"]["urn"] == (
+        "artifact:default:contacts-enriched:enrich-contacts-v2-20250301"
+    )
+    summary = {
+        "runId": "summary-q1",
+        "pipelineName": "generate-summary",
+        "startedAt": "2025-04-01T08:00:00Z",
+        "finishedAt": "2025-04-01T08:11:42Z",
+        "inputs": named("contacts-enriched"),
+        "outputs": named("q1-summary"),
+    }
+    data(RUN, i=summary)
+    failed = {
+        **summary,
+        "runId": "summary-q2",
+        "status": "failed",
+        "error": "boom",
+        "startedAt": "2025-07-01T08:00:00Z",
+    }
+    data(RUN, i={**failed, "finishedAt": "2025-07-01T08:01:00Z"})
+    report = {
+        "answerId": "report-q1-retention",
+        "type": "retention-report",
+        "generatedAt": "2025-04-02T09:00:00Z",
+        "generatedBy": "analytics-agent-v3",
+        "content": "Q1 2025: churn rate dropped 4.2% YoY.",
+        "cites": named("q1-summary"),
+    }
+    assert data(ANSWER, i=report)["registerAnswer"]["id"] == "report-q1-retention"
+
+    found = data(
+        """{ trace(answerId: "report-q1-retention") {
+          sources { name origin checksum } artifacts { name type rowCount storagePath schema }
+          runs { runId status version triggeredBy } answer { type generatedBy } } }"""
+    )["trace"]
+    assert {(source["name"], source["origin"]) for source in found["sources"]} == {
+        ("crm-export", "Salesforce"),
+        ("billing", "Stripe"),
+    }
+    assert found["artifacts"][1] == {
+        key: contacts[key] for key in ("name", "type", "rowCount", "storagePath", "schema")
+    }
+    assert found["runs"][1] == {
+        "runId": "enrich-contacts-v2-20250301",
+        "status": "COMPLETE",
+        "version": "v2.4.1",
+        "triggeredBy": "scheduler",
+    }
+    failures = data("{ failedRuns { edges { node { runId status downstream { answers { answerId } } } } } }")
+    assert failures["failedRuns"]["edges"] == [
+        {
+            "node": {
+                "runId": "summary-q2",
+                "status": "FAIL",
+                "downstream": {"answers": [{"answerId": "report-q1-retention"}]},
+            }
+        }
+    ]
+
+
+def test_citations_of_every_kind(data: Ask) -> None:
+    data(RUN, i={"runId": "r1", "pipelineName": "p", "inputs": named("raw"), "outputs": named("t")})
+    data(ANSWER, i={"answerId": "base", "cites": named("t")})
+    cites = [
+        {"namespace": "default", "name": "t", "runId": "r1"},
+        {"namespace": "default", "name": "t", "field": "id"},
+        {"answerId": "base"},
+    ]
+    data(ANSWER, i={"answerId": "all", "cites": cites})
+    found = data('{ answer(answerId: "all") { citations { urn } } }')["answer"]["citations"]
+    assert [citation["urn"] for citation in found] == ["answer:base", "artifact:default:t:r1", "column:default:t:id"]
+
+
+@pytest.mark.parametrize(
+    ("mutation", "value"),
+    [
+        (SOURCE, {"name": "  "}),
+        (SOURCE, {"name": "x", "rowCount": 2**70}),
+        (SOURCE, {"name": "x", "capturedAt": "30 February"}),
+        (SOURCE, {}),
+        (RUN, {"runId": "", "pipelineName": "p"}),
+        (RUN, {"runId": "r", "pipelineName": "p", "status": "exploded"}),
+        (RUN, {"runId": "r", "pipelineName": "p", "status": ""}),
+        (RUN, {"runId": "r", "pipelineName": "p", "inputs": [{"namespace": "", "name": "x"}]}),
+        (ARTIFACT, {"name": "a", "runId": " "}),
+        (ANSWER, {"answerId": "", "cites": []}),
+        (ANSWER, {"answerId": "a", "cites": [{}]}),
+        (ANSWER, {"answerId": "a", "cites": [{"namespace": "n"}]}),
+        (ANSWER, {"answerId": "a", "cites": [{"answerId": "b", "name": "x"}]}),
+        (ANSWER, {"answerId": "a", "cites": [{"field": "x"}]}),
+    ],
+)
+def test_what_is_refused(refused: Ask, mutation: str, value: object) -> None:
+    assert refused(mutation, i=value)["extensions"]["code"] == "BAD_REQUEST"
+
+
+def test_a_run_that_is_still_running(data: Ask) -> None:
+    began = {"runId": "r", "pipelineName": "p", "startedAt": "2025-04-01T08:00:00Z"}
+    data(RUN, i={**began, "status": "running"})
+    query = '{ run(runId: "r") { status finishedAt } }'
+    assert data(query)["run"] == {"status": "RUNNING", "finishedAt": None}
+    ended = {
+        "runId": "r",
+        "pipelineName": "p",
+        "startedAt": "2025-04-01T08:00:00Z",
+        "finishedAt": "2025-04-01T09:00:00Z",
+    }
+    data(RUN, i=ended)
+    assert data(query)["run"] == {"status": "COMPLETE", "finishedAt": "2025-04-01T09:00:00Z"}

@@ -1,0 +1,291 @@
+"""Every question of the schema on the real Neo4j; the names clients rely on, and results worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.schema import native
+from tests.graphql.conftest import Ask
+from tests.stories import answer, at, ds, job, run, run_of, tell, version
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+PRODUCER_COLUMNS = [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}]
+
+
+@pytest.fixture
+def told(database: Database, clean_graph: object) -> Database:
+    """raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
+    load = run("load-1", "load", ["raw"], ["a"], minute=0, version="v7", rows=3_000_000_000)
+    load[1]["outputs"][0]["facets"] = {"schema": {"_producer": "p", "_schemaURL": "s", "fields": PRODUCER_COLUMNS}}
+    del clean_graph
+    tell(
+        database,
+        load,
+        [native.source_event("raw", namespace="db", origin="CRM", format="csv", row_count=14_200, captured_at=at(0))],
+        run("build-1", "build", ["a"], ["b"], minute=10, parent="dag-1"),
+        run("publish-1", "publish", ["b"], ["d"], minute=20),
+        answer("report", "d", minute=25, content="churn fell"),
+        run("build-2", "build", ["a"], ["b"], minute=30, status="FAIL", error="disk full", parent="dag-1"),
+    )
+    return database
+
+
+@pytest.mark.usefixtures("told")
+def test_run(data: Ask) -> None:
+    query = """query ($id: String!) { run(runId: $id) {
+      runId urn status startedAt finishedAt inputs { namespace name } outputs { namespace name }
+      error attempts durationSeconds version pipelineName hasFailedChild childFailures facets
+      job { namespace name } parents { runId } children { runId }
+      artifacts { name rowCount complete createdAt } readSources { name origin } readArtifacts { name }
+    } }"""
+    assert data(query, id="load-1")["run"] == {
+        "runId": "load-1",
+        "urn": "run:load-1",
+        "status": "COMPLETE",
+        "startedAt": "2026-01-01T00:00:00Z",
+        "finishedAt": "2026-01-01T00:01:00Z",
+        "inputs": [{"namespace": "db", "name": "raw"}],
+        "outputs": [{"namespace": "db", "name": "a"}],
+        "error": None,
+        "attempts": 1,
+        "durationSeconds": 60.0,
+        "version": "v7",
+        "pipelineName": "load",
+        "hasFailedChild": False,
+        "childFailures": 0,
+        "facets": {"headwater_run": {**_facet("headwater_run"), "version": "v7"}},
+        "job": {"namespace": "etl", "name": "load"},
+        "parents": [],
+        "children": [],
+        "artifacts": [{"name": "a", "rowCount": 3_000_000_000, "complete": True, "createdAt": "2026-01-01T00:01:00Z"}],
+        "readSources": [{"name": "raw", "origin": "CRM"}],
+        "readArtifacts": [],
+    }
+    parent = data(query, id="dag-1")["run"]
+    assert (parent["status"], parent["hasFailedChild"], parent["childFailures"]) == ("RUNNING", True, 1)
+    assert parent["children"] == [{"runId": "build-1"}, {"runId": "build-2"}]
+    assert data(query, id="build-2")["run"]["parents"] == [{"runId": "dag-1"}]
+    assert data(query, id="unknown")["run"] is None
+
+
+def _facet(name: str) -> dict[str, str]:
+    return {"_producer": native.PRODUCER, "_schemaURL": f"{native.PRODUCER}/facets/{name}.json"}
+
+
+def test_a_failed_grandchild_shows(database: Database, data: Ask) -> None:
+    tell(
+        database,
+        run("middle", "m", [], [], minute=1, parent="top"),
+        run("bottom", "b", [], [], minute=2, status="FAIL", parent="middle"),
+    )
+    assert data('{ run(runId: "top") { hasFailedChild childFailures } }')["run"] == {
+        "hasFailedChild": True,
+        "childFailures": 1,
+    }
+
+
+@pytest.mark.usefixtures("told")
+def test_failed_runs(data: Ask) -> None:
+    query = """{ failedRuns { edges { cursor node { runId status failedAt error downstream {
+      datasets { namespace name } jobs { namespace name } answers { answerId content }
+      artifacts { name complete } runs { runId } truncated truncatedBy } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+    found = data(query)["failedRuns"]
+    (edge,) = found["edges"]
+    assert edge["node"] == {
+        "runId": "build-2",
+        "status": "FAIL",
+        "failedAt": "2026-01-01T00:31:00Z",
+        "error": "disk full",
+        "downstream": {
+            "datasets": [{"namespace": "db", "name": "b"}, {"namespace": "db", "name": "d"}],
+            "jobs": [{"namespace": "etl", "name": "publish"}],
+            "answers": [{"answerId": "report", "content": "churn fell"}],
+            "artifacts": [{"name": "b", "complete": False}],
+            "runs": [],
+            "truncated": False,
+            "truncatedBy": None,
+        },
+    }
+    assert found["pageInfo"] == {
+        "hasNextPage": False,
+        "hasPreviousPage": False,
+        "startCursor": edge["cursor"],
+        "endCursor": edge["cursor"],
+    }
+
+
+def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
+    tell(database, *(run(f"f{n}", f"p{n % 2}", [], ["d"], minute=n // 3, status="FAIL") for n in range(9)))
+    query = """query ($after: String, $pipeline: String, $since: DateTime, $until: DateTime) {
+      failedRuns(first: 4, after: $after, pipeline: $pipeline, since: $since, until: $until) {
+        edges { node { runId } } pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
+    seen: list[str] = []
+    pages: list[tuple[bool, bool]] = []
+    after = None
+    for _ in range(3):
+        page = data(query, after=after)["failedRuns"]
+        seen.extend(edge["node"]["runId"] for edge in page["edges"])
+        pages.append((page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]))
+        after = page["pageInfo"]["endCursor"]
+    assert seen == ["f6", "f7", "f8", "f3", "f4", "f5", "f0", "f1", "f2"]
+    assert pages == [(False, True), (True, True), (True, False)]
+
+    def ids(**variables: Any) -> list[str]:
+        return [edge["node"]["runId"] for edge in data(query, **variables)["failedRuns"]["edges"]]
+
+    assert ids(pipeline="p1") == ["f7", "f3", "f5", "f1"]
+    assert ids(since="2026-01-01T00:03:00+00:00") == ["f6", "f7", "f8"]
+    assert ids(until="2026-01-01 00:02") == ["f0", "f1", "f2"]
+    assert ids(until="2026-01-01T02:02:00+02:00") == ["f0", "f1", "f2"]
+
+
+@pytest.mark.usefixtures("told")
+def test_trace(data: Ask) -> None:
+    query = """{ trace(answerId: "report") {
+      answer { answerId type content generatedAt generatedBy citations { urn artifact { name } } }
+      sources { namespace name origin format rowCount capturedAt checksum dataset { urn } }
+      artifacts { name runId run { status } } runs { runId status } edges { source target type } truncated } }"""
+    found = data(query)["trace"]
+    assert found["answer"]["content"] == "churn fell"
+    assert found["answer"]["generatedAt"] == "2026-01-01T00:25:00Z"
+    assert found["answer"]["citations"] == [{"urn": version("d", "publish-1"), "artifact": {"name": "d"}}]
+    assert found["sources"] == [
+        {
+            "namespace": "db",
+            "name": "raw",
+            "origin": "CRM",
+            "format": "csv",
+            "rowCount": 14_200,
+            "capturedAt": "2026-01-01T00:00:00Z",
+            "checksum": None,
+            "dataset": {"urn": ds("raw")},
+        }
+    ]
+    assert [artifact["name"] for artifact in found["artifacts"]] == ["d", "b", "a"]
+    assert [entry["runId"] for entry in found["runs"]] == ["publish-1", "build-1", "load-1"]
+    assert {"source": version("d", "publish-1"), "target": "answer:report", "type": "CITED_BY"} in found["edges"]
+    assert len(found["edges"]) == 7
+    assert found["truncated"] is False
+
+
+@pytest.mark.usefixtures("told")
+def test_lineage(data: Ask) -> None:
+    fields = "{ nodes { urn kind namespace name } edges { source target type } truncated truncatedBy }"
+    by_urn = data("query ($u: String) { lineage(urn: $u) " + fields + " }", u=ds("b"))["lineage"]
+    by_name = data('{ lineage(dataset: {namespace: "db", name: "b"}, direction: BOTH, depth: 10) ' + fields + " }")
+    assert by_urn == by_name["lineage"]
+    assert {(node["kind"], node["name"]) for node in by_urn["nodes"]} == {
+        ("DATASET", "raw"),
+        ("JOB", "load"),
+        ("DATASET", "a"),
+        ("JOB", "build"),
+        ("DATASET", "b"),
+        ("JOB", "publish"),
+        ("DATASET", "d"),
+    }
+    assert len(by_urn["edges"]) == 6
+    up = data('{ lineage(job: {namespace: "etl", name: "build"}, direction: UPSTREAM, depth: 1) ' + fields + " }")
+    assert [node["urn"] for node in up["lineage"]["nodes"]] == [job("build"), ds("a")]
+    assert up["lineage"]["truncatedBy"] == "depth"
+    history = data("query ($u: String) { lineage(urn: $u, direction: DOWNSTREAM) " + fields + " }", u=run_of("build-1"))
+    assert [node["kind"] for node in history["lineage"]["nodes"]] == [
+        "PIPELINE_RUN",
+        "ARTIFACT",
+        "ANSWER",
+        "ARTIFACT",
+        "PIPELINE_RUN",
+    ]
+
+
+@pytest.mark.usefixtures("told")
+def test_dataset_and_job_and_answer(data: Ask) -> None:
+    query = """query ($urn: String) { dataset(urn: $urn) {
+      urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name } readBy { name }
+      versions(first: 5) { runId complete } sources { name } answers { answerId } facets } }"""
+    found = data(query, urn=ds("a"))["dataset"]
+    assert found["columns"] == ["id", "name"]
+    assert found["fields"] == PRODUCER_COLUMNS
+    assert (found["producedBy"], found["readBy"]) == ([{"name": "load"}], [{"name": "build"}])
+    assert found["versions"] == [{"runId": "load-1", "complete": True}]
+    assert found["facets"]["schema"]["fields"] == PRODUCER_COLUMNS
+    assert found["firstSeen"] == "2026-01-01T00:00:00Z"
+    b = data(query, urn=ds("b"))["dataset"]
+    assert [entry["runId"] for entry in b["versions"]] == ["build-2", "build-1"]
+    assert data(query, urn=ds("d"))["dataset"]["answers"] == [{"answerId": "report"}]
+    assert data(query, urn=ds("raw"))["dataset"]["sources"] == [{"name": "raw"}]
+    assert data('{ dataset(namespace: "db", name: "nope") { urn } }')["dataset"] is None
+    found = data(
+        '{ job(namespace: "etl", name: "build") { inputs { name } outputs { name } runs { runId } sql type } }'
+    )
+    assert found["job"] == {
+        "inputs": [{"name": "a"}],
+        "outputs": [{"name": "b"}],
+        "runs": [{"runId": "build-2"}, {"runId": "build-1"}],
+        "sql": None,
+        "type": None,
+    }
+    assert data('{ job(namespace: "etl", name: "nope") { urn } }')["job"] is None
+    assert data('{ answer(answerId: "report") { content } }')["answer"] == {"content": "churn fell"}
+    assert data('{ answer(answerId: "nope") { content } }')["answer"] is None
+
+
+@pytest.mark.usefixtures("told")
+def test_search(data: Ask) -> None:
+    query = "query ($text: String!) { search(text: $text, first: 5) { urn kind namespace name } }"
+    assert data(query, text="publish")["search"] == [
+        {"urn": job("publish"), "kind": "JOB", "namespace": "etl", "name": "publish"}
+    ]
+    assert data(query, text='*)\\"~{[')["search"] == []
+    assert [found["kind"] for found in data(query, text="report")["search"]] == ["ANSWER"]
+    assert [found["kind"] for found in data(query, text="build-2")["search"]] == ["PIPELINE_RUN"]
+
+
+def test_names_of_any_kind(database: Database, data: Ask) -> None:
+    odd = 's3://b/ünï:cödé "quoted" 日本語 \u202e'
+    tell(database, run("ru:n/ä", "jöb:x", [odd], ["y" * 3_000]))
+    found = data('query ($n: String!) { lineage(dataset: {namespace: "db", name: $n}) { nodes { name } } }', n=odd)
+    assert {node["name"] for node in found["lineage"]["nodes"]} == {odd, "jöb:x", "y" * 3_000}
+    found = data('{ run(runId: "ru:n/ä") { inputs { name } outputs { name urn } } }')["run"]
+    assert found["inputs"] == [{"name": odd}]
+    assert found["outputs"][0]["name"] == "y" * 3_000
+    hashed = found["outputs"][0]["urn"]
+    assert len(hashed) < 100
+    assert data("query ($u: String) { dataset(urn: $u) { name } }", u=hashed)["dataset"]["name"] == "y" * 3_000
+
+
+class Counted(Database):
+    """The real database, counting what is asked of it."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+        self.asked: list[str] = []
+
+    def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
+        self.asked.append(name)
+        return super().read(name, **options)
+
+
+def test_a_list_costs_no_statement_per_row(database: Database) -> None:
+    from starlette.applications import Starlette
+    from starlette.testclient import TestClient
+
+    from headwater.graphql.app import graphql_routes
+
+    tell(database, *(run(f"f{n:02d}", f"p{n}", [f"i{n}"], [f"o{n}"], minute=n, status="FAIL") for n in range(40)))
+
+    async def submit(_: list[dict[str, Any]]) -> None:
+        raise AssertionError("nothing is submitted here")
+
+    counted = Counted(database)
+    query = """{ failedRuns(first: 40) { edges { node { runId inputs { name } outputs { name } job { name }
+      hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } } } } }"""
+    with TestClient(Starlette(routes=graphql_routes(counted, submit))) as client:
+        found = client.post("/graphql", json={"query": query}).json()["data"]["failedRuns"]["edges"]
+    assert len(found) == 40
+    assert found[0]["node"]["inputs"] == [{"name": "i39"}]
+    assert len(counted.asked) < 15, counted.asked
