@@ -146,7 +146,7 @@ def merges(url: str, folder: Path) -> dict[str, Any]:
     return facts
 
 
-PROGRAMS = {"small": small, "full": full, "late": late, "merges": merges}
+PROGRAMS: dict[str, Any] = {"small": small, "full": full, "late": late, "merges": merges}
 
 if __name__ == "__main__":
     name, where, home, *rest = sys.argv[1:]
