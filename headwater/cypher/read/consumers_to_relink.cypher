@@ -1,6 +1,7 @@
 // Runs and answers that may have to be linked to another version, because one appeared or moved in time: the consumers
 // of that version itself and of those around the instants it moved between. Where no complete version came before,
-// these are the consumers of the source and of every incomplete version.
+// these are the consumers of the source, of the newest incomplete versions before and of every one since. Two of each
+// are looked at, because a run does not read its own. The order is that of the index artifact_version.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn
@@ -14,7 +15,7 @@ CALL (row) {
   CALL (row, instant) {
     MATCH (a:Artifact)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
-    RETURN a ORDER BY a.createdAt DESC, a.urn DESC LIMIT 2
+    RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
   }
   RETURN a AS version
   UNION
@@ -25,7 +26,16 @@ CALL (row) {
   CALL (row) {
     MATCH (s:Source {dataset: row.dataset}) RETURN s AS earlier
     UNION ALL
-    MATCH (a:Artifact {dataset: row.dataset, complete: false}) RETURN a AS earlier
+    CALL (row) {
+      MATCH (a:Artifact)
+      WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
+      RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
+    }
+    RETURN a AS earlier
+    UNION ALL
+    MATCH (a:Artifact)
+    WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > row.since
+    RETURN a AS earlier
   }
   RETURN earlier AS version
 }

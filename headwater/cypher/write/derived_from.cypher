@@ -1,10 +1,12 @@
-// History: the versions from which a version is known to come, among those its run read.
+// History: the versions from which a version is known to come, among those its run read. Only versions of which that is
+// said are looked at: with thousands of inputs and outputs, every pair of them would be too many.
 // access: write
 // params: $urns LIST<STRING>
 // returns: nothing
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
+WHERE a.derivedFrom IS NOT NULL
 OPTIONAL MATCH (v:Source|Artifact)-[:FEEDS]->(r)
 WHERE v.dataset IN a.derivedFrom
 WITH a, collect(v) AS wanted
