@@ -1,8 +1,9 @@
 """The one door to Neo4j: named queries, parameters, and a deadline on everything.
 
 A driver with its default settings was seen to hang 40 s on a paused server, so every wait here has a bound: on
-connecting, on getting a connection, and, server-side, on each transaction. (While a request runs the server sends
-keep-alives; its `server.bolt.connection_keep_alive` settings bound how long the driver waits for one.)
+connecting, on getting a connection, server-side on each transaction, and on each answer: while a request runs the
+server sends keep-alives when its `server.bolt.connection_keep_alive` settings say so, as those of our own do, and
+then a silence of a few seconds is enough; otherwise the driver waits a little longer than the transaction may take.
 
 Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too slow; trying again may help) and
 `QueryError` (the question is wrong; trying again will not).
@@ -16,23 +17,25 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-import neo4j
-from neo4j.exceptions import (
-    AuthError,
-    ClientError,
-    DatabaseError,
-    DriverError,
-    Neo4jError,
-    TransientError,
-)
-
+from headwater.cypher.driver import neo4j
 from headwater.cypher.library import query
 from headwater.errors import QueryError, UnavailableError
+
+AuthError = neo4j.exceptions.AuthError
+ClientError = neo4j.exceptions.ClientError
+DatabaseError = neo4j.exceptions.DatabaseError
+DriverError = neo4j.exceptions.DriverError
+Neo4jError = neo4j.exceptions.Neo4jError
+TransientError = neo4j.exceptions.TransientError
 
 CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
 READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
+# How much longer than the transaction may take the driver waits for an answer about it.
+GRACE_SECONDS = 2.0
+# A pooled connection whose server is gone fails at once; what failed later is not tried again.
+STALE_SECONDS_MAX = 1.0
 
 Row = dict[str, Any]
 
@@ -98,6 +101,7 @@ class Database:
     ) -> list[Row]:
         """The rows of any statement, in a read transaction that ends after `seconds` and `rows_max` rows."""
         for attempt in (1, 2):
+            began = time.monotonic()
             try:
                 with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
                     result = transaction.run(text, dict(parameters))
@@ -105,7 +109,8 @@ class Database:
                     return [_plain(record) for record in records]
             except UnavailableError as error:
                 # A pooled connection may be one to a server that has since been restarted: once more, afresh.
-                if attempt == 2 or not isinstance(error.__cause__, DriverError):
+                slow = time.monotonic() - began > STALE_SECONDS_MAX
+                if attempt == 2 or slow or not isinstance(error.__cause__, DriverError):
                     raise
         raise AssertionError("unreachable")
 
@@ -145,10 +150,23 @@ class Database:
                 self._driver.session(database=self._database, default_access_mode=access) as session,
                 session.begin_transaction(timeout=seconds) as transaction,
             ):
+                _bound_answers(transaction, seconds + GRACE_SECONDS)
                 yield transaction
                 transaction.commit()
         except (DriverError, Neo4jError) as error:
             raise _ours(error) from error
+
+
+def _bound_answers(transaction: neo4j.Transaction, seconds: float) -> None:
+    """Let the driver give up on a connection over which no answer comes.
+
+    It has no setting for that, only the hint a server may send, so this reaches for the connection inside. A test
+    with a server that is paused holds it to that.
+    """
+    connection: Any = getattr(transaction, "_connection", None)
+    if connection is not None:
+        hint = connection.connection_hints.get("connection.recv_timeout_seconds")
+        connection.socket.set_read_timeout(min(seconds, hint) if hint else seconds)
 
 
 def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:

@@ -25,10 +25,10 @@ from headwater.errors import QueryError, UnavailableError
 PAGE_MAX = 200
 HOPS_MAX = 1_000
 NODES_MAX = 5_000
-EDGES_MAX = 20_000
+EDGES_MAX = 50_000
 # All the runs of a page together may show this many nodes, so that a page of failures at one hub stays an answer.
-PAGE_NODES_MAX = 40_000
-PAGE_ROWS_MAX = 60_000
+PAGE_NODES_MAX = 20_000
+PAGE_ROWS_MAX = 100_000
 WALK_SECONDS_MAX = 5.0
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)

@@ -43,7 +43,14 @@ async def property_of(info: Info, urn: str, key: str, kind: type[T]) -> T | None
     return value if isinstance(value, kind) else None
 
 
-async def spelled(info: Info, urn: str, part: int, key: str) -> str:
-    """A part of a name, from the urn; only a hashed urn has to be looked up."""
-    parts = parse_urn(urn).parts
-    return parts[part] if parts else await property_of(info, urn, key, str) or ""
+async def spelled(info: Info, urns: list[str], *keys: str) -> list[tuple[str, ...]]:
+    """The parts of the name of each node, from its urn; only hashed urns have to be looked up, all at once."""
+    parts = [parse_urn(urn).parts for urn in urns]
+    hashed = [urn for urn, spelled_out in zip(urns, parts, strict=True) if not spelled_out]
+    if not hashed:
+        return parts
+    rows = {row["urn"]: row for row in await info.context.found(hashed)}
+    return [
+        spelled_out or tuple(str(rows.get(urn, {}).get(key) or "") for key in keys)
+        for urn, spelled_out in zip(urns, parts, strict=True)
+    ]

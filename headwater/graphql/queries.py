@@ -50,19 +50,21 @@ class Query:
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Dataset | None:
         wanted = _one_urn("dataset", urn, namespace, name)
-        return Dataset(urn=wanted) if await info.context.nodes.load(wanted) else None
+        row = await info.context.nodes.load(wanted)
+        return Dataset(urn=wanted, namespace=row["namespace"], name=row["name"]) if row else None
 
     @resolved("One job, by namespace and name or by urn. Null when it is unknown.")
     async def job(
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Job | None:
         wanted = _one_urn("job", urn, namespace, name)
-        return Job(urn=wanted) if await info.context.nodes.load(wanted) else None
+        row = await info.context.nodes.load(wanted)
+        return Job(urn=wanted, namespace=row["namespace"], name=row["name"]) if row else None
 
     @resolved("One answer by its id. Null when it is unknown.")
     async def answer(self, info: Info, answer_id: str) -> Answer | None:
-        urn = answer_urn(answer_id)
-        return Answer(urn=urn) if await info.context.nodes.load(urn) else None
+        row = await info.context.nodes.load(answer_urn(answer_id))
+        return Answer(urn=row["urn"], answer_id=row["answerId"]) if row else None
 
     @resolved("Failed runs, newest failure first, and what each of them touches.")
     async def failed_runs(

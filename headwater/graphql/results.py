@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
+from headwater.cypher.database import Row
 from headwater.cypher.failures import Downstream as TouchedUrns
 from headwater.cypher.failures import FailedRunPage
 from headwater.cypher.lineage import Lineage as WalkedLineage
@@ -14,7 +15,6 @@ from headwater.graphql.context import Info
 from headwater.graphql.enums import NodeKind
 from headwater.graphql.fields import resolved
 from headwater.graphql.types import Answer, Artifact, Column, Dataset, Job, PipelineRun, Source
-from headwater.schema.urns import answer_urn
 
 _REASON = "Which bound cut it short: depth, nodes, edges or time; null when it is whole."
 
@@ -74,11 +74,11 @@ class Trace:
     @classmethod
     def of(cls, walked: WalkedTrace) -> Trace:
         return cls(
-            answer=Answer(urn=answer_urn(walked.answer["answerId"])),
+            answer=_answer(walked.answer),
             sources=[Source.of(row) for row in walked.sources],
             artifacts=[Artifact.of(row) for row in walked.artifacts],
             runs=[PipelineRun.of(row) for row in walked.runs],
-            answers=[Answer(urn=row["urn"]) for row in walked.answers],
+            answers=[_answer(row) for row in walked.answers],
             columns=[Column.of(row) for row in walked.columns],
             edges=[LineageEdge.of(edge) for edge in walked.edges],
             truncated=walked.truncated,
@@ -90,14 +90,21 @@ class Trace:
     description="What a failed run touches: what is stale because of it, and what was made from its output."
 )
 class Downstream:
-    datasets: list[Dataset] = strawberry.field(description="Stale: its own outputs and every dataset made from them.")
-    jobs: list[Job] = strawberry.field(description="The jobs that read those.")
-    answers: list[Answer] = strawberry.field(
-        description="Answers that cite versions of those datasets current when it started, or later ones."
-    )
     truncated: bool
     truncated_by: str | None = strawberry.field(description=_REASON)
     touched: strawberry.Private[TouchedUrns]
+
+    @resolved("Stale: its own outputs and every dataset made from them.")
+    async def datasets(self, info: Info) -> list[Dataset]:
+        return await Dataset.all(info, self.touched.datasets)
+
+    @resolved("The jobs that read those.")
+    async def jobs(self, info: Info) -> list[Job]:
+        return await Job.all(info, self.touched.jobs)
+
+    @resolved("Answers that cite versions of those datasets current when it started, or later ones.")
+    async def answers(self, info: Info) -> list[Answer]:
+        return await Answer.all(info, self.touched.answers)
 
     @resolved("What it did write before it failed, and every version made from that.")
     async def artifacts(self, info: Info) -> list[Artifact]:
@@ -109,14 +116,7 @@ class Downstream:
 
     @classmethod
     def of(cls, touched: TouchedUrns) -> Downstream:
-        return cls(
-            datasets=[Dataset(urn=urn) for urn in touched.datasets],
-            jobs=[Job(urn=urn) for urn in touched.jobs],
-            answers=[Answer(urn=urn) for urn in touched.answers],
-            truncated=touched.truncated,
-            truncated_by=touched.reason or None,
-            touched=touched,
-        )
+        return cls(truncated=touched.truncated, truncated_by=touched.reason or None, touched=touched)
 
 
 @strawberry.type(description="A failed run.")
@@ -159,7 +159,11 @@ class FailedRunConnection:
         )
 
 
-def _failed(row: dict[str, object]) -> FailedRun:
+def _answer(row: Row) -> Answer:
+    return Answer(urn=row["urn"], answer_id=row.get("answerId") or "")
+
+
+def _failed(row: Row) -> FailedRun:
     run = FailedRun.of(row)
     assert isinstance(run, FailedRun)
     return run

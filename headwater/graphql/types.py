@@ -31,14 +31,13 @@ class SchemaField:
 @strawberry.type(description="A named place data lives: a table, a path, a topic, a model.")
 class Dataset:
     urn: str
+    namespace: str
+    name: str
 
-    @resolved("The first half of its name.")
-    async def namespace(self, info: Info) -> str:
-        return await spelled(info, self.urn, 0, "namespace")
-
-    @resolved("The second half of its name.")
-    async def name(self, info: Info) -> str:
-        return await spelled(info, self.urn, 1, "name")
+    @classmethod
+    async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
+        names = await spelled(info, urns, "namespace", "name")
+        return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
 
     @resolved("TABLE, VIEW, FILE, ...: as the producer says.")
     async def type(self, info: Info) -> str | None:
@@ -67,11 +66,11 @@ class Dataset:
 
     @resolved("The jobs that produce it.")
     async def produced_by(self, info: Info) -> list[Job]:
-        return [Job(urn=urn) for urn in (await info.context.dataset_links.load(self.urn)).get("producers", [])]
+        return await Job.all(info, (await info.context.dataset_links.load(self.urn)).get("producers", []))
 
     @resolved("The jobs that read it.")
     async def read_by(self, info: Info) -> list[Job]:
-        return [Job(urn=urn) for urn in (await info.context.dataset_links.load(self.urn)).get("readers", [])]
+        return await Job.all(info, (await info.context.dataset_links.load(self.urn)).get("readers", []))
 
     @resolved("Its versions, newest first.")
     async def versions(self, info: Info, first: int = 20) -> list[Artifact]:
@@ -85,20 +84,19 @@ class Dataset:
 
     @resolved("The answers that cite any version of it, newest first.")
     async def answers(self, info: Info, first: int = 20) -> list[Answer]:
-        return [Answer(urn=urn) for urn in await info.context.dataset_answers.load((self.urn, checked_first(first)))]
+        return await Answer.all(info, await info.context.dataset_answers.load((self.urn, checked_first(first))))
 
 
 @strawberry.type(description="A named process that reads and writes datasets.")
 class Job:
     urn: str
+    namespace: str
+    name: str
 
-    @resolved("The first half of its name.")
-    async def namespace(self, info: Info) -> str:
-        return await spelled(info, self.urn, 0, "namespace")
-
-    @resolved("The second half of its name.")
-    async def name(self, info: Info) -> str:
-        return await spelled(info, self.urn, 1, "name")
+    @classmethod
+    async def all(cls, info: Info, urns: list[str]) -> list[Job]:
+        names = await spelled(info, urns, "namespace", "name")
+        return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
 
     @resolved("JOB, TASK, MODEL, ...: as the producer says.")
     async def type(self, info: Info) -> str | None:
@@ -122,11 +120,11 @@ class Job:
 
     @resolved("Every dataset it is known to read.")
     async def inputs(self, info: Info) -> list[Dataset]:
-        return [Dataset(urn=urn) for urn in (await info.context.job_links.load(self.urn)).get("inputs", [])]
+        return await Dataset.all(info, (await info.context.job_links.load(self.urn)).get("inputs", []))
 
     @resolved("Every dataset it is known to produce.")
     async def outputs(self, info: Info) -> list[Dataset]:
-        return [Dataset(urn=urn) for urn in (await info.context.job_links.load(self.urn)).get("outputs", [])]
+        return await Dataset.all(info, (await info.context.job_links.load(self.urn)).get("outputs", []))
 
     @resolved("Its runs, newest first.")
     async def runs(self, info: Info, first: int = 20) -> list[PipelineRun]:
@@ -182,15 +180,16 @@ class PipelineRun:
     async def job(self, info: Info) -> Job | None:
         jobs = (await info.context.run_links.load(self.urn)).get("jobs", [])
         named = job_urn(self.namespace, self.pipeline_name) if self.namespace and self.pipeline_name else ""
-        return Job(urn=named if named in jobs else jobs[0]) if jobs else None
+        found = await Job.all(info, [named] if named in jobs else jobs[:1])
+        return found[0] if found else None
 
     @resolved("The datasets it read.")
     async def inputs(self, info: Info) -> list[Dataset]:
-        return _datasets((await info.context.run_links.load(self.urn)).get("inputs", []))
+        return await _datasets(info, (await info.context.run_links.load(self.urn)).get("inputs", []))
 
     @resolved("The datasets it wrote, or began to write.")
     async def outputs(self, info: Info) -> list[Dataset]:
-        return _datasets((await info.context.run_links.load(self.urn)).get("outputs", []))
+        return await _datasets(info, (await info.context.run_links.load(self.urn)).get("outputs", []))
 
     @resolved("The versions of other runs that it read.")
     async def read_artifacts(self, info: Info) -> list[Artifact]:
@@ -249,7 +248,7 @@ class Source:
             urn=row["urn"],
             namespace=row.get("namespace") or "",
             name=row.get("name") or "",
-            dataset=Dataset(urn=row["dataset"]),
+            dataset=_dataset_of(row),
             registered=bool(row.get("registered")),
             origin=row.get("origin"),
             format=row.get("format"),
@@ -283,7 +282,7 @@ class Artifact:
             urn=row["urn"],
             namespace=row.get("namespace") or "",
             name=row.get("name") or "",
-            dataset=Dataset(urn=row["dataset"]),
+            dataset=_dataset_of(row),
             run_id=row.get("runId"),
             type=row.get("type"),
             status=RunStatus(row.get("status") or "RUNNING"),
@@ -306,10 +305,12 @@ class Artifact:
 @strawberry.type(description="A report, a number on a dashboard, a prediction or a decision, and what it cites.")
 class Answer:
     urn: str
+    answer_id: str
 
-    @resolved("Its id.")
-    async def answer_id(self, info: Info) -> str:
-        return await spelled(info, self.urn, 0, "answerId")
+    @classmethod
+    async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
+        names = await spelled(info, urns, "answerId")
+        return [cls(urn=urn, answer_id=name[0]) for urn, name in zip(urns, names, strict=True)]
 
     @resolved("What kind of answer it is.")
     async def type(self, info: Info) -> str | None:
@@ -349,7 +350,7 @@ class Citation:
         if kind == "source":
             return cls(urn=urn, source=Source.of(row))
         if kind == "answer":
-            return cls(urn=urn, answer=Answer(urn=urn))
+            return cls(urn=urn, answer=Answer(urn=urn, answer_id=row.get("answerId") or ""))
         return cls(urn=urn, column=Column.of(row))
 
 
@@ -374,8 +375,12 @@ class Column:
         )
 
 
-def _datasets(uses: list[Row]) -> list[Dataset]:
-    return [Dataset(urn=urn) for urn in dict.fromkeys(use["dataset"] for use in uses)]
+async def _datasets(info: Info, uses: list[Row]) -> list[Dataset]:
+    return await Dataset.all(info, list(dict.fromkeys(use["dataset"] for use in uses)))
+
+
+def _dataset_of(version: Row) -> Dataset:
+    return Dataset(urn=version["dataset"], namespace=version.get("namespace") or "", name=version.get("name") or "")
 
 
 def _only(kind: str, urns: list[str]) -> list[str]:

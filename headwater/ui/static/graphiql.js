@@ -1,5 +1,5 @@
 // Starts GraphiQL against this very server. The query in the address (?query=...) is shown, else an example.
-const example = `# Which runs failed last, and what does each failure touch?
+const example = `# What failed last, and what does it touch?
 query FailedRuns {
   failedRuns(first: 5) {
     edges {
@@ -20,7 +20,7 @@ query FailedRuns {
   }
 }
 
-# Where did this answer come from? Put its id among the variables below.
+# Where did this answer come from?
 query Trace($answerId: String = "worst-carrier-2013") {
   trace(answerId: $answerId) {
     answer { answerId content generatedAt }
