@@ -8,8 +8,11 @@ A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after t
 
 The API appends, the worker reads and sets aside; both through apsw, which brings a SQLite newer than 3.51.3 (in
 older ones two connections that write or checkpoint a WAL file at once can corrupt it). After a failed write the
-connection is dropped and the file recovered before anything more is believed: a second fsync proves nothing about
-pages that the first one failed to write.
+connection is dropped, and nothing is appended until all of the log was written into the database and synced: a
+second fsync proves nothing about pages that the first one failed to write, so an event appended behind such pages
+could be lost with them.
+
+Whatever the disk does comes out as SpoolFullError, and the next call tries again with a new connection.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from __future__ import annotations
 import time
 import uuid
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -33,6 +37,10 @@ CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _PAGE_BYTES = 4096
 _BUSY_MS = 10_000
+# While it recovers, those who want to append wait.
+_RECOVER_BUSY_MS = 200
+# About what an event takes.
+_PROBE_BYTES = 16_384
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -61,62 +69,55 @@ class Spool:
         self._bytes_max = bytes_max
         self._vfs = vfs
         self._connection: apsw.Connection | None = None
+        self._suspect = False
         self.id = self._open_id()
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._drop()
 
     def append(self, bodies: Sequence[bytes], *, received: int) -> int:
         """Append events in one synced transaction; returns the seq of the last.
 
         Raises SpoolFullError when they are not all on disk; then none of them counts as accepted.
         """
-        try:
-            connection = self._opened()
-            with connection:
-                connection.executemany(
-                    "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
-                    ((received, zlib.crc32(body), body) for body in bodies),
-                )
-                seq = connection.last_insert_rowid()
-        except (apsw.Error, OSError) as error:
-            self._recover()
-            raise SpoolFullError(
-                f"the spool cannot keep events now: {error}",
-                mend=f"Is the disk of {self.path} full? Events are accepted again as soon as it can be written.",
-            ) from error
-        return seq
+        with self._writing() as connection, connection:
+            connection.executemany(
+                "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
+                ((received, zlib.crc32(body), body) for body in bodies),
+            )
+            return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
         """The events after `after`, in order: at most so many, and, beyond the first, at most so many bytes."""
-        rows = self._opened().execute(
-            "SELECT seq, received, checksum, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?", (after, events_max)
-        )
         records: list[Record] = []
         size = 0
-        for seq, received, checksum, body in rows:
-            size += len(body)
-            if records and size > bytes_max:
-                break
-            records.append(Record(seq, received, body, zlib.crc32(body) == checksum))
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT seq, received, checksum, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+                (after, events_max),
+            )
+            for seq, received, checksum, body in rows:
+                size += len(body)
+                if records and size > bytes_max:
+                    break
+                records.append(Record(seq, received, body, zlib.crc32(body) == checksum))
         return records
 
     def last(self) -> int:
         """The seq of the newest event; 0 when there is none. As seqs have no gaps, also how many were received."""
-        return int(self._opened().execute("SELECT coalesce(max(seq), 0) FROM event").get)
+        with self._reading() as connection:
+            return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
 
     def received_at(self, seq: int) -> int | None:
         """When an event was received (microseconds since 1970); None when there is no such event."""
-        value = self._opened().execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
+        with self._reading() as connection:
+            value = connection.execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
         return None if value is None else int(value)
 
     def set_aside(self, dead: Iterable[tuple[int, str]]) -> None:
         """Record events that cannot be folded, by seq, with the reason. Doing so twice changes nothing."""
-        connection = self._opened()
         now = time.time_ns() // 1_000
-        with connection:
+        with self._writing() as connection, connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO dead(seq, at, reason) VALUES(?, ?, ?)",
                 [(seq, now, reason) for seq, reason in dead],
@@ -124,23 +125,54 @@ class Spool:
 
     def dead(self, *, limit: int = 100) -> list[Dead]:
         """The newest events that were set aside."""
-        rows = self._opened().execute(
-            "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) ORDER BY seq DESC LIMIT ?", (limit,)
-        )
+        with self._reading() as connection:
+            rows = connection.execute(
+                "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) ORDER BY seq DESC LIMIT ?", (limit,)
+            ).fetchall()
         return [Dead(seq, at, reason, bytes(body).decode(errors="replace")) for seq, at, reason, body in rows]
 
     def check_writable(self) -> None:
-        """Raise SpoolFullError when an event could not be appended now. Writes nothing that lasts."""
-        try:
-            connection = self._opened()
+        """Raise SpoolFullError when an event could not be appended now.
+
+        Only a commit shows that: until then SQLite does not write. What it writes takes the place of what the last
+        check wrote.
+        """
+        with self._writing() as connection:
+            with connection:
+                probe = "INSERT OR REPLACE INTO meta(name, value) VALUES('probe', zeroblob(?))"
+                connection.execute(probe, (_PROBE_BYTES,))
+            # The bound on the size of the file is met when pages are taken, by an event as by this one.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 connection.execute("INSERT INTO event(received, checksum, body) VALUES(0, 0, zeroblob(4096))")
             finally:
                 connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        try:
+            yield self._opened()
         except (apsw.Error, OSError) as error:
-            self._recover()
-            raise SpoolFullError(f"the spool cannot be written: {error}") from error
+            self._drop()
+            raise SpoolFullError(
+                f"the spool cannot be read now: {error}", mend=f"Can {self.path} be read, and is its disk well?"
+            ) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        try:
+            if self._suspect:
+                self._recover()
+            yield self._opened()
+        except (apsw.Error, OSError) as error:
+            self._suspect = True
+            self._drop()
+            with suppress(apsw.Error, OSError):
+                self._recover()
+            raise SpoolFullError(
+                f"the spool cannot keep events now: {error}",
+                mend=f"Is the disk of {self.path} full? Events are accepted again as soon as it can be written.",
+            ) from error
 
     def _opened(self) -> apsw.Connection:
         if self._connection is None:
@@ -150,30 +182,41 @@ class Spool:
     def _connect(self) -> apsw.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
-        connection.set_busy_timeout(_BUSY_MS)
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("synchronous", "full")
-        connection.pragma("max_page_count", max(self._bytes_max // _PAGE_BYTES, 16))
-        connection.execute(_SCHEMA)
+        try:
+            connection.set_busy_timeout(_BUSY_MS)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "full")
+            connection.pragma("max_page_count", max(self._bytes_max // _PAGE_BYTES, 16))
+            connection.execute(_SCHEMA)
+        except apsw.Error:
+            connection.close(True)
+            raise
         return connection
 
     def _open_id(self) -> str:
-        connection = self._opened()
-        with connection:
-            connection.execute("INSERT OR IGNORE INTO meta(name, value) VALUES('id', ?)", (str(uuid.uuid4()),))
-        self.path.chmod(0o600)
-        return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").get)
+        with self._writing() as connection:
+            with connection:
+                connection.execute("INSERT OR IGNORE INTO meta(name, value) VALUES('id', ?)", (str(uuid.uuid4()),))
+            self.path.chmod(0o600)
+            return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").get)
+
+    def _drop(self) -> None:
+        """Give the connection up; opening the file again replays what is whole in its log."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # Closing writes the log into the database if it can; if not, whoever opens it next does.
+            with suppress(apsw.Error):
+                connection.close(True)
 
     def _recover(self) -> None:
-        """Drop the connection; opening the file again replays what is whole in its log. Writing the log into the
-        database makes every page anew, so that a later sync does cover what a failed one did not."""
-        connection, self._connection = self._connection, None
+        """Write the log into the database, so that every page of it is written and synced anew. Raises when it
+        cannot be done yet."""
+        connection = self._opened()
+        connection.set_busy_timeout(_RECOVER_BUSY_MS)
         try:
-            if connection is not None:
-                connection.close(True)
-            self._opened().wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.Error, OSError):
-            # Still broken: the next call opens it again.
-            broken, self._connection = self._connection, None
-            if broken is not None:
-                broken.close(True)
+            self._drop()
+            raise
+        connection.set_busy_timeout(_BUSY_MS)
+        self._suspect = False

@@ -1,0 +1,132 @@
+"""Clients that post events, log every attempt and its answer, and try again when they were not answered 2xx."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+ATTEMPT_SECONDS_MAX = 20.0
+RETRY_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One POST: of which events (several: as a batch), and what came of it; status 0: no answer."""
+
+    bodies: tuple[bytes, ...]
+    began: float
+    seconds: float
+    status: int
+    receipt: int
+
+    @property
+    def acknowledged(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class Load:
+    """`with Load(...) as load:` posts from several threads; leaving waits until all of it was acknowledged.
+
+    `pause` is how long a client rests between two groups; `stop()` ends it after the groups that are under way.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        groups: Iterable[Sequence[bytes]],
+        *,
+        clients: int = 6,
+        pause: float = 0.0,
+        seconds_max: float = 120.0,
+    ) -> None:
+        self._port = port
+        self._groups: Iterator[Sequence[bytes]] = iter(groups)
+        self._pause = pause
+        self._deadline = time.monotonic() + seconds_max
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._client, daemon=True) for _ in range(clients)]
+        self._errors: list[BaseException] = []
+        self.attempts: list[Attempt] = []
+        self.acknowledged = 0
+
+    def __enter__(self) -> Load:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._deadline = 0.0
+        for thread in self._threads:
+            thread.join()
+        if kind is None and self._errors:
+            raise self._errors[0]
+
+    @property
+    def busy(self) -> bool:
+        return any(thread.is_alive() for thread in self._threads)
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def acked(self) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if attempt.acknowledged]
+
+    def slowest(self, since: float = 0.0, until: float = float("inf")) -> list[float]:
+        """The seconds of all answers to POSTs that began in a span of time, ascending."""
+        return sorted(a.seconds for a in self.attempts if a.status and since <= a.began <= until)
+
+    def _client(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ATTEMPT_SECONDS_MAX)
+        try:
+            while not self._stop.is_set():
+                with self._lock:
+                    group = next(self._groups, None)
+                if group is None:
+                    return
+                while not self._post(connection, tuple(group)):
+                    assert time.monotonic() < self._deadline, "not acknowledged in time"
+                    time.sleep(RETRY_SECONDS)
+                time.sleep(self._pause)
+        except BaseException as error:  # told to whoever waits for us
+            self._errors.append(error)
+        finally:
+            connection.close()
+
+    def _post(self, connection: http.client.HTTPConnection, bodies: tuple[bytes, ...]) -> bool:
+        one = len(bodies) == 1
+        path = "/api/v1/lineage" if one else "/api/v1/lineage/batch"
+        content = bodies[0] if one else b"[" + b",".join(bodies) + b"]"
+        began, status, receipt = time.monotonic(), 0, 0
+        try:
+            connection.request("POST", path, content, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            said = answer.read()
+            status = answer.status
+            if status == 201:
+                receipt = int(msgspec.json.decode(said)["receipt"])
+            elif status == 200:
+                assert msgspec.json.decode(said)["summary"]["successful"] == len(bodies), said
+        except (OSError, http.client.HTTPException):
+            connection.close()  # the next request opens it again
+        attempt = Attempt(bodies, began, time.monotonic() - began, status, receipt)
+        with self._lock:
+            self.attempts.append(attempt)
+            self.acknowledged += len(bodies) if attempt.acknowledged else 0
+        return attempt.acknowledged
+
+
+def quantile(ascending: Sequence[float], share: float) -> float:
+    return ascending[min(int(len(ascending) * share), len(ascending) - 1)]
+
+
+def figures(seconds: Sequence[float]) -> str:
+    """How long answers took, in a line."""
+    p50, p99 = quantile(seconds, 0.5), quantile(seconds, 0.99)
+    return f"{len(seconds)} POSTs, p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, max {seconds[-1] * 1000:.0f} ms"

@@ -1,0 +1,233 @@
+"""The API and the worker as real processes that a test may kill, pause and start again. Signals only their own pids."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headwater.cypher.database import Database
+from headwater.ingest.spool import Spool
+from headwater.ingest.writer import Checkpoint, read_checkpoint
+from tests.conftest import Neo4jServer
+
+START_SECONDS_MAX = 60.0
+END_SECONDS_MAX = 20.0
+POLL_SECONDS = 0.05
+
+
+class TooSlowError(AssertionError):
+    """Something did not come true within its time."""
+
+
+def wait_for(what: str, true: Callable[[], object], seconds_max: float) -> float:
+    """Wait until something is true; returns for how many seconds. Raises TooSlowError."""
+    began = time.monotonic()
+    while not true():
+        if time.monotonic() - began > seconds_max:
+            raise TooSlowError(f"{what}: not within {seconds_max:.0f} s")
+        time.sleep(POLL_SECONDS)
+    return time.monotonic() - began
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+class Program:
+    """One `headwater serve` or `headwater worker`."""
+
+    def __init__(self, name: str, environment: Mapping[str, str], log: Path) -> None:
+        self.name = name
+        self._environment = dict(environment)
+        self.log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        assert not self.running, f"{self.name} runs already"
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "headwater", self.name],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """kill -9, whatever it is doing."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(END_SECONDS_MAX)
+
+    def end(self) -> int:
+        """Ask it to end, as an orchestrator would; returns its exit code."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process.wait(END_SECONDS_MAX)
+
+    def said(self) -> str:
+        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    seconds: float
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.body)
+
+
+@dataclass
+class House:
+    """An API and workers with a home of their own."""
+
+    home: Path
+    port: int
+    spool_path: Path
+    environment: dict[str, str]
+    api: Program
+    worker: Program
+    others: list[Program] = field(default_factory=list)
+
+    def another_worker(self) -> Program:
+        program = Program("worker", self.environment, self.home.parent / f"worker-{len(self.others) + 2}.log")
+        self.others.append(program)
+        return program
+
+    def ask(
+        self,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Answer:
+        """One request on a connection of its own: GET, or POST when there is a body."""
+        began = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            said = {"Content-Type": "application/json", **(headers or {})}
+            connection.request("GET" if body is None else "POST", path, body, said)
+            answer = connection.getresponse()
+            content = answer.read()
+            return Answer(answer.status, dict(answer.getheaders()), content, time.monotonic() - began)
+        finally:
+            connection.close()
+
+    def graphql(self, text: str, timeout: float = 30.0) -> Answer:
+        return self.ask("/graphql", json.dumps({"query": text}).encode(), timeout=timeout)
+
+    def alive(self) -> bool:
+        try:
+            return self.ask("/healthz", timeout=5).status == 200
+        except OSError:
+            return False
+
+    def start_api(self) -> float:
+        """Start the API and wait until it listens; returns how long that took."""
+        self.api.start()
+        began = time.monotonic()
+        while not self.alive():
+            assert self.api.running, f"the API ended:\n{self.api.said()}"
+            if time.monotonic() - began > START_SECONDS_MAX:
+                raise TooSlowError(f"the API does not listen:\n{self.api.said()}")
+            time.sleep(POLL_SECONDS)
+        return time.monotonic() - began
+
+    def metric(self, name: str) -> float:
+        answer = self.ask("/metrics")
+        assert answer.status == 200, answer.body
+        for line in answer.body.decode().splitlines():
+            if line.startswith(f"{name} "):
+                return float(line.rpartition(" ")[2])
+        raise KeyError(name)
+
+    def records(self) -> dict[int, bytes]:
+        """Every event in the spool, by receipt."""
+        spool = Spool(self.spool_path)
+        try:
+            return {record.seq: record.body for record in spool.read(0, events_max=10**6, bytes_max=2**30)}
+        finally:
+            spool.close()
+
+    def wait_folded(self, database: Database, seconds_max: float) -> Checkpoint:
+        """Wait until everything that was accepted is in the graph or set aside."""
+        spool = Spool(self.spool_path)
+        try:
+            wait_for(
+                "everything folded",
+                lambda: read_checkpoint(database, spool.id).position == spool.last(),
+                seconds_max,
+            )
+            return read_checkpoint(database, spool.id)
+        finally:
+            spool.close()
+
+    def close(self) -> None:
+        for program in (self.api, self.worker, *self.others):
+            # One that is paused would not hear anything but this either.
+            program.kill()
+
+    def said_tracebacks(self) -> list[str]:
+        return [program.name for program in (self.api, self.worker, *self.others) if "Traceback" in program.said()]
+
+
+@contextmanager
+def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[House]:
+    """Nothing of it runs yet. `settings` are Headwater's own, in lower case."""
+    home.mkdir(parents=True, exist_ok=True)
+    port = free_port()
+    wanted = {
+        "home": home,
+        "port": port,
+        "neo4j_uri": neo4j.uri,
+        "neo4j_user": neo4j.user,
+        "neo4j_password": neo4j.password,
+        **settings,
+    }
+    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    environment = surroundings | {f"HEADWATER_{name.upper()}": str(value) for name, value in wanted.items()}
+    built = House(
+        home=home,
+        port=port,
+        spool_path=Path(str(settings.get("spool", home / "spool.db"))),
+        environment=environment,
+        api=Program("serve", environment, home.parent / "serve.log"),
+        worker=Program("worker", environment, home.parent / "worker.log"),
+    )
+    try:
+        yield built
+    finally:
+        built.close()
