@@ -47,6 +47,11 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
         # Preallocated logs would make an empty home 512 MB large; without them it is 2 MB.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 days 256M",
+        # While it works on a request it says so, and tells the driver to give up after six seconds of silence: a
+        # server that is paused or starved must not hang its clients.
+        "server.bolt.connection_keep_alive": "3s",
+        "server.bolt.connection_keep_alive_probes": "2",
+        "server.bolt.connection_keep_alive_for_requests": "ALL",
         # Waiting out the default quiet period makes every stop take ten seconds for nothing.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         "internal.dbms.bolt.netty_server_shutdown_timeout": "2",
