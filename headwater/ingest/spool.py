@@ -80,11 +80,12 @@ class Spool:
 
         Raises SpoolFullError when they are not all on disk; then none of them counts as accepted.
         """
-        with self._writing() as connection, connection:
-            connection.executemany(
-                "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
-                ((received, zlib.crc32(body), body) for body in bodies),
-            )
+        with self._writing() as connection:
+            with connection:
+                connection.executemany(
+                    "INSERT INTO event(received, checksum, body) VALUES(?, ?, ?)",
+                    ((received, zlib.crc32(body), body) for body in bodies),
+                )
             return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
@@ -128,8 +129,8 @@ class Spool:
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) ORDER BY seq DESC LIMIT ?", (limit,)
-            ).fetchall()
-        return [Dead(seq, at, reason, bytes(body).decode(errors="replace")) for seq, at, reason, body in rows]
+            )
+            return [Dead(seq, at, reason, bytes(body).decode(errors="replace")) for seq, at, reason, body in rows]
 
     def check_writable(self) -> None:
         """Raise SpoolFullError when an event could not be appended now.

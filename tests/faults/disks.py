@@ -57,7 +57,7 @@ class FailingDisk(apsw.VFS):
 class _File(apsw.VFSFile):
     def __init__(self, disk: FailingDisk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
         self._disk = disk
-        super().__init__("", name, flags)  # type: ignore[arg-type]
+        super().__init__("", name, flags)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
         self._disk.may_fail("sync", apsw.IOError)

@@ -1,0 +1,98 @@
+"""kill -9 of the API and the worker at random instants of 2,000 events: nothing lost, nothing done twice."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Worker
+from headwater.ingest.writer import Checkpoint, write
+from headwater.schema.events import parse
+from tests.canonical import Graph, canonical, empty
+from tests.faults.history import counted, expected, history
+from tests.faults.load import Load
+from tests.faults.processes import House, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+
+RUNS = 1_000
+KILLS = ["api", "api", "api", "api", "worker", "worker", "worker", "worker", "both"]
+
+
+def groups(bodies: list[bytes], chance: random.Random) -> list[list[bytes]]:
+    """Single events and small batches of them, in any order."""
+    chance.shuffle(bodies)
+    cut: list[list[bytes]] = []
+    while bodies:
+        size = 1 if chance.random() < 0.8 else chance.randint(2, 10)
+        cut.append([bodies.pop() for _ in range(min(size, len(bodies)))])
+    return cut
+
+
+def replayed(database: Database, home: House) -> Graph:
+    """The graph of the spool, folded by a worker that nobody kills."""
+    empty(database)
+    spool = Spool(home.spool_path)
+    worker = Worker(database, spool, events_max=500)
+    while worker.step():
+        pass
+    spool.close()
+    return canonical(database)
+
+
+def folded_at_once(database: Database, bodies: list[bytes]) -> Graph:
+    """The graph of a set of events, each once, all in one transaction."""
+    empty(database)
+    delta = fold(parse(body, received=0) for body in bodies)
+    write(database, delta, spool="oracle", before=Checkpoint(), after=Checkpoint(1, 1, 0), holder="test")
+    return canonical(database)
+
+
+def inject(home: House, victim: str) -> None:
+    for program in (home.api, home.worker):
+        if victim in ("both", {"serve": "api"}.get(program.name, program.name)):
+            program.kill()
+    if not home.api.running:
+        home.start_api()
+    if not home.worker.running:
+        home.worker.start()
+
+
+@pytest.mark.parametrize("seed", [20260101])
+def test_nothing_is_lost_or_done_twice(home: House, graph: Database, seed: int) -> None:
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    bodies = history(RUNS)
+    work = groups(list(bodies), chance)
+    kills = chance.sample(KILLS, k=len(KILLS))
+    # Each at some instant within its share of the load.
+    marks = [int(len(bodies) * (k + chance.random()) / len(kills)) for k in range(len(kills))]
+    home.start_api()
+    home.worker.start()
+    with Load(home.port, work, clients=4, pause=0.005) as load:
+        for victim, mark in zip(kills, marks, strict=True):
+            wait_for(f"{mark} acknowledged", lambda mark=mark: load.acknowledged >= mark, 60)  # type: ignore[misc]
+            time.sleep(chance.uniform(0, 0.02))
+            inject(home, victim)
+            print(f"killed {victim} after {mark} of {len(bodies)}")
+    checkpoint = home.wait_folded(graph, 60)
+
+    stored = home.records()
+    lost = [a.receipt for a in load.acked() if a.receipt and stored.get(a.receipt) != a.bodies[0]]
+    assert lost == []
+    assert set(stored.values()) == set(bodies)
+    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (len(stored), len(stored), 0)
+    failures = sum(not attempt.acknowledged for attempt in load.attempts)
+    print(f"{len(load.attempts)} attempts, {failures} not answered, {len(stored)} accepted, of {len(bodies)} events")
+    assert failures > 0, "the kills hit nobody"
+    assert home.said_tracebacks() == []
+
+    assert counted(graph) == expected(RUNS)
+    afterwards = canonical(graph)
+    assert afterwards == replayed(graph, home)
+    assert afterwards == folded_at_once(graph, chance.sample(bodies, k=len(bodies)))
