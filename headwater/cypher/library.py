@@ -76,13 +76,15 @@ def query(name: str) -> Query:
 def _read(name: str, file: Traversable) -> Query:
     text = file.read_text(encoding="utf-8")
     purpose, head = _head(name, text)
-    missing = [key for key in _KEYS if key not in head]
+    missing = [key for key in _KEYS if not head.get(key)]
     if missing:
         raise QueryError(f"{name}.cypher: its head lacks {', '.join(missing)}")
     if head["access"] not in {"read", "write", "schema"}:
         raise QueryError(f"{name}.cypher: access {head['access']!r} is none of read, write, schema")
     parameters = _parameters(name, head["params"])
     body = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+    if not body.strip():
+        raise QueryError(f"{name}.cypher: there is no statement under its head")
     used, declared = set(_USED.findall(body)), {parameter.name for parameter in parameters}
     if used != declared:
         raise QueryError(f"{name}.cypher: declares {sorted(declared)} but uses {sorted(used)}")
@@ -112,11 +114,20 @@ def _head(name: str, text: str) -> tuple[str, dict[str, str]]:
 def _parameters(name: str, text: str) -> tuple[Parameter, ...]:
     if text == "none":
         return ()
-    parameters = []
+    parameters: list[Parameter] = []
     for part in re.split(r",\s*(?=\$)", text):
         match = _PARAM.fullmatch(part.strip())
         if match is None or match.group(2) not in _TYPES:
             raise QueryError(f"{name}.cypher: cannot read the parameter {part.strip()!r}")
-        default = json.loads(match.group(3)) if match.group(3) else None
+        if match.group(1) in {parameter.name for parameter in parameters}:
+            raise QueryError(f"{name}.cypher: declares ${match.group(1)} twice")
+        default = _default(name, match.group(1), match.group(3)) if match.group(3) else None
         parameters.append(Parameter(match.group(1), match.group(2), default, match.group(3) is None))
     return tuple(parameters)
+
+
+def _default(name: str, parameter: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise QueryError(f"{name}.cypher: the default {text!r} of ${parameter} is not JSON") from error

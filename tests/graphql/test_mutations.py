@@ -18,72 +18,78 @@ def named(*names: str) -> list[dict[str, str]]:
     return [{"namespace": "default", "name": name} for name in names]
 
 
-def test_the_seed(data: Ask) -> None:
-    crm = {
-        "name": "crm-export",
-        "origin": "Salesforce",
-        "format": "csv",
-        "rowCount": 14_200,
-        "capturedAt": "2025-03-01T00:00:00Z",
-        "checksum": "sha256:abc123",
-    }
-    assert data(SOURCE, i=crm)["registerSource"] == {
-        "urn": "source:default:crm-export",
-        "id": "crm-export",
-        "accepted": True,
-    }
+CRM = {
+    "name": "crm-export",
+    "origin": "Salesforce",
+    "format": "csv",
+    "rowCount": 14_200,
+    "capturedAt": "2025-03-01T00:00:00Z",
+    "checksum": "sha256:abc123",
+}
+ENRICH = {
+    "runId": "enrich-contacts-v2-20250301",
+    "pipelineName": "enrich-contacts",
+    "version": "v2.4.1",
+    "startedAt": "2025-03-01T01:00:00Z",
+    "finishedAt": "2025-03-01T01:47:23Z",
+    "status": "success",
+    "triggeredBy": "scheduler",
+    "inputs": named("crm-export", "billing"),
+    "outputs": named("contacts-enriched"),
+}
+CONTACTS = {
+    "name": "contacts-enriched",
+    "runId": "enrich-contacts-v2-20250301",
+    "type": "dataset",
+    "rowCount": 13_940,
+    "storagePath": "s3://data-lake/enriched/contacts.parquet",
+    "createdAt": "2025-03-01T01:47:23Z",
+    "schema": "contacts-enriched-v3",
+}
+SUMMARY = {
+    "runId": "summary-q1",
+    "pipelineName": "generate-summary",
+    "startedAt": "2025-04-01T08:00:00Z",
+    "finishedAt": "2025-04-01T08:11:42Z",
+    "inputs": named("contacts-enriched"),
+    "outputs": named("q1-summary"),
+}
+FAILED_SUMMARY = {
+    **SUMMARY,
+    "runId": "summary-q2",
+    "startedAt": "2025-07-01T08:00:00Z",
+    "finishedAt": "2025-07-01T08:01:00Z",
+    "status": "failed",
+    "error": "boom",
+}
+REPORT = {
+    "answerId": "report-q1-retention",
+    "type": "retention-report",
+    "generatedAt": "2025-04-02T09:00:00Z",
+    "generatedBy": "analytics-agent-v3",
+    "content": "Q1 2025: churn rate dropped 4.2% YoY.",
+    "cites": named("q1-summary"),
+}
+
+
+@pytest.fixture
+def seed(data: Ask, clean_graph: object) -> None:
+    """Steps 1 to 5 of the seed, and one run that fails."""
+    del clean_graph
+    registered = data(SOURCE, i=CRM)["registerSource"]
+    assert registered == {"urn": "source:default:crm-export", "id": "crm-export", "accepted": True}
     data(SOURCE, i={"name": "billing", "origin": "Stripe", "format": "json", "rowCount": 3_800})
-    enrich = {
-        "runId": "enrich-contacts-v2-20250301",
-        "pipelineName": "enrich-contacts",
-        "version": "v2.4.1",
-        "startedAt": "2025-03-01T01:00:00Z",
-        "finishedAt": "2025-03-01T01:47:23Z",
-        "status": "success",
-        "triggeredBy": "scheduler",
-        "inputs": named("crm-export", "billing"),
-        "outputs": named("contacts-enriched"),
-    }
-    assert data(RUN, i=enrich)["registerPipelineRun"]["urn"] == "run:enrich-contacts-v2-20250301"
-    contacts = {
-        "name": "contacts-enriched",
-        "runId": "enrich-contacts-v2-20250301",
-        "type": "dataset",
-        "rowCount": 13_940,
-        "storagePath": "s3://data-lake/enriched/contacts.parquet",
-        "createdAt": "2025-03-01T01:47:23Z",
-        "schema": "contacts-enriched-v3",
-    }
-    assert data(ARTIFACT, i=contacts)["registerArtifact"]["urn"] == (
+    assert data(RUN, i=ENRICH)["registerPipelineRun"]["urn"] == "run:enrich-contacts-v2-20250301"
+    assert data(ARTIFACT, i=CONTACTS)["registerArtifact"]["urn"] == (
         "artifact:default:contacts-enriched:enrich-contacts-v2-20250301"
     )
-    summary = {
-        "runId": "summary-q1",
-        "pipelineName": "generate-summary",
-        "startedAt": "2025-04-01T08:00:00Z",
-        "finishedAt": "2025-04-01T08:11:42Z",
-        "inputs": named("contacts-enriched"),
-        "outputs": named("q1-summary"),
-    }
-    data(RUN, i=summary)
-    failed = {
-        **summary,
-        "runId": "summary-q2",
-        "status": "failed",
-        "error": "boom",
-        "startedAt": "2025-07-01T08:00:00Z",
-    }
-    data(RUN, i={**failed, "finishedAt": "2025-07-01T08:01:00Z"})
-    report = {
-        "answerId": "report-q1-retention",
-        "type": "retention-report",
-        "generatedAt": "2025-04-02T09:00:00Z",
-        "generatedBy": "analytics-agent-v3",
-        "content": "Q1 2025: churn rate dropped 4.2% YoY.",
-        "cites": named("q1-summary"),
-    }
-    assert data(ANSWER, i=report)["registerAnswer"]["id"] == "report-q1-retention"
+    data(RUN, i=SUMMARY)
+    data(RUN, i=FAILED_SUMMARY)
+    assert data(ANSWER, i=REPORT)["registerAnswer"]["id"] == "report-q1-retention"
 
+
+@pytest.mark.usefixtures("seed")
+def test_step_6_the_answer_traced_to_its_sources(data: Ask) -> None:
     found = data(
         """{ trace(answerId: "report-q1-retention") {
           sources { name origin checksum } artifacts { name type rowCount storagePath schema }
@@ -93,23 +99,27 @@ def test_the_seed(data: Ask) -> None:
         ("crm-export", "Salesforce"),
         ("billing", "Stripe"),
     }
-    assert found["artifacts"][1] == {
-        key: contacts[key] for key in ("name", "type", "rowCount", "storagePath", "schema")
-    }
+    shown = ("name", "type", "rowCount", "storagePath", "schema")
+    assert found["artifacts"][1] == {key: CONTACTS[key] for key in shown}
     assert found["runs"][1] == {
         "runId": "enrich-contacts-v2-20250301",
         "status": "COMPLETE",
         "version": "v2.4.1",
         "triggeredBy": "scheduler",
     }
-    failures = data("{ failedRuns { edges { node { runId status downstream { answers { answerId } } } } } }")
-    assert failures["failedRuns"]["edges"] == [
+    assert found["answer"] == {"type": "retention-report", "generatedBy": "analytics-agent-v3"}
+
+
+@pytest.mark.usefixtures("seed")
+def test_step_7_the_failed_run_and_what_it_touches(data: Ask) -> None:
+    query = """{ failedRuns { edges { node { runId status error
+      downstream { answers { answerId } artifacts { name } } } } } }"""
+    assert [edge["node"] for edge in data(query)["failedRuns"]["edges"]] == [
         {
-            "node": {
-                "runId": "summary-q2",
-                "status": "FAIL",
-                "downstream": {"answers": [{"answerId": "report-q1-retention"}]},
-            }
+            "runId": "summary-q2",
+            "status": "FAIL",
+            "error": "boom",
+            "downstream": {"answers": [{"answerId": "report-q1-retention"}], "artifacts": [{"name": "q1-summary"}]},
         }
     ]
 

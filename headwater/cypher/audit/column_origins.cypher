@@ -5,9 +5,10 @@
 // returns: steps, namespace, dataset, column, job, ways
 // example: headwater cypher column_origins --param namespace=file --param dataset=/marts/carrier_delay --param
 //   column=median_delay
+CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (d:Dataset {name: $dataset})-[:HAS_COLUMN]->(c:Column)
 WHERE d.namespace = $namespace AND c.name = $column
-MATCH way = ANY SHORTEST (c)(()<-[feeds:FEEDS]-(:Column)){1,20}(origin:Column)
+MATCH way = ANY SHORTEST (c)(()<-[feeds:FEEDS]-(:Column)){1,20}(origin)
 RETURN size(feeds) AS steps, origin.namespace AS namespace, origin.dataset AS dataset, origin.name AS column,
   feeds[-1].job AS job, feeds[-1].ways AS ways
 ORDER BY steps, namespace, dataset, column

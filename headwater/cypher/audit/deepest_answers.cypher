@@ -4,6 +4,7 @@
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 20
 // returns: hops, answerId, generatedAt, source
 // example: headwater cypher deepest_answers --param since=2026-01-01
+CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (a:Answer)
 WHERE a.generatedAt >= $since
 WITH a ORDER BY a.generatedAt DESC LIMIT 200

@@ -14,11 +14,14 @@ WITH urn, coalesce(floor, datetime({year: 1})) AS since, floor IS NULL AS unmade
 CALL (urn, since, unmade) {
   MATCH (v:Artifact)
   WHERE v.dataset = urn AND v.complete IN [true, false] AND v.createdAt >= since
+  WITH v
   MATCH (v)-[:CITED_BY]->(answer:Answer)
   RETURN answer, v.createdAt AS createdAt
   UNION
-  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(v:Source)-[:CITED_BY]->(answer:Answer)
+  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(v:Source)
   WHERE unmade
+  WITH v, since
+  MATCH (v)-[:CITED_BY]->(answer:Answer)
   RETURN answer, since AS createdAt
 }
 RETURN urn AS dataset, answer.urn AS answer, COLLECT {

@@ -6,7 +6,9 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {
-  MATCH (d)<-[:VERSION_OF]-(v:Source|Artifact)-[:CITED_BY]->(a:Answer)
+  MATCH (d)<-[:VERSION_OF]-(v:Source|Artifact)
+  WITH v
+  MATCH (v)-[:CITED_BY]->(a:Answer)
   WITH DISTINCT a
   RETURN a.urn ORDER BY a.generatedAt DESC, a.urn LIMIT $limit
 } AS answers

@@ -7,6 +7,5 @@ UNWIND $rows AS row
 MATCH (i:Column {urn: row.source})
 MATCH (o:Column {urn: row.target})
 MERGE (i)-[e:FEEDS {job: row.job}]->(o)
-SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
-    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END,
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
     e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }

@@ -7,5 +7,4 @@ UNWIND $rows AS row
 MATCH (o:Dataset {urn: row.output})
 MATCH (i:Dataset {urn: row.input})
 MERGE (o)-[e:DERIVED_FROM {job: row.job}]->(i)
-SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
-    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END
