@@ -9,14 +9,21 @@ import sys
 import time
 from typing import Any
 
-from headwater import Headwater
+from headwater import Artifact, Headwater
 from headwater.errors import NotFoundError
 
 WAIT_SECONDS_MAX = 30
 
 
 def register(headwater: Headwater) -> None:
-    """Steps 1 to 5: what came from where."""
+    """Steps 1 to 5: what came from where, and the run that failed."""
+    enriched = enrich(headwater)
+    summarise(headwater, enriched)
+    fail(headwater, enriched)
+
+
+def enrich(headwater: Headwater) -> Artifact:
+    """Two raw sources, joined by a run."""
     crm_export = headwater.source(
         "crm-export-2025-03-01",
         origin="Salesforce",
@@ -43,7 +50,7 @@ def register(headwater: Headwater) -> None:
         triggered_by="scheduler",
         inputs=[crm_export, billing_snapshot],
     )
-    enriched = headwater.artifact(
+    return headwater.artifact(
         "contacts-enriched-20250301",
         produced_by=enrich_run,
         type="dataset",
@@ -52,6 +59,10 @@ def register(headwater: Headwater) -> None:
         created_at="2025-03-01T01:47:23Z",
         schema="contacts-enriched-v3",
     )
+
+
+def summarise(headwater: Headwater, enriched: Artifact) -> None:
+    """A report made from them, and the answer that cites it."""
     summary_run = headwater.pipeline_run(
         "summary-q1-20250401",
         pipeline_name="generate-summary",
@@ -75,6 +86,10 @@ def register(headwater: Headwater) -> None:
         content="Q1 2025: churn rate dropped 4.2% YoY.",
         cites=[summary],
     )
+
+
+def fail(headwater: Headwater, enriched: Artifact) -> None:
+    """The next quarter's run failed, and left something half made."""
     failed_run = headwater.pipeline_run(
         "summary-q2-20250701",
         pipeline_name="generate-summary",
