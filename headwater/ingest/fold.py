@@ -36,8 +36,13 @@ from headwater.schema.urns import answer_urn, canonical_run_id, dataset_urn, job
 
 T = TypeVar("T")
 
-# A facet larger than this stays in the event log only; the graph says how large it was.
+# Of a facet larger than this the graph keeps the short values and the beginning of texts; the event log has it whole.
 FACET_BYTES_MAX = 32_768
+_KEPT_CHARACTERS = 4_000
+# Nested deeper, a facet is none: how deep a reader can go would depend on where it is called from.
+NESTING_MAX = 200
+# Facets that come with every event of a pipeline (schemas, engines, owners) are short; long ones are not remembered.
+_REMEMBERED_BYTES_MAX = 4_096
 # Folded into edges, so not kept as text on the node as well.
 _FOLDED_FACETS = frozenset({"columnLineage", native.ARTIFACT_FACET})
 # What the graph itself is made from is kept whatever its size.
@@ -143,7 +148,7 @@ def _dataset_event(delta: GraphDelta, event: Event, dataset: Dataset) -> None:
     urn = _dataset(delta, event, dataset)
     _column_flows(delta, event, dataset, None)
     made = _decoded(_artifact, facets.get(native.ARTIFACT_FACET))
-    if made is not None:
+    if made is not None and made.run_id.strip():
         register = _registers(event, {native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
         run = RunFacts(
             run_id=canonical_run_id(made.run_id),
@@ -218,14 +223,13 @@ def _column_flows(delta: GraphDelta, event: Event, dataset: Dataset, job: Job | 
     target = Name(dataset.namespace, dataset.name)
     through = job_urn(job.namespace, job.name) if job is not None else ""
     came_from: set[Name] = set()
-    span = _span(event)
     for field, output in lineage.fields.items():
         for source in output.input_fields:
             if not _named(source) or not field:
                 continue
             came_from.add(Name(source.namespace, source.name))
             key = ColumnKey(Name(source.namespace, source.name), source.field, target, field, through)
-            flow = Flow(span, _ways(source, output.transformation_type))
+            flow = Flow(event.instant, _ways(source, output.transformation_type))
             facts.absorb(delta, GraphDelta(columns={key: flow}))
     for source in lineage.dataset or ():
         if _named(source):
@@ -233,7 +237,7 @@ def _column_flows(delta: GraphDelta, event: Event, dataset: Dataset, job: Job | 
     for name in came_from:
         _mention(delta, name)
         derivation = DerivationKey(target, name, through)
-        facts.absorb(delta, GraphDelta(derivations={derivation: Flow(span)}))
+        facts.absorb(delta, GraphDelta(derivations={derivation: Flow(event.instant)}))
     return came_from
 
 
@@ -241,7 +245,7 @@ def _named(source: _InputField) -> bool:
     return bool(source.namespace.strip() and source.name.strip() and source.field.strip())
 
 
-def _ways(source: _InputField, older_type: str | None) -> set[str]:
+def _ways(source: _InputField, older_type: str | None) -> frozenset[str]:
     """How a column came to be: `DIRECT:IDENTITY`, `INDIRECT:FILTER`, with `:masked` where it was."""
     ways: set[str] = set()
     for step in source.transformations or ():
@@ -250,7 +254,7 @@ def _ways(source: _InputField, older_type: str | None) -> set[str]:
         ways.add(":".join(word for word in words if word))
     if not ways:
         ways.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
-    return ways
+    return frozenset(ways)
 
 
 def _span(event: Event) -> Span:
@@ -260,26 +264,53 @@ def _span(event: Event) -> Span:
 def _registers(event: Event, facets: Mapping[str, msgspec.Raw] | None) -> Registers:
     registers: Registers = {}
     for name, raw in (facets or {}).items():
-        value = _canonical(bytes(raw), name in _NEVER_CUT)
+        text = bytes(raw)
+        read = _remembered if len(text) <= _REMEMBERED_BYTES_MAX else _canonical
+        value = read(text, name in _NEVER_CUT)
         if value is not None:
             registers[name] = Register(event.instant, event.rank, value)
     return registers
 
 
-@lru_cache(maxsize=8_192)
 def _canonical(raw: bytes, whole: bool) -> str | None:
     """A facet as canonical JSON: "" when it says it is deleted, None when it is no facet at all."""
     try:
         value = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _too_deep(raw, value):
         return None
     if value.get("_deleted") is True:
         return ""
     if len(raw) > FACET_BYTES_MAX and not whole:
-        return f'{{"_bytes":{len(raw)},"_kept":"in the event log only"}}'
+        value = {key: _cut(item) for key, item in value.items() if not isinstance(item, list | dict)}
+        value["_bytes"] = len(raw)
+        if sum(map(len, value)) > FACET_BYTES_MAX:
+            value = {"_bytes": len(raw)}
     return msgspec.json.encode(value, order="sorted").decode()
+
+
+_remembered = lru_cache(maxsize=8_192)(_canonical)
+
+
+def _cut(value: Any) -> Any:
+    return f"{value[:_KEPT_CHARACTERS]}…" if isinstance(value, str) and len(value) > _KEPT_CHARACTERS else value
+
+
+def _too_deep(raw: bytes, value: Any) -> bool:
+    if raw.count(b"[") + raw.count(b"{") <= NESTING_MAX:
+        return False
+    level = [value]
+    for _ in range(NESTING_MAX):
+        level = [
+            item
+            for holder in level
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, list | dict)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw | None) -> T | None:

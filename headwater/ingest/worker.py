@@ -26,7 +26,7 @@ from headwater.cypher.migrate import migrate
 from headwater.errors import EventError, UnavailableError
 from headwater.ingest.fold import fold
 from headwater.ingest.spool import Record, Spool
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
 from headwater.schema.events import Event, parse
 
 BATCH_BYTES_MAX = 32 * 2**20
@@ -63,6 +63,7 @@ class Worker:
         self._on_folded = on_folded
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
+        self._known = Known()
         self.stop = threading.Event()
 
     def run(self) -> None:
@@ -88,6 +89,7 @@ class Worker:
             if applied:
                 log.info("applied %s", ", ".join(applied))
             self._checkpoint = read_checkpoint(self._database, self._spool.id)
+            self._known = Known()  # it may be another graph than before
         records = self._spool.read(self._checkpoint.position, events_max=self._events_max, bytes_max=BATCH_BYTES_MAX)
         if records:
             try:
@@ -124,7 +126,15 @@ class Worker:
             folded=before.folded + len(records) - len(dead),
             dead=before.dead + len(dead),
         )
-        write(self._database, fold(events), spool=self._spool.id, before=before, after=after, holder=self._holder)
+        write(
+            self._database,
+            fold(events),
+            spool=self._spool.id,
+            before=before,
+            after=after,
+            holder=self._holder,
+            known=self._known,
+        )
         self._checkpoint = after
         received = tuple(record.received for record in records)
         self._on_folded(Folded(received, len(dead), time.monotonic() - began))

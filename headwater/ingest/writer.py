@@ -36,15 +36,20 @@ from headwater.ingest.versions import (
     run_reader,
     run_rows,
 )
+from headwater.schema.events import datetime_of
 from headwater.schema.facts import (
     AnswerFacts,
+    ColumnKey,
     DatasetFacts,
+    DerivationKey,
+    Flow,
     GraphDelta,
     JobFacts,
     RunFacts,
     Span,
     join_answers,
     join_datasets,
+    join_flows,
     join_jobs,
     join_runs,
     join_spans,
@@ -52,7 +57,11 @@ from headwater.schema.facts import (
 from headwater.schema.urns import column_urn, dataset_urn
 
 F = TypeVar("F", RunFacts, JobFacts, DatasetFacts, AnswerFacts)
+FlowKey = ColumnKey | DerivationKey
+E = TypeVar("E", ColumnKey, DerivationKey)
 Edges = dict[tuple[str, str], Span | None]
+# Beyond so many, what is known is forgotten, and learnt again as it comes.
+KNOWN_MAX = 500_000
 _NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
 
 
@@ -68,6 +77,28 @@ class CheckpointMovedError(HeadwaterError):
     """Another worker has folded this spool further. Nothing was written; read the checkpoint and go on from it."""
 
 
+class Known:
+    """Column edges and derivations that the graph is known to have. They only ever grow, so what was once committed
+    need not be sent again; forget it all whenever the graph may be another one."""
+
+    def __init__(self) -> None:
+        self._flows: dict[FlowKey, Flow] = {}
+
+    def news(self, flows: Mapping[E, Flow]) -> dict[E, Flow]:
+        """Those of these that say something new."""
+        known = self._flows
+        return {key: flow for key, flow in flows.items() if key not in known or not known[key].covers(flow)}
+
+    def learn(self, delta: GraphDelta) -> None:
+        """This delta has been committed."""
+        if len(self._flows) > KNOWN_MAX:
+            self._flows.clear()
+        for flows in (delta.columns, delta.derivations):
+            for key, flow in flows.items():
+                mine = self._flows.get(key)
+                self._flows[key] = flow if mine is None else join_flows(mine, flow)
+
+
 def read_checkpoint(database: Database, spool: str) -> Checkpoint:
     """Where the graph says a spool has been folded to; the start when it says nothing."""
     rows = database.read("read/checkpoint", spool=spool)
@@ -75,9 +106,18 @@ def read_checkpoint(database: Database, spool: str) -> Checkpoint:
 
 
 def write(
-    database: Database, delta: GraphDelta, *, spool: str, before: Checkpoint, after: Checkpoint, holder: str
+    database: Database,
+    delta: GraphDelta,
+    *,
+    spool: str,
+    before: Checkpoint,
+    after: Checkpoint,
+    holder: str,
+    known: Known | None = None,
 ) -> None:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
+
+    `known` spares writing what earlier deltas are known to have written; it learns from this one.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -86,11 +126,13 @@ def write(
         rows = transaction.run("read/checkpoint", spool=spool)
         if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
             raise CheckpointMovedError("another worker has folded this spool further")
-        write_delta(transaction, delta)
+        known = known or Known()
+        write_delta(transaction, delta, known)
         transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
+    known.learn(delta)
 
 
-def write_delta(transaction: Transaction, delta: GraphDelta) -> None:
+def write_delta(transaction: Transaction, delta: GraphDelta, known: Known) -> None:
     """Join a delta with what the graph holds and write what that changes. Needs the write lock."""
     datasets = _changes(transaction, "datasets", delta.datasets, DatasetFacts, join_datasets)
     jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs)
@@ -100,7 +142,9 @@ def write_delta(transaction: Transaction, delta: GraphDelta) -> None:
     _write_jobs(transaction, jobs)
     moved, run_readers = _write_runs(transaction, runs)
     answer_readers = _write_answers(transaction, answers)
-    _write_map(transaction, delta, jobs, runs)
+    _write_map(transaction, jobs, runs)
+    _write_derivations(transaction, known.news(delta.derivations))
+    _write_column_flows(transaction, known.news(delta.columns))
     linked = relink(transaction, run_readers, answer_readers, moved)
     touched = sorted(linked | runs.keys())
     if touched:
@@ -208,7 +252,6 @@ def _write_answers(
 
 def _write_map(
     transaction: Transaction,
-    delta: GraphDelta,
     jobs: Mapping[str, tuple[JobFacts | None, JobFacts]],
     runs: Mapping[str, tuple[RunFacts | None, RunFacts]],
 ) -> None:
@@ -222,17 +265,19 @@ def _write_map(
     for name, edges in (("feeds", feeds), ("produced", produced)):
         rows = [{"dataset": d, "job": j, **span_properties(edges[d, j])} for d, j in sorted(edges)]
         run_rows(transaction, f"write/map_{name}", rows)
-    derivations = [
+
+
+def _write_derivations(transaction: Transaction, derivations: Mapping[DerivationKey, Flow]) -> None:
+    rows = [
         {
             "output": dataset_urn(key.output.namespace, key.output.name),
             "input": dataset_urn(key.input.namespace, key.input.name),
             "job": key.job,
-            **span_properties(delta.derivations[key].span),
+            "first": datetime_of(derivations[key].first),
         }
-        for key in sorted(delta.derivations)
+        for key in sorted(derivations)
     ]
-    run_rows(transaction, "write/map_derived_from", derivations)
-    _write_column_flows(transaction, delta)
+    run_rows(transaction, "write/map_derived_from", rows)
 
 
 def _widen(edges: Edges, datasets: Iterable[str], jobs: Iterable[str], span: Span | None) -> None:
@@ -241,19 +286,18 @@ def _widen(edges: Edges, datasets: Iterable[str], jobs: Iterable[str], span: Spa
             edges[dataset, job] = join_spans(edges.get((dataset, job)), span)
 
 
-def _write_column_flows(transaction: Transaction, delta: GraphDelta) -> None:
+def _write_column_flows(transaction: Transaction, flows: Mapping[ColumnKey, Flow]) -> None:
     columns: dict[str, Row] = {}
     rows = []
-    for key in sorted(delta.columns):
+    for key in sorted(flows):
         ends = []
         for name, field in ((key.source, key.source_field), (key.target, key.target_field)):
             urn = column_urn(name.namespace, name.name, field)
             dataset = dataset_urn(name.namespace, name.name)
             columns[urn] = {"urn": urn, "dataset": dataset, "properties": column_properties(name, field)}
             ends.append(urn)
-        flow = delta.columns[key]
-        ways = sorted(flow.ways)
-        rows.append({"source": ends[0], "target": ends[1], "job": key.job, "ways": ways, **span_properties(flow.span)})
+        first, ways = datetime_of(flows[key].first), sorted(flows[key].ways)
+        rows.append({"source": ends[0], "target": ends[1], "job": key.job, "ways": ways, "first": first})
     run_rows(transaction, "write/mention_columns", [columns[urn] for urn in sorted(columns)])
     run_rows(transaction, "write/column_feeds", rows)
 

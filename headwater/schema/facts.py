@@ -87,11 +87,15 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True):
     answer: Register | None = None
 
 
-class Flow(msgspec.Struct, omit_defaults=True):
-    """An edge of the map that only ever grows: when it was seen, and in which ways."""
+class Flow(msgspec.Struct, array_like=True, frozen=True):
+    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways."""
 
-    span: Span | None = None
-    ways: set[str] = set()
+    first: int
+    ways: frozenset[str] = frozenset()
+
+    def covers(self, other: Flow) -> bool:
+        """Whether the other says nothing that this does not say already."""
+        return self.first <= other.first and self.ways >= other.ways
 
 
 class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True):
@@ -185,7 +189,7 @@ def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
 
 
 def join_flows(a: Flow, b: Flow) -> Flow:
-    return Flow(join_spans(a.span, b.span), a.ways | b.ways)
+    return Flow(min(a.first, b.first), a.ways | b.ways)
 
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:

@@ -21,11 +21,11 @@ Edges. History, what happened:
     (Artifact)-[:DERIVED_FROM]->(Source|Artifact)                           only where an event says which inputs
     (PipelineRun)-[:PART_OF]->(PipelineRun)
 
-The map, how things are wired; edges carry firstSeen and lastSeen:
+The map, how things are wired:
 
-    (Dataset)-[:FEEDS]->(Job)-[:PRODUCED]->(Dataset)
-    (Dataset)-[:DERIVED_FROM {job}]->(Dataset)                              only where an event says which inputs
-    (Column)-[:FEEDS {job, ways}]->(Column)
+    (Dataset)-[:FEEDS {firstSeen, lastSeen}]->(Job)-[:PRODUCED {firstSeen, lastSeen}]->(Dataset)
+    (Dataset)-[:DERIVED_FROM {job, firstSeen}]->(Dataset)                   only where an event says which inputs
+    (Column)-[:FEEDS {job, ways, firstSeen}]->(Column)
 
 Between them: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(Dataset),
 (Dataset)-[:HAS_COLUMN]->(Column). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
