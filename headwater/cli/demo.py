@@ -25,6 +25,7 @@ from headwater.ingest.writer import read_checkpoint
 from headwater.settings import Settings
 
 ANSWER = "worst-carrier-2013"
+OTHER_ANSWERS = ("worst-weather-2013", "least-punctual-airport-2013")
 _MARK = ".headwater-demo"
 FOLD_SECONDS_MAX = 60.0
 
@@ -43,6 +44,9 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         _wait_folded(settings, stack.database)
         out.rule("[bold]3  where did this answer come from?")
         show.trace_tree(trace(stack.database, ANSWER))
+        for answer_id in OTHER_ANSWERS:
+            sources = trace(stack.database, answer_id).sources
+            out.print(f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}")
         out.rule("[bold]4  what failed, and what lies downstream of it?")
         page = failed_runs(stack.database)
         show.failures_tree(page, failed_downstream(stack.database, [found.urn for found in page.runs]))
