@@ -10,6 +10,7 @@ Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, D
 
 from __future__ import annotations
 
+import codecs
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -132,7 +133,7 @@ def parse(body: bytes, *, received: int) -> Event:
 
 def _decode(body: bytes) -> _Envelope:
     try:
-        return _decoder.decode(body)
+        return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
     except msgspec.ValidationError as error:
         field = _field_of(str(error))
         raise EventError(f"not an OpenLineage event: {error}", field=field) from error

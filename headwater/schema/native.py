@@ -236,6 +236,9 @@ def citations(text: str) -> list[CitationFacet]:
             citation = _citation.decode(raw)
         except msgspec.MsgspecError:
             continue
-        if (citation.answer_id or "").strip() or (citation.namespace.strip() and citation.name.strip()):
+        said = {name: getattr(citation, name) for name in ("run_id", "field", "answer_id")}
+        # A blank is as good as nothing.
+        citation = msgspec.structs.replace(citation, **{k: v if v and v.strip() else None for k, v in said.items()})
+        if citation.answer_id or (citation.namespace.strip() and citation.name.strip()):
             found[citation] = None
     return list(found)

@@ -7,19 +7,23 @@ readable, so that any namespace or name comes back exactly:
     run:0198c2f4-...                       answer:worst-carrier-2013    artifact:file:/marts/delay:0198c2f4-...
 
 Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX` becomes its
-kind, `#` and a SHA-256: still the same for the same node; the node itself keeps namespace and name in full.
+kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed too, a node shows one longer
+than `SHOWN_BYTES_MAX` by its beginning and its hash; its `facts` keep it in full.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import NamedTuple
 from urllib.parse import quote, unquote
-from uuid import UUID
 
 from headwater.errors import QueryError
 
 URN_BYTES_MAX = 2_000
+SHOWN_BYTES_MAX = 4_000
+_SHOWN_CHARACTERS = 500
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 # kind -> what its parts are called, in order
 KINDS: dict[str, tuple[str, ...]] = {
@@ -49,10 +53,20 @@ def _urn(kind: str, *parts: str) -> str:
 
 def canonical_run_id(run_id: str) -> str:
     """One spelling per run: a UUID in lower case with dashes; any other id as it was sent."""
-    try:
-        return str(UUID(run_id)) if len(run_id) == 36 else run_id
-    except ValueError:
-        return run_id
+    return run_id.lower() if is_uuid(run_id) else run_id
+
+
+def is_uuid(run_id: str) -> bool:
+    """Whether it is a UUID as RFC 9562 writes it. (Python's UUID also takes braces, underscores and dashes anywhere,
+    so that different ids would become one run.)"""
+    return _UUID.fullmatch(run_id) is not None
+
+
+def shown(text: str) -> str:
+    """A name as a node shows it: whole, unless it is too long for an index."""
+    if len(text) * 4 <= SHOWN_BYTES_MAX or len(text.encode()) <= SHOWN_BYTES_MAX:
+        return text
+    return f"{text[:_SHOWN_CHARACTERS]}…{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def dataset_urn(namespace: str, name: str) -> str:

@@ -1,0 +1,207 @@
+"""The door: every refusal names its field, everything lenient is really let through."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import EventError
+from headwater.schema.events import RANKS, Event, datetime_of, instant_of, parse
+
+CAPTURE = Path(__file__).parent.parent / "captures" / "spark_flights.jsonl"
+RECEIVED = 1_700_000_000_000_000
+RUN = {"runId": "r"}
+JOB = {"namespace": "etl", "name": "load"}
+DATASET = {"namespace": "db", "name": "t"}
+
+
+def read(event: object) -> Event:
+    return parse(json.dumps(event).encode(), received=RECEIVED)
+
+
+def run_event(**fields: Any) -> dict[str, Any]:
+    return {"eventTime": "2026-01-01T00:00:00Z", "eventType": "START", "run": RUN, "job": JOB, **fields}
+
+
+REFUSED: list[tuple[str, object, str]] = [
+    ("no object", [], ""),
+    ("null", None, ""),
+    ("a text", "run", ""),
+    ("nothing in it", {}, "run"),
+    ("a run without a job", {"run": RUN}, "job"),
+    ("a run that is null, and no job", {"run": None}, "run"),
+    ("a run that is a list", run_event(run=[]), "run"),
+    ("a run that is a text", run_event(run="r"), "run"),
+    ("no runId", run_event(run={}), "run.runId"),
+    ("runId null", run_event(run={"runId": None}), "run.runId"),
+    ("runId a number", run_event(run={"runId": 7}), "run.runId"),
+    ("runId empty", run_event(run={"runId": ""}), "run.runId"),
+    ("runId blank", run_event(run={"runId": " \t"}), "run.runId"),
+    ("run facets a list", run_event(run={"runId": "r", "facets": []}), "run.facets"),
+    ("job a text", run_event(job="load"), "job"),
+    ("no job name", run_event(job={"namespace": "etl"}), "job.name"),
+    ("no job namespace", run_event(job={"name": "load"}), "job.namespace"),
+    ("job name blank", run_event(job={"namespace": "etl", "name": " "}), "job.name"),
+    ("job namespace empty", run_event(job={"namespace": "", "name": "load"}), "job.namespace"),
+    ("job namespace a number", run_event(job={"namespace": 1, "name": "load"}), "job.namespace"),
+    ("job facets a text", run_event(job={**JOB, "facets": "sql"}), "job.facets"),
+    ("inputs an object", run_event(inputs={}), "inputs"),
+    ("inputs a text", run_event(inputs="t"), "inputs"),
+    ("an input that is null", run_event(inputs=[DATASET, None]), "inputs[1]"),
+    ("an input without a name", run_event(inputs=[{"namespace": "db"}]), "inputs[0].name"),
+    ("an input with an empty name", run_event(inputs=[DATASET, {**DATASET, "name": ""}]), "inputs[1].name"),
+    ("an output with a blank namespace", run_event(outputs=[{"namespace": " ", "name": "t"}]), "outputs[0].namespace"),
+    ("an output whose facets are a list", run_event(outputs=[{**DATASET, "facets": []}]), "outputs[0].facets"),
+    ("output facets a text", run_event(outputs=[{**DATASET, "outputFacets": ""}]), "outputs[0].outputFacets"),
+    ("input facets a number", run_event(inputs=[{**DATASET, "inputFacets": 1}]), "inputs[0].inputFacets"),
+    ("an event type nobody knows", run_event(eventType="DONE"), "eventType"),
+    ("an event type that is a number", run_event(eventType=1), "eventType"),
+    ("a day that is none", run_event(eventTime="2026-02-30T00:00:00Z"), "eventTime"),
+    ("an hour that is none", run_event(eventTime="2026-01-01T25:00:00Z"), "eventTime"),
+    ("a time in words", run_event(eventTime="yesterday"), "eventTime"),
+    ("a time as a number", run_event(eventTime=1767225600), "eventTime"),
+    ("a time before the year 1", run_event(eventTime="0001-01-01T00:00:00+01:00"), "eventTime"),
+    ("a time after the year 9999", run_event(eventTime="9999-12-31T23:59:59-01:00"), "eventTime"),
+    ("an impossible zone", run_event(eventTime="2026-01-01T00:00:00+25:00"), "eventTime"),
+    ("a dataset event without a name", {"dataset": {"namespace": "db"}}, "dataset.name"),
+    ("a dataset event with a blank name", {"dataset": {"namespace": "db", "name": " "}}, "dataset.name"),
+    ("a dataset event with a job", {"dataset": DATASET, "job": JOB}, "dataset"),
+    ("a dataset event with a run", {"dataset": DATASET, "job": JOB, "run": RUN}, "dataset"),
+    ("a job event with a blank name", {"job": {"namespace": "etl", "name": ""}}, "job.name"),
+]
+
+
+@pytest.mark.parametrize(("event", "field"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+def test_a_refusal_names_its_field(event: object, field: str) -> None:
+    with pytest.raises(EventError) as refusal:
+        read(event)
+    assert (refusal.value.field, refusal.value.status) == (field, 422)
+    assert refusal.value.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"   ",
+        b"{",
+        b'{"run":',
+        b"not json",
+        b'{"a": NaN}',
+        b"{'run': 1}",
+        b'{"job":{"namespace":"a","name":"b"}} {}',
+        b'{"job":{"namespace":"\xff","name":"b"}}',
+        b'{"job":{"namespace":"\\ud800","name":"b"}}',
+        '{"job":{"namespace":"a","name":"b"}}'.encode("utf-16"),
+        b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
+    ],
+)
+def test_what_is_not_json_is_refused_with_400(body: bytes) -> None:
+    with pytest.raises(EventError) as refusal:
+        parse(body, received=RECEIVED)
+    assert refusal.value.status == 400
+
+
+LENIENT: list[tuple[str, dict[str, Any]]] = [
+    ("lists and facets null", run_event(inputs=None, outputs=None, run={"runId": "r", "facets": None})),
+    ("facets of datasets null", run_event(inputs=[{**DATASET, "facets": None, "inputFacets": None}])),
+    ("no facets at all", run_event(inputs=[DATASET], outputs=[DATASET])),
+    ("type in lower case", run_event(eventType="start")),
+    ("type with spaces", run_event(eventType=" Start ")),
+    ("no type", {"run": RUN, "job": JOB}),
+    ("a run id that is no UUID", run_event(run={"runId": "scheduled__2026-01-01"})),
+    ("unknown fields", run_event(flavour="sour", run={"runId": "r", "more": [1]})),
+    ("unknown facets", run_event(run={"runId": "r", "facets": {"spark.logicalPlan": {"plan": []}, "x": 1}})),
+    ("a facet that breaks its schema", run_event(inputs=[{**DATASET, "facets": {"dataSource": {"uri": "file"}}}])),
+    ("a facet that is null", run_event(inputs=[{**DATASET, "facets": {"schema": None}}])),
+    ("no producer, no schemaURL", run_event()),
+    ("a producer that is no text", run_event(producer={"name": "x"})),
+    ("a NUL in a name", run_event(job={"namespace": "a\x00", "name": "b"})),
+    ("a job event", {"job": JOB, "eventTime": "2026-01-01T00:00:00Z"}),
+    ("a dataset event", {"dataset": DATASET, "eventTime": "2026-01-01T00:00:00Z"}),
+]
+
+
+@pytest.mark.parametrize("event", [case[1] for case in LENIENT], ids=[case[0] for case in LENIENT])
+def test_what_is_only_dress_is_let_through(event: dict[str, Any]) -> None:
+    read(event)
+
+
+def test_a_missing_time_is_when_it_was_received() -> None:
+    event = run_event()
+    for missing in (None, ""):
+        assert read({**event, "eventTime": missing}).instant == RECEIVED
+    del event["eventTime"]
+    assert read(event).instant == RECEIVED
+
+
+def test_a_byte_order_mark_is_not_part_of_the_event() -> None:
+    body = json.dumps(run_event()).encode()
+    assert parse(codecs.BOM_UTF8 + body, received=0) == parse(body, received=0)
+
+
+MIDNIGHT = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
+
+
+@pytest.mark.parametrize(
+    ("text", "microseconds"),
+    [
+        ("2026-01-01T00:00:00Z", 0),
+        ("2026-01-01T00:00:00+00:00", 0),
+        ("2026-01-01T00:00:00", 0),
+        (" 2026-01-01T00:00:00Z ", 0),
+        ("2026-01-01", 0),
+        ("2026-01-01T00:00Z", 0),
+        ("2026-01-01T01:00:00+01:00", 0),
+        ("2025-12-31T19:00:00-0500", 0),
+        ("2026-01-01T00:00:36.23Z", 36_230_000),
+        ("2026-01-01T00:00:36.231Z", 36_231_000),
+        ("2026-01-01T00:00:00.123456789Z", 123_456),
+    ],
+)
+def test_times_are_instants(text: str, microseconds: int) -> None:
+    assert instant_of(text) == MIDNIGHT + microseconds
+
+
+def test_a_dropped_zero_does_not_change_the_order() -> None:
+    """As text "36.23Z" comes after "36.231Z"; Spark drops trailing zeros."""
+    assert instant_of("2026-01-01T00:00:36.23Z") < instant_of("2026-01-01T00:00:36.231Z")
+
+
+@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.timezones()))
+def test_an_instant_comes_back_in_utc(moment: datetime) -> None:
+    instant = instant_of(moment.isoformat())
+    assert datetime_of(instant).astimezone(UTC) == datetime.fromisoformat(moment.isoformat()).astimezone(UTC)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_time_or_refused(text: str) -> None:
+    try:
+        datetime_of(instant_of(text))
+    except EventError as error:
+        refusal = error
+        assert refusal.field == "eventTime"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_an_event_or_refused(body: bytes) -> None:
+    with pytest.raises(EventError):
+        parse(body, received=0)
+
+
+def test_ranks_order_the_states_of_one_instant() -> None:
+    assert RANKS["START"] < RANKS["RUNNING"] == RANKS["OTHER"] == RANKS[""] < RANKS["COMPLETE"]
+    assert RANKS["COMPLETE"] == RANKS["FAIL"] == RANKS["ABORT"]
+
+
+def test_every_real_event_is_let_through() -> None:
+    events = [parse(line, received=0) for line in CAPTURE.read_bytes().splitlines()]
+    assert len(events) == 66
+    assert {event.state for event in events} == {"START", "RUNNING", "COMPLETE", "FAIL"}

@@ -1,0 +1,109 @@
+"""Joins of facts, worked out by hand; that they are lawful for any history is in tests/properties."""
+
+from __future__ import annotations
+
+from headwater.schema.facts import (
+    AnswerFacts,
+    ColumnKey,
+    DatasetFacts,
+    Flow,
+    GraphDelta,
+    JobFacts,
+    Name,
+    Register,
+    RunFacts,
+    Span,
+    Usage,
+    absorb,
+    join,
+    join_answers,
+    join_datasets,
+    join_flows,
+    join_jobs,
+    join_registers,
+    join_runs,
+    join_spans,
+    join_usages,
+)
+
+T, A, B = Name("db", "t"), Name("db", "a"), Name("db", "b")
+
+
+def test_spans_grow_to_both_ends() -> None:
+    assert join_spans(Span(2, 3), Span(1, 2)) == Span(1, 3)
+    assert join_spans(Span(1, 9), Span(2, 3)) == Span(1, 9)
+    assert join_spans(None, Span(4, 4)) == Span(4, 4)
+    assert join_spans(Span(4, 4), None) == Span(4, 4)
+    assert join_spans(None, None) is None
+
+
+def test_of_two_values_the_later_stays_then_the_higher_rank_then_the_greater_text() -> None:
+    low = {"schema": Register(1, 2, "z")}
+    assert join_registers(low, {"schema": Register(2, 0, "a")}) == {"schema": Register(2, 0, "a")}
+    assert join_registers(low, {"schema": Register(1, 0, "~")}) == low
+    assert join_registers(low, {"schema": Register(1, 2, "y")}) == low
+    assert join_registers(low, {"sql": Register(0, 0, "")}) == {**low, "sql": Register(0, 0, "")}
+
+
+def test_a_deletion_stays_deleted_until_something_later_is_said() -> None:
+    deleted = {"schema": Register(5, 0, "")}
+    assert join_registers(deleted, {"schema": Register(4, 2, "{}")}) == deleted
+    assert join_registers(deleted, {"schema": Register(6, 0, "{}")}) == {"schema": Register(6, 0, "{}")}
+
+
+def test_a_run_is_the_union_over_its_events() -> None:
+    start = RunFacts("r", Span(1, 1), {(1, "START")}, {"job:e:j": Name("e", "j")}, inputs={"dataset:db:a": Usage(A)})
+    end = RunFacts("r", Span(3, 3), {(3, "FAIL")}, parents={"run:p": "p"}, outputs={"dataset:db:t": Usage(T, {}, {A})})
+    assert join_runs(start, end) == RunFacts(
+        "r",
+        Span(1, 3),
+        {(1, "START"), (3, "FAIL")},
+        {"job:e:j": Name("e", "j")},
+        {"run:p": "p"},
+        {},
+        {"dataset:db:a": Usage(A)},
+        {"dataset:db:t": Usage(T, {}, {A})},
+    )
+
+
+def test_usages_of_one_dataset_unite_what_it_came_from() -> None:
+    one = Usage(T, {"outputStatistics": Register(1, 0, "1")}, {A})
+    other = Usage(T, {"outputStatistics": Register(2, 2, "2")}, {B})
+    assert join_usages(one, other) == Usage(T, {"outputStatistics": Register(2, 2, "2")}, {A, B})
+
+
+def test_datasets_jobs_and_flows() -> None:
+    assert join_datasets(DatasetFacts(T), DatasetFacts(T, Span(1, 1))) == DatasetFacts(T, Span(1, 1))
+    one, other = JobFacts(Name("e", "j"), inputs={"a": A}), JobFacts(Name("e", "j"), Span(1, 2), outputs={"t": T})
+    assert join_jobs(one, other) == JobFacts(Name("e", "j"), Span(1, 2), {}, {"a": A}, {"t": T})
+    direct, indirect = frozenset({"DIRECT"}), frozenset({"INDIRECT"})
+    assert join_flows(Flow(2, direct), Flow(1, indirect)) == Flow(1, direct | indirect)
+    assert join_flows(Flow(1), Flow(2, direct)) == Flow(1, direct)
+
+
+def test_an_answer_that_was_only_cited_takes_what_is_said_of_it() -> None:
+    said = AnswerFacts("a", Register(1, 1, "{}"))
+    assert join_answers(AnswerFacts("a"), said) == said
+    assert join_answers(said, AnswerFacts("a")) == said
+    assert join_answers(said, AnswerFacts("a", Register(2, 1, ""))) == AnswerFacts("a", Register(2, 1, ""))
+
+
+def test_joining_leaves_its_arguments_alone() -> None:
+    key = ColumnKey(A, "x", T, "y", "")
+    one = GraphDelta(
+        runs={"run:r": RunFacts("r", states={(1, "START")})}, columns={key: Flow(1, frozenset({"DIRECT"}))}
+    )
+    other = GraphDelta(runs={"run:r": RunFacts("r", states={(2, "FAIL")})}, columns={key: Flow(2, frozenset({"MASK"}))})
+    joined = join(one, other)
+    assert joined.runs["run:r"].states == {(1, "START"), (2, "FAIL")}
+    assert joined.columns[key] == Flow(1, frozenset({"DIRECT", "MASK"}))
+    assert one.runs["run:r"].states == {(1, "START")}
+    assert other.columns[key] == Flow(2, frozenset({"MASK"}))
+
+
+def test_absorbing_is_joining_in_place() -> None:
+    into = GraphDelta(datasets={"d": DatasetFacts(T, Span(1, 1))})
+    more = GraphDelta(datasets={"d": DatasetFacts(T, Span(2, 2)), "a": DatasetFacts(A)})
+    expected = join(into, more)
+    absorb(into, more)
+    assert into == expected

@@ -1,0 +1,148 @@
+"""Urns: any name comes back exactly, different nodes have different urns, no urn is too long for an index."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from headwater.errors import QueryError
+from headwater.schema.urns import (
+    SHOWN_BYTES_MAX,
+    URN_BYTES_MAX,
+    Urn,
+    answer_urn,
+    artifact_urn,
+    canonical_run_id,
+    column_urn,
+    dataset_urn,
+    is_uuid,
+    job_urn,
+    parse_urn,
+    run_urn,
+    shown,
+    source_urn,
+)
+
+UUID = "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"
+parts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60)
+tricky = st.text(st.sampled_from(":%/#\\ \x00é日😀a"), min_size=1, max_size=12)
+names = st.one_of(parts, tricky)
+
+
+@given(names, names)
+@example("s3://lake", "a:b%3A/c#d")
+@example(":", "%3A")
+@example("#", "#")
+def test_dataset_and_job_urns_come_back_exactly(namespace: str, name: str) -> None:
+    assert parse_urn(dataset_urn(namespace, name)) == Urn("dataset", (namespace, name))
+    assert parse_urn(job_urn(namespace, name)) == Urn("job", (namespace, name))
+    assert parse_urn(source_urn(namespace, name)) == Urn("source", (namespace, name))
+
+
+@given(names, names, names)
+def test_urns_of_three_parts_come_back_exactly(namespace: str, name: str, last: str) -> None:
+    assert parse_urn(column_urn(namespace, name, last)) == Urn("column", (namespace, name, last))
+    version = parse_urn(artifact_urn(namespace, name, last))
+    assert version == Urn("artifact", (namespace, name, canonical_run_id(last)))
+
+
+@given(names)
+def test_run_and_answer_urns_come_back_exactly(name: str) -> None:
+    assert parse_urn(answer_urn(name)) == Urn("answer", (name,))
+    assert parse_urn(run_urn(name)) == Urn("run", (canonical_run_id(name),))
+
+
+@given(st.tuples(names, names), st.tuples(names, names))
+@example(("a", "b:c"), ("a:b", "c"))
+@example(("a:", "b"), ("a", ":b"))
+@example(("a", "b"), ("a", "b "))
+@example(("A", "b"), ("a", "b"))
+def test_different_names_have_different_urns(one: tuple[str, str], other: tuple[str, str]) -> None:
+    assert (dataset_urn(*one) == dataset_urn(*other)) == (one == other)
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=3), st.integers(700, 70_000))
+def test_a_long_name_is_hashed_always_to_the_same(piece: str, times: int) -> None:
+    name = piece * times
+    urn = dataset_urn("db", name)
+    assert len(urn.encode()) <= URN_BYTES_MAX
+    assert urn == dataset_urn("db", name)
+    assert urn != dataset_urn("db", name + "x")
+    assert parse_urn(urn).kind == "dataset"
+
+
+def test_where_hashing_begins() -> None:
+    longest = "n" * (URN_BYTES_MAX - len("dataset:db:"))
+    assert dataset_urn("db", longest) == f"dataset:db:{longest}"
+    hashed = dataset_urn("db", longest + "n")
+    assert hashed.startswith("dataset:#")
+    assert len(hashed) == len("dataset:#") + 64
+    assert parse_urn(hashed) == Urn("dataset", ())
+    assert dataset_urn("#", "n").startswith("dataset:%23:"), "no spelled urn looks like a hashed one"
+
+
+def test_urns_are_spelled_as_documented() -> None:
+    assert dataset_urn("s3://lake", "flights/clean") == "dataset:s3%3A//lake:flights/clean"
+    assert column_urn("file", "/raw/planes", "tailnum") == "column:file:/raw/planes:tailnum"
+    assert artifact_urn("file", "/marts/delay", UUID) == f"artifact:file:/marts/delay:{UUID}"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (UUID, UUID),
+        (UUID.upper(), UUID),
+        ("0198C2F4-7b1c-7D3E-9f00-AABBccddeeff", UUID),
+        # Python's UUID takes all of these for UUIDs; as run ids they are different texts, so different runs.
+        (UUID.replace("-", ""), UUID.replace("-", "")),
+        (f"{{{UUID}}}", f"{{{UUID}}}"),
+        ("----" + UUID.replace("-", "").upper(), "----" + UUID.replace("-", "").upper()),
+        ("0_1_2_3_4_5_6_7-0000-0000-0000-0000000", "0_1_2_3_4_5_6_7-0000-0000-0000-0000000"),
+        ("scheduled__2026-01-01T00:00:00+00:00", "scheduled__2026-01-01T00:00:00+00:00"),
+        ("Run-1", "Run-1"),
+    ],
+)
+def test_one_spelling_per_run(sent: str, kept: str) -> None:
+    assert canonical_run_id(sent) == kept
+    assert run_urn(sent) == run_urn(kept)
+
+
+@given(st.uuids())
+def test_every_uuid_is_one_run_however_it_is_written(uuid: object) -> None:
+    assert is_uuid(str(uuid))
+    assert run_urn(str(uuid).upper()) == run_urn(str(uuid)) == f"run:{uuid}"
+
+
+@pytest.mark.parametrize(
+    "urn",
+    [
+        "",
+        "dataset",
+        "dataset:",
+        "dataset:a",
+        "dataset:a:b:c",
+        "dataset::b",
+        "table:a:b",
+        "run:",
+        "run:a:b",
+        "Dataset:a:b",
+    ],
+)
+def test_what_is_no_urn_is_refused_in_a_word(urn: str) -> None:
+    with pytest.raises(QueryError, match=r"is not a") as refusal:
+        parse_urn(urn)
+    assert refusal.value.mend
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=20_000))
+@example("n" * SHOWN_BYTES_MAX)
+@example("é" * SHOWN_BYTES_MAX)
+def test_a_name_is_shown_whole_unless_no_index_would_take_it(name: str) -> None:
+    assert len(shown(name).encode()) <= SHOWN_BYTES_MAX
+    assert (shown(name) == name) == (len(name.encode()) <= SHOWN_BYTES_MAX)
+
+
+def test_long_names_that_begin_alike_are_shown_differently() -> None:
+    assert shown("n" * 10_000) != shown("n" * 10_001)
+    assert shown("n" * 10_000).startswith("n" * 500 + "…")
