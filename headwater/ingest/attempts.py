@@ -36,8 +36,6 @@ def attempts(states: Iterable[tuple[int, str]]) -> Attempts:
             endings.append((instant, state))
         elif endings or count == 0:
             count, started, endings = count + 1, instant, []
-        elif started is None:
-            started = instant
     for worst in _WORST_FIRST:
         instants = [instant for instant, state in endings if state == worst]
         if instants:

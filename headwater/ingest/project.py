@@ -7,8 +7,8 @@ spans several entities (which version of a dataset was current when a run starte
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
-from uuid import NAMESPACE_URL, UUID, uuid5
+from typing import Any, TypeVar
+from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
@@ -26,18 +26,30 @@ from headwater.schema.facts import (
     Span,
     Usage,
 )
-from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, run_urn, source_urn
+from headwater.schema.urns import (
+    answer_urn,
+    artifact_urn,
+    column_urn,
+    dataset_urn,
+    is_uuid,
+    run_urn,
+    shown,
+    source_urn,
+)
 
 Properties = dict[str, Any]
 T = TypeVar("T")
 # What Neo4j can hold; a count beyond it is no count.
-_Count = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_COUNT_MAX = 2**63 - 1
+# Fields nested deeper, or with a longer path, are no columns of their own: paths grow with the square of the depth.
+_FIELD_DEPTH_MAX = 50
+_FIELD_PATH_MAX = 2_000
 
 
 class _Statistics(msgspec.Struct, rename="camel"):
-    row_count: _Count | None = None
-    size: _Count | None = None
-    file_count: _Count | None = None
+    row_count: Any = None
+    size: Any = None
+    file_count: Any = None
 
 
 class _Error(msgspec.Struct):
@@ -61,7 +73,7 @@ class _RunDetails(msgspec.Struct, rename="camel"):
 class _ArtifactDetails(msgspec.Struct, rename="camel"):
     run_id: str
     type: str | None = None
-    row_count: _Count | None = None
+    row_count: Any = None
     storage_path: str | None = None
     created_at: str | None = None
     schema: str | None = None
@@ -70,7 +82,7 @@ class _ArtifactDetails(msgspec.Struct, rename="camel"):
 class _SourceDetails(msgspec.Struct, rename="camel"):
     origin: str | None = None
     format: str | None = None
-    row_count: _Count | None = None
+    row_count: Any = None
     captured_at: str | None = None
     checksum: str | None = None
 
@@ -140,16 +152,16 @@ def run_view(facts: RunFacts) -> RunView:
     nominal = _read(_NominalTime, facts.facets, "nominalTime")
     job = max(facts.jobs.values(), default=None)
     node: Properties = {
-        "runId": facts.run_id,
+        "runId": shown(facts.run_id),
         "runUuid": _uuid_beside(facts.run_id),
-        "pipelineName": job.name if job else None,
-        "namespace": job.namespace if job else None,
+        "pipelineName": shown(job.name) if job else None,
+        "namespace": shown(job.namespace) if job else None,
         "status": state.status,
         "startedAt": _time(started),
         "finishedAt": _time(state.finished),
         "failedAt": _time(state.failed),
         "attempts": state.count,
-        "error": _error(facts.facets),
+        "error": _error(facts.facets, since=state.started),
         "engine": " ".join(word for word in (engine.name, engine.version) if word) if engine else None,
         "nominalStart": _time_of(nominal.nominal_start_time) if nominal else None,
         "version": details.version,
@@ -177,17 +189,17 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
     created = _time(state.finished if state.finished is not None else started)
     return {
-        "namespace": usage.dataset.namespace,
-        "name": usage.dataset.name,
+        "namespace": shown(usage.dataset.namespace),
+        "name": shown(usage.dataset.name),
         "dataset": dataset,
         "run": run_urn(facts.run_id),
-        "runId": facts.run_id,
+        "runId": shown(facts.run_id),
         "createdAt": (_time_of(details.created_at) if details else None) or created,
         "complete": state.status == "COMPLETE",
         "status": state.status,
-        "rowCount": details.row_count if details and details.row_count is not None else statistics.row_count,
-        "bytes": statistics.size,
-        "fileCount": statistics.file_count,
+        "rowCount": _count(details.row_count if details and details.row_count is not None else statistics.row_count),
+        "bytes": _count(statistics.size),
+        "fileCount": _count(statistics.file_count),
         "type": details.type if details else None,
         "storagePath": details.storage_path if details else None,
         "schema": details.schema if details else None,
@@ -198,19 +210,20 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
 def _use(urn: str, usage: Usage) -> Use:
     pinned = _read(_ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
     statistics = _read(_Statistics, usage.facets, "inputStatistics") or _Statistics()
-    version = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned else None
-    return Use(urn, version, {"rowCount": statistics.row_count, "bytes": statistics.size})
+    named = pinned is not None and pinned.run_id.strip()
+    version = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned and named else None
+    return Use(urn, version, {"rowCount": _count(statistics.row_count), "bytes": _count(statistics.size)})
 
 
 def dataset_view(facts: DatasetFacts) -> DatasetView:
     """A dataset, its columns now, and its registered source if one was sent."""
     name = facts.dataset
     schema = _read(_Schema, facts.facets, "schema")
-    fields = _flattened(schema.fields, "") if schema else {}
+    fields = _flattened(schema.fields) if schema else {}
     kind = _read(_Type, facts.facets, "datasetType")
     node = {
-        "namespace": name.namespace,
-        "name": name.name,
+        "namespace": shown(name.namespace),
+        "name": shown(name.name),
         **_seen(facts.span),
         "columns": list(fields) or None,
         "schema": msgspec.json.encode(fields).decode() if fields else None,
@@ -226,14 +239,14 @@ def dataset_view(facts: DatasetFacts) -> DatasetView:
 
 def column_properties(dataset: Name, field: str) -> Properties:
     """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
-    return {"namespace": dataset.namespace, "dataset": dataset.name, "name": field}
+    return {"namespace": shown(dataset.namespace), "dataset": shown(dataset.name), "name": shown(field)}
 
 
 def source_properties(dataset: Name) -> Properties:
     """What every source node has, registered or not."""
     return {
-        "namespace": dataset.namespace,
-        "name": dataset.name,
+        "namespace": shown(dataset.namespace),
+        "name": shown(dataset.name),
         "dataset": dataset_urn(dataset.namespace, dataset.name),
     }
 
@@ -247,7 +260,7 @@ def _source(facts: DatasetFacts) -> Properties | None:
         "registered": True,
         "origin": details.origin,
         "format": details.format,
-        "rowCount": details.row_count,
+        "rowCount": _count(details.row_count),
         "capturedAt": _time_of(details.captured_at),
         "checksum": details.checksum,
     }
@@ -257,14 +270,16 @@ def source_of(facts: DatasetFacts) -> str:
     return source_urn(facts.dataset.namespace, facts.dataset.name)
 
 
-def _flattened(fields: list[_Field], prefix: str) -> dict[str, str | None]:
+def _flattened(fields: list[_Field], prefix: str = "", depth: int = 1) -> dict[str, str | None]:
     """Nested fields by their dotted path, parents before children."""
     flat: dict[str, str | None] = {}
     for field in fields:
-        if not field.name.strip():
+        path = prefix + field.name
+        if not field.name.strip() or (prefix and len(path) > _FIELD_PATH_MAX):
             continue
-        flat[prefix + field.name] = field.type
-        flat.update(_flattened(field.fields or [], f"{prefix}{field.name}."))
+        flat[path] = field.type
+        if field.fields and depth < _FIELD_DEPTH_MAX:
+            flat.update(_flattened(field.fields, f"{path}.", depth + 1))
     return flat
 
 
@@ -273,8 +288,8 @@ def job_properties(facts: JobFacts) -> Properties:
     sql = _read(_Sql, facts.facets, "sql")
     kind = _read(_Type, facts.facets, "jobType")
     return {
-        "namespace": facts.job.namespace,
-        "name": facts.job.name,
+        "namespace": shown(facts.job.namespace),
+        "name": shown(facts.job.name),
         **_seen(facts.span),
         "type": kind.job_type if kind else None,
         "sql": sql.query if sql else None,
@@ -283,20 +298,20 @@ def job_properties(facts: JobFacts) -> Properties:
 
 
 def answer_view(facts: AnswerFacts) -> AnswerView:
-    """An answer and what it cites. One that is only referred to has no properties but its id."""
-    if facts.answer is None or not facts.answer.value:
-        return AnswerView({"answerId": facts.answer_id, "facts": _text(facts)}, [])
-    said = native.answer_facet(facts.answer.value)
+    """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
+    text = facts.answer.value if facts.answer else ""
+    said = native.answer_facet(text) if text else native.AnswerFacet()
+    generated = _time_of(said.generated_at) or (_time(facts.answer.instant) if facts.answer and text else None)
     node = {
-        "answerId": facts.answer_id,
-        "name": facts.answer_id,
+        "answerId": shown(facts.answer_id),
+        "name": shown(facts.answer_id) if text else None,
         "type": said.type,
         "content": said.content,
-        "generatedAt": _time_of(said.generated_at) or _time(facts.answer.instant),
+        "generatedAt": generated,
         "generatedBy": said.generated_by,
         "facts": _text(facts),
     }
-    return AnswerView(node, [_citation(citation) for citation in native.citations(facts.answer.value)])
+    return AnswerView(node, [_citation(citation) for citation in native.citations(text)] if text else [])
 
 
 def _citation(citation: native.CitationFacet) -> Citation:
@@ -321,22 +336,28 @@ def _seen(span: Span | None) -> Properties:
     return {"firstSeen": _time(span.first) if span else None, "lastSeen": _time(span.last) if span else None}
 
 
-def _error(facets: Registers) -> str | None:
-    """Why a run failed: the specification's facet, then the one in which Spark really puts the cause."""
+def _error(facets: Registers, *, since: int | None) -> str | None:
+    """Why a run failed: the specification's facet, then the one in which Spark really puts the cause. What was said
+    before the last attempt began is not about that attempt."""
     for name in ("errorMessage", "spark.exception"):
         said = _read(_Error, facets, name)
-        if said is not None:
+        if said is not None and (since is None or facets[name].instant >= since):
             return said.message
     return None
 
 
 def _uuid_beside(run_id: str) -> str | None:
     """A stable UUID for a run id that is none: UUIDv5 (RFC 9562) of the id in the URL namespace."""
+    return None if is_uuid(run_id) else str(uuid5(NAMESPACE_URL, run_id))
+
+
+def _count(value: object) -> int | None:
+    """A count that may have come as text or as 1.0; None when it is none, or more than Neo4j can hold."""
     try:
-        UUID(run_id)
-    except ValueError:
-        return str(uuid5(NAMESPACE_URL, run_id))
-    return None
+        count = msgspec.convert(value, int, strict=False)
+    except msgspec.ValidationError:
+        return None
+    return count if abs(count) <= _COUNT_MAX else None
 
 
 def _time(instant: int | None) -> datetime | None:
@@ -363,5 +384,5 @@ def _read(kind: type[T], facets: Registers, name: str) -> T | None:
         return None
     try:
         return msgspec.json.decode(register.value, type=kind, strict=False)
-    except (msgspec.MsgspecError, ValueError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None

@@ -28,7 +28,7 @@ from headwater.ingest.project import (
     source_properties,
 )
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
-from headwater.schema.urns import parse_urn, source_urn
+from headwater.schema.urns import parse_urn, shown, source_urn
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -180,7 +180,12 @@ def _mentioned(urn: str, dataset: str, properties: Properties) -> Row:
 def _artifact_properties(urn: str, name: Name, dataset: str) -> Properties:
     parts = parse_urn(urn).parts
     run_id = parts[2] if parts else None
-    return {"namespace": name.namespace, "name": name.name, "dataset": dataset, "runId": run_id}
+    return {
+        "namespace": shown(name.namespace),
+        "name": shown(name.name),
+        "dataset": dataset,
+        "runId": shown(run_id) if run_id else None,
+    }
 
 
 def run_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
