@@ -48,6 +48,8 @@ class Appender:
                 raise SpoolFullError("events come in faster than the disk can keep them", mend="Send again later.")
             self._waiting_bytes += size
         request = _Request(bodies, size, Future())
+        # What is handed in is written: whoever stops waiting for it (a client that went away) must not break it.
+        request.done.set_running_or_notify_cancel()
         self._requests.put(request)
         return request.done
 

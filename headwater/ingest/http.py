@@ -19,12 +19,14 @@ the disk and for nothing else. Secrets are taken out before anything is written 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import re
 import time
 import zlib
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
+import anyio.to_thread
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -37,9 +39,14 @@ from headwater.schema.events import parse
 
 BATCH_EVENTS_MAX = 100_000
 RETRY_AFTER_SECONDS = 5
-_TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]')
+# A string, to its end or that of the body, or a mark between values. Possessive, so that no text takes longer than its
+# length: a request must not keep all others waiting.
+_TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
+# A body smaller than this is looked at at once, a larger one in a thread.
+_AT_ONCE_BYTES_MAX = 256 * 1024
 
 Counted = Callable[[int, int], None]
+T = TypeVar("T")
 
 
 class BodyError(HeadwaterError):
@@ -64,14 +71,14 @@ def routes(appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, co
 
     async def one(request: Request) -> Response:
         body = await _body(request, event_bytes_max)
-        _judge(body)
-        seq = await asyncio.wrap_future(appender.append([redact(body)]))
+        event = await _aside(body, _judge)
+        seq = await asyncio.wrap_future(appender.append([event]))
         counted(1, 0)
         return _json({"receipt": seq}, 201)
 
     async def batch(request: Request) -> Response:
         body = await _body(request, batch_bytes_max)
-        good, failed = _judged(_elements(body), event_bytes_max)
+        good, failed = await _aside(body, lambda body: _judged(_elements(body), event_bytes_max))
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
@@ -123,11 +130,12 @@ async def _body(request: Request, bytes_max: int) -> bytes:
         raise BodyError(f"content-encoding {encoding!r} is not taken", status=415, mend="Send plain JSON or gzip.")
     packed = _Gzip() if "gzip" in encoding else None
     chunks: list[bytes] = []
-    size = 0
+    size, sent = 0, 0
     async for chunk in request.stream():
         piece = packed.unpack(chunk, bytes_max - size + 1) if packed else chunk
         size += len(piece)
-        if size > bytes_max:
+        sent += len(chunk)  # members of gzip may be empty, for ever
+        if max(size, sent) > bytes_max:
             raise BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
         chunks.append(piece)
     if packed and not packed.whole:
@@ -160,17 +168,26 @@ class _Gzip:
         return b"".join(pieces)
 
 
-def _judge(body: bytes) -> None:
+async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
+    if len(body) <= _AT_ONCE_BYTES_MAX:
+        return look(body)
+    return await anyio.to_thread.run_sync(look, body)
+
+
+def _judge(body: bytes) -> bytes:
+    """The event as it is to be kept. Raises EventError when it is none."""
     try:
         parse(body, received=time.time_ns() // 1_000)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.mend = "POST arrays to /api/v1/lineage/batch."
         raise
+    return redact(body)
 
 
 def _elements(body: bytes) -> list[bytes]:
     """The events of a batch. Raises EventError (400) when it is neither an array nor JSON lines."""
+    body = body.removeprefix(codecs.BOM_UTF8)
     if body.lstrip()[:1] != b"[":
         if _is_one(body):
             return [body]

@@ -21,7 +21,8 @@ _TRACES = (
     b"passw", b"passphrase", b"pwd", b"secret", b"token", b"credential", b"key", b"sig", b"bearer", b"akia", b"asia",
     b"ghp_", b"gho_", b"ghs_", b"ghu_", b"github_pat_", b"xox", b"aiza",
 )  # fmt: skip
-_STRING = rb'"(?:[^"\\]|\\.)*"'
+# Possessive (++, *+): what is passed is not looked at again. Otherwise a long text costs seconds and a gigabyte.
+_STRING = rb'"(?:[^"\\]++|\\.)*+"'
 # Every repetition that is tried at many places has an upper bound: a hostile text must not take quadratic time.
 _SECRET_NAME = rb'[^"\\]{0,100}' + _SECRET + rb'[^"\\]{0,100}'
 _NAME_FIELD = rb'"(?:name|key)"\s*:\s*"' + _SECRET_NAME + rb'"'
@@ -38,14 +39,14 @@ _RULES = (
     _rule(rb"(" + _NAME_FIELD + rb'\s*,\s*"value"\s*:\s*)' + _STRING, rb'\1"***"'),
     _rule(rb'("value"\s*:\s*)' + _STRING + rb"(\s*,\s*" + _NAME_FIELD + rb")", rb'\1"***"\2'),
     _rule(
-        rb"((?:" + _SECRET + rb"|signature|\bsig)[\w.-]{0,60}\s{0,3}=\s{0,3})"
+        rb"((?:" + _SECRET + rb"|signature|\bsig)[\w.-]{0,60}+\s{0,3}+=\s{0,3}+)"
         rb"(?:\\?'[^'\"\\]+\\?'|[^\s&;,'\"\\<>)}\]]+)",
         rb"\1***",
     ),
     _rule(rb"(\bbearer\s{1,3})[\w.~+/=-]{8,}", rb"\1***"),
     _rule(rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b", rb"***", 0),
     _rule(rb"\b(?:gh[posu]_|github_pat_)\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAIza[\w-]{30,}", rb"***", 0),
-    _rule(rb'-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^"]*', rb"***", 0),
+    _rule(rb'-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[^"\\]++|\\.)*+', rb"***", 0),
 )
 
 
