@@ -19,7 +19,7 @@ DEMO_OPTIONS = $(if $(HOME_DIR),--home "$(HOME_DIR)") $(if $(PORT),--port $(PORT
 PYTEST ?=
 
 bin := .venv/bin/python -m
-compile := .venv/bin/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-header --no-annotate --quiet
 
 help: ## Show this.
@@ -51,8 +51,9 @@ fix: setup ## Format, and mend what can be mended by itself.
 	@$(bin) ruff format .
 
 lock: setup ## Write the lock files anew from pyproject.toml; versions that still fit stay.
-	@$(compile) --all-extras --group dev -o requirements.lock
-	@$(compile) --extra server -c requirements.lock -o requirements-server.lock
+	@$(compile) pyproject.toml --all-extras --group dev -o requirements.lock
+	@$(compile) pyproject.toml --extra server -c requirements.lock -o requirements-server.lock
+	@$(compile) --group pyproject.toml:build -c requirements.lock -o requirements-build.lock
 
 clean: ## Remove .venv and caches of this folder; Neo4j's jars and the homes of data stay.
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -2,7 +2,8 @@
 
 Promises: what is installed is what requirements.lock names, by hash, uv itself included; a second run with nothing
 changed costs a fraction of a second; interrupted at any moment, the next run starts that part afresh; two runs at
-once do the work once. Refuses a machine without a usable Python or Java, and says how to install them.
+once do the work once; a `.venv` that works and was made by somebody else is added to, never removed.
+Refuses a machine without a usable Python or Java, and says how to install them.
 Runs on the machine's own Python, so it imports the standard library and, of ours, only what needs no more.
 """
 
@@ -26,6 +27,8 @@ LOCK = ROOT / "requirements.lock"
 PYTHON = VENV / "bin" / "python"
 # Holds the fingerprint of what is installed; there only while an installation is whole.
 DONE = VENV / ".headwater"
+# There while one of ours is under way, and so also after one that was interrupted.
+UNFINISHED = VENV / ".headwater-unfinished"
 
 NO_VENV = """This Python has no venv module: {python}
   Debian, Ubuntu   apt install python3-venv
@@ -54,7 +57,7 @@ def fingerprint() -> str:
 
 
 def installed(wanted: str) -> bool:
-    return PYTHON.exists() and DONE.exists() and DONE.read_text() == wanted
+    return PYTHON.exists() and DONE.exists() and not UNFINISHED.exists() and DONE.read_text() == wanted
 
 
 def check_machine() -> None:
@@ -75,11 +78,12 @@ def check_machine() -> None:
 
 
 def install(wanted: str) -> None:
-    if not (PYTHON.exists() and DONE.exists()):
-        say("making .venv")
-        must(sys.executable, "-m", "venv", "--clear", str(VENV))
+    if UNFINISHED.exists() or not PYTHON.exists():
+        make_venv()
+    UNFINISHED.touch()
     DONE.unlink(missing_ok=True)
-    must(str(PYTHON), "-m", "pip", "install", "--quiet", "--require-hashes", "--only-binary=:all:", "-r", *uv_alone())
+    pip = (str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    must(*pip, "--require-hashes", "--only-binary=:all:", "-r", uv_alone())
     uv = (str(VENV / "bin" / "uv"), "pip", "install", "--python", str(PYTHON))
     say("installing what requirements.lock names")
     must(*uv, "--require-hashes", "-r", str(LOCK))
@@ -87,16 +91,28 @@ def install(wanted: str) -> None:
     fresh = DONE.with_suffix(".new")
     fresh.write_text(wanted)
     fresh.replace(DONE)
+    UNFINISHED.unlink()
 
 
-def uv_alone() -> list[str]:
+def make_venv() -> None:
+    say("making .venv")
+    # Its Python goes first and comes last, so that half a folder is never taken for a whole one.
+    PYTHON.unlink(missing_ok=True)
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    VENV.mkdir()
+    UNFINISHED.touch()
+    must(sys.executable, "-m", "venv", str(VENV))
+
+
+def uv_alone() -> str:
     """A file with uv's own lines of the lock: pip installs it, and it installs the rest."""
     lines = LOCK.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("uv=="))
     end = next((n for n, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith(" ")), len(lines))
     file = Path(tempfile.mkdtemp(dir=VENV, prefix=".uv-")) / "requirements.txt"
     file.write_text("\n".join(lines[start:end]) + "\n")
-    return [str(file)]
+    return str(file)
 
 
 def must(*command: str) -> None:
