@@ -3,7 +3,8 @@
 `parse` promises either an `Event` whose names, times and type can be relied on, or an `EventError` that names the
 field. It is strict about meaning (a run event has a run and a job, 30 February is no day) and lenient about dress:
 a run id that is not a UUID, a time without a zone (read as UTC), a missing time (the time it was received), an
-event type in lower case, a null where a list or object may be absent, unknown facets and fields.
+event type in lower case, a null where a list or object may be absent, half a character (it becomes U+FFFD), unknown
+facets and fields.
 
 Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
 """
@@ -109,7 +110,7 @@ def parse(body: bytes, *, received: int) -> Event:
 
     Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
     """
-    envelope = _decode(body)
+    envelope = _envelope(body)
     _check_kind(envelope)
     inputs = tuple(_named(d, f"inputs[{i}]") for i, d in enumerate(envelope.inputs or ()))
     outputs = tuple(_named(d, f"outputs[{i}]") for i, d in enumerate(envelope.outputs or ()))
@@ -131,9 +132,29 @@ def parse(body: bytes, *, received: int) -> Event:
     )
 
 
+def _envelope(body: bytes) -> _Envelope:
+    body = body.removeprefix(codecs.BOM_UTF8)
+    try:
+        return _decode(body)
+    except EventError as error:
+        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
+        # escape that strict readers refuse. It is no reason to lose the event.
+        if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
+            raise
+        return _decode(whole)
+
+
+_ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
+
+
+def _whole_character(escape: re.Match[bytes]) -> bytes:
+    alone = len(escape.group()) == len(rb"\ud800")
+    return rb"\ufffd" if alone else escape.group()
+
+
 def _decode(body: bytes) -> _Envelope:
     try:
-        return _decoder.decode(body.removeprefix(codecs.BOM_UTF8))
+        return _decoder.decode(body)
     except msgspec.ValidationError as error:
         field = _field_of(str(error))
         raise EventError(f"not an OpenLineage event: {error}", field=field) from error
@@ -177,11 +198,6 @@ def _named(dataset: Dataset, field: str) -> Dataset:
 def _check_name(text: str, field: str) -> None:
     if not text.strip():
         raise EventError(f"{field} is empty", field=field)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise EventError(f"{field} holds half a character (a lone surrogate)", field=field) from error
 
 
 def _state(event_type: str | None) -> str:

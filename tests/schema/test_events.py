@@ -98,7 +98,6 @@ def test_a_refusal_names_its_field(event: object, field: str) -> None:
         b"{'run': 1}",
         b'{"job":{"namespace":"a","name":"b"}} {}',
         b'{"job":{"namespace":"\xff","name":"b"}}',
-        b'{"job":{"namespace":"\\ud800","name":"b"}}',
         '{"job":{"namespace":"a","name":"b"}}'.encode("utf-16"),
         b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     ],
@@ -145,6 +144,25 @@ def test_a_missing_time_is_when_it_was_received() -> None:
 def test_a_byte_order_mark_is_not_part_of_the_event() -> None:
     body = json.dumps(run_event()).encode()
     assert parse(codecs.BOM_UTF8 + body, received=0) == parse(body, received=0)
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        (r"a\ud800", "a\ufffd"),
+        (r"\udcffa", "\ufffda"),
+        (r"\uD83D", "\ufffd"),
+        (r"\ude00\ud83d", "\ufffd\ufffd"),
+        (r"\ud83d\ude00\ud83d", "\U0001f600\ufffd"),
+        (r"\\ud800\ud800", "\\ud800\ufffd"),
+        (r"\ud83d\u0041", "\ufffdA"),
+    ],
+)
+def test_half_a_character_costs_nobody_the_event(written: str, read_as: str) -> None:
+    body = f'{{"job":{{"namespace":"etl","name":"{written}"}}}}'.encode()
+    job = parse(body, received=0).job
+    assert job is not None
+    assert job.name == read_as
 
 
 MIDNIGHT = 1_767_225_600_000_000  # 2026-01-01T00:00:00Z
