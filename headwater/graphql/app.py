@@ -8,7 +8,11 @@ holds it to that.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import json
+import threading
+from functools import cache
 from importlib.resources import as_file, files
 from types import NoneType
 from typing import Any
@@ -102,15 +106,34 @@ class GraphQLApp(GraphQL[Context, None]):
         root_value: None,
         sub_response: Response,
     ) -> Any:
+        resolving = self._resolve(request, request_adapter, request_data, context, root_value, sub_response)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(resolving, _own_loop()))
+
+    async def _resolve(self, *operation: Any) -> Any:
         try:
             with anyio.fail_after(REQUEST_SECONDS_MAX):
-                return await super().execute_operation(
-                    request, request_adapter, request_data, context, root_value, sub_response
-                )
+                return await super().execute_operation(*operation)
         except TimeoutError:
             message = f"the query took longer than {REQUEST_SECONDS_MAX:g} s"
             error = GraphQLError(message, extensions={"code": "TIMEOUT", "mend": "Ask for less, or try again."})
             return ExecutionResult(data=None, errors=[error])
+
+
+@cache
+def _own_loop() -> asyncio.AbstractEventLoop:
+    """The event loop that resolves, in a thread of its own: a large answer takes the processor for a while, and the
+    loop which accepts events must not be kept waiting by it."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="graphql", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(REQUEST_SECONDS_MAX)
+        loop.close()
+
+    atexit.register(end)
+    return loop
 
 
 def graphql_app(database: Database, submit: Submit) -> GraphQLApp:
