@@ -52,9 +52,10 @@ T = TypeVar("T")
 class BodyError(HeadwaterError):
     """A body that cannot be read at all: too large (413), wrongly packed (400) or packed otherwise (415)."""
 
-    def __init__(self, message: str, *, status: int, mend: str = "") -> None:
+    def __init__(self, message: str, *, status: int, field: str = "body", mend: str = "") -> None:
         super().__init__(message, mend=mend)
         self.status = status
+        self.field = field
 
 
 class Failed(msgspec.Struct):
@@ -109,9 +110,12 @@ def routes(appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, co
 
 
 def problem(error: HeadwaterError) -> Response:
-    """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "mend"?}}`."""
+    """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "mend"?}}`. What is wrong with no field
+    in particular is wrong with the `body`."""
     said = {"code": type(error).__name__.removesuffix("Error"), "message": error.message}
-    if isinstance(error, EventError) and error.field:
+    if isinstance(error, EventError):
+        said["field"] = error.field or "body"
+    elif isinstance(error, BodyError):
         said["field"] = error.field
     if error.mend:
         said["mend"] = error.mend
@@ -127,7 +131,12 @@ async def _body(request: Request, bytes_max: int) -> bytes:
     """The body, unpacked. Never more than `bytes_max` in memory, whatever it would unpack to."""
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip", "x-gzip", ""}:
-        raise BodyError(f"content-encoding {encoding!r} is not taken", status=415, mend="Send plain JSON or gzip.")
+        raise BodyError(
+            f"content-encoding {encoding!r} is not taken",
+            status=415,
+            field="Content-Encoding",
+            mend="Send plain JSON or gzip.",
+        )
     packed = _Gzip() if "gzip" in encoding else None
     chunks: list[bytes] = []
     size, sent = 0, 0
