@@ -1,0 +1,147 @@
+"""docker-compose.yml and the Dockerfile: read by the real client, and true to what the program knows.
+
+No Docker engine runs here; what the image's steps do was tried step by step on this project's Python.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from neo4j import Driver
+
+from headwater.cli import ask, send, serve, set_up
+from headwater.cli.doctor import NEO4J_SETTINGS
+from headwater.local.neo4j_settings import Sizes, neo4j_settings
+from headwater.settings import Settings, load
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = ROOT / "docker-compose.yml"
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+COMMANDS = {**serve.COMMANDS, **send.COMMANDS, **ask.COMMANDS, **set_up.COMMANDS}
+PASSWORD = "HEADWATER_NEO4J_PASSWORD"
+# Read by the image's own start script, and so no settings of the server.
+NOT_SETTINGS = {"NEO4J_AUTH"}
+
+
+def services() -> dict[str, dict[str, Any]]:
+    return dict(yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"])
+
+
+def configured(**environment: str) -> subprocess.CompletedProcess[str]:
+    """What the client says of the file, without a variable that this machine happens to have."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    return subprocess.run(
+        ["docker-compose", "--file", str(COMPOSE), "config"],
+        env={**clean, **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+needs_client = pytest.mark.skipif(
+    shutil.which("docker-compose") is None and not os.environ.get("CI"), reason="no docker-compose on this machine"
+)
+
+
+@needs_client
+def test_the_client_accepts_it() -> None:
+    said = configured(HEADWATER_NEO4J_PASSWORD="correct-horse")
+    assert said.returncode == 0, said.stderr
+    read = yaml.safe_load(said.stdout)["services"]
+    assert set(read) == {"neo4j", "api", "worker"}
+    assert read["neo4j"]["environment"]["NEO4J_AUTH"] == "neo4j/correct-horse"
+    assert read["worker"]["depends_on"] == {"neo4j": {"condition": "service_healthy"}}
+
+
+@needs_client
+def test_there_is_no_default_password() -> None:
+    for environment in ({}, {PASSWORD: ""}):
+        said = configured(**environment)
+        assert said.returncode != 0
+        assert "eight characters" in said.stderr
+
+
+def test_nothing_is_published_but_the_api_on_loopback() -> None:
+    published = {name: service.get("ports", []) for name, service in services().items()}
+    assert published == {"neo4j": [], "api": ["127.0.0.1:8000:8000"], "worker": []}
+
+
+def test_every_one_is_restarted_and_what_must_last_is_on_a_volume() -> None:
+    found = services()
+    assert {service["restart"] for service in found.values()} == {"unless-stopped"}
+    assert found["neo4j"]["volumes"] == ["neo4j:/data"]
+    assert found["api"]["volumes"] == found["worker"]["volumes"] == ["headwater:/var/lib/headwater"]
+
+
+@pytest.mark.parametrize("name", ["api", "worker"])
+def test_the_program_takes_what_it_is_given(name: str) -> None:
+    environment = {**services()[name]["environment"], PASSWORD: "correct-horse"}
+    settings = load(environment)
+    assert settings.spool == "/var/lib/headwater/spool.db"
+    assert settings.neo4j_uri == "bolt://neo4j:7687"
+    assert services()[name]["command"][0] in COMMANDS
+
+
+def test_every_variable_named_is_a_setting() -> None:
+    known = {f"HEADWATER_{field.name.upper()}" for field in msgspec.structs.fields(Settings)}
+    named = set(re.findall(r"HEADWATER_[A-Z0-9_]+", COMPOSE.read_text(encoding="utf-8") + DOCKERFILE))
+    assert named - known == set()
+
+
+def neo4j_given() -> dict[str, str]:
+    """The settings of Neo4j in the file, spelled as neo4j.conf does: `__` is an underscore, `_` a dot."""
+    environment = services()["neo4j"]["environment"]
+    return {
+        name.removeprefix("NEO4J_").replace("__", "\0").replace("_", ".").replace("\0", "_"): value
+        for name, value in environment.items()
+        if name not in NOT_SETTINGS
+    }
+
+
+def test_neo4j_is_as_closed_as_the_local_one() -> None:
+    local = neo4j_settings("127.0.0.1:0", Sizes())
+    given = neo4j_given()
+    shared = {name: value for name, value in given.items() if name in local and "memory.pagecache" not in name}
+    assert shared == {name: local[name] for name in shared}
+    closing = {
+        name for name in local if "csv" in name or "blocklist" in name or "usage" in name or "keep_alive" in name
+    }
+    assert closing | {"db.transaction.timeout", "db.memory.transaction.max"} <= given.keys()
+    assert {name: value for name, value in NEO4J_SETTINGS.items() if name in given}.items() <= given.items()
+
+
+@pytest.mark.neo4j
+def test_the_server_knows_every_setting(graph_driver: Driver) -> None:
+    with graph_driver.session() as session:
+        known = {record["name"] for record in session.run("SHOW SETTINGS YIELD name")}
+    assert {name for name in neo4j_given() if not name.startswith("internal.")} - known == set()
+
+
+def test_what_the_dockerfile_copies_is_there() -> None:
+    sources = [
+        source
+        for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, flags=re.MULTILINE)
+        for source in line.split()[:-1]
+    ]
+    assert len(sources) >= 6
+    assert [source for source in sources if not (ROOT / source).exists()] == []
+    allowed = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert [source for source in sources if f"!{source}" not in allowed] == []
+
+
+def test_the_image_runs_a_command_of_ours_as_nobody_special() -> None:
+    assert re.findall(r'^CMD \["(\S+)"\]$', DOCKERFILE, flags=re.MULTILINE) == ["serve"]
+    assert re.findall(r"^USER (\S+)$", DOCKERFILE, flags=re.MULTILINE) == ["headwater"]
+    assert "HEALTHCHECK" in DOCKERFILE
+    installs = re.findall(r"pip install .+", DOCKERFILE)
+    assert all("--require-hashes" in line or "--no-index" in line for line in installs)

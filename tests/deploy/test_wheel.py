@@ -1,0 +1,73 @@
+"""The wheel: everything the program reads at run time is in it, and a cluster needs little of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.house.repository import ROOT
+
+# What the base install lacks: `pip install headwater` on a cluster, which has a Spark, brings none of these.
+SERVER_ONLY = ("apsw", "neo4j", "prometheus_client", "rich", "starlette", "strawberry", "typer", "uvicorn")
+
+HOOKS_ALONE = """
+import importlib.abc, sys
+
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in set(sys.argv[1:]):
+            raise ModuleNotFoundError(f"absent: {name}", name=name)
+
+sys.meta_path.insert(0, Absent())
+import headwater, headwater.client
+from headwater import spark_hooks
+conf = spark_hooks.spark_conf("http://127.0.0.1:9", spark_version="3.5.1")
+assert "io.openlineage" in spark_hooks.as_submit_flags(conf)
+print(headwater.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("headwater-*.whl")
+    return built
+
+
+def test_it_holds_what_is_read_at_run_time(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    package = ROOT / "headwater"
+    ours = {
+        path.relative_to(ROOT).as_posix()
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert ours - inside == set()
+    for ending in (".cypher", "py.typed", "neo4j.lock", ".java", "graphiql.html", "LICENSE-graphiql"):
+        assert any(name.endswith(ending) for name in inside), ending
+
+
+def test_it_holds_nothing_else(wheel: Path) -> None:
+    inside = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in inside} == {"headwater", "headwater-0.1.0.dist-info"}
+    assert {"headwater-0.1.0.dist-info/licenses/LICENSE", "headwater-0.1.0.dist-info/licenses/NOTICE"} <= set(inside)
+
+
+def test_the_hooks_run_without_the_server_packages(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    said = subprocess.run(
+        [sys.executable, "-c", HOOKS_ALONE, *SERVER_ONLY],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.strip() == str(tmp_path / "headwater" / "__init__.py")
