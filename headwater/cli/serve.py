@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from pathlib import Path
@@ -98,9 +97,10 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
 
 def share_metrics(settings: Settings) -> None:
     """Let the API and the worker keep their histograms in one folder. Must come before prometheus-client loads."""
+    from headwater.health.shared import share
+
     folder = Path(settings.home_path, "metrics")
-    folder.mkdir(parents=True, exist_ok=True)
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    share(folder)
     from headwater.health.metrics import forget_ended_processes
 
     forget_ended_processes(folder)

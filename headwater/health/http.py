@@ -22,10 +22,11 @@ from starlette.routing import Route
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
-from headwater.health.metrics import Counts, exposition
+from headwater.health.metrics import SCRAPE_SECONDS_MAX, Counts, exposition
 from headwater.ingest.spool import Spool
 
 CHECK_SECONDS_MAX = 5.0
+_UNKNOWN = {"ok": False, "why": "not known while Neo4j does not answer"}
 
 
 def routes(database: Database, spool: Spool) -> list[Route]:
@@ -38,28 +39,38 @@ def routes(database: Database, spool: Spool) -> list[Route]:
         return Response("ok\n", media_type="text/plain")
 
     async def readyz(_: Request) -> Response:
-        async with turn:
-            checks = {
-                "neo4j": await _checked(lambda: _neo4j(database)),
-                "migrations": await _checked(lambda: _migrations(database)),
-                "spool": await _checked(spool.check_writable),
-            }
+        checks: dict[str, dict[str, Any]] = {}
+
+        async def graph() -> None:
+            checks["neo4j"] = await _checked(lambda: _neo4j(database))
+            checks["migrations"] = await _checked(lambda: _migrations(database)) if checks["neo4j"]["ok"] else _UNKNOWN
+
+        async def disk() -> None:
+            async with turn:
+                checks["spool"] = await _checked(spool.check_writable, abandon=False)
+
+        async with anyio.create_task_group() as both:
+            both.start_soon(graph)
+            both.start_soon(disk)
         ready = all(check["ok"] for check in checks.values())
         body = msgspec.json.encode({"ready": ready, "checks": checks})
         return Response(body, 200 if ready else 503, media_type="application/json")
 
     async def metrics(_: Request) -> Response:
         async with turn:
+            with anyio.move_on_after(SCRAPE_SECONDS_MAX):
+                await anyio.to_thread.run_sync(counts.refresh, abandon_on_cancel=True)
             text = await anyio.to_thread.run_sync(exposition, counts)
         return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)]
 
 
-async def _checked(check: Callable[[], object]) -> dict[str, Any]:
+async def _checked(check: Callable[[], object], *, abandon: bool = True) -> dict[str, Any]:
+    """What came of a check. One that must not go on behind our back (`abandon` False) has a bound of its own."""
     try:
-        with anyio.fail_after(CHECK_SECONDS_MAX):
-            await anyio.to_thread.run_sync(check, abandon_on_cancel=True)
+        with anyio.fail_after(CHECK_SECONDS_MAX if abandon else None):
+            await anyio.to_thread.run_sync(check, abandon_on_cancel=abandon)
     except TimeoutError:
         return {"ok": False, "why": f"no answer within {CHECK_SECONDS_MAX:.0f} s"}
     except HeadwaterError as error:

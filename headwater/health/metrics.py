@@ -7,7 +7,8 @@ the checkpoint in the graph, waiting is what lies between. So at every moment
         = headwater_events_folded_total + headwater_events_dead_total + headwater_spool_depth
 
 Histograms are kept by the processes that observe them. The API and the worker are two processes, so they share a
-folder of prometheus-client's (`PROMETHEUS_MULTIPROC_DIR`), and the API's /metrics answers for both.
+folder of prometheus-client's (`PROMETHEUS_MULTIPROC_DIR`), and the API's /metrics answers for both. A process that has
+no room for its part of that folder answers for itself alone.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
 from headwater.cypher.database import Database
 from headwater.errors import HeadwaterError
+from headwater.health.shared import VARIABLE
 from headwater.ingest.spool import Spool
 from headwater.ingest.worker import Folded
 from headwater.ingest.writer import Checkpoint
@@ -62,11 +64,22 @@ class Counts(Collector):
         self._spool = spool
         self._database = database
         self._checkpoint = Checkpoint()
+        self._up = False
+
+    def refresh(self) -> None:
+        """Ask Neo4j; to be called before `collect`, and given up when it takes too long."""
+        self._up = False
+        try:
+            rows = self._database.read("read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id)
+        except HeadwaterError:
+            return
+        self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
+        self._up = True
 
     def collect(self) -> Iterator[Metric]:
+        # Read after the checkpoint was: an event that came in between waits, rather than being folded unreceived.
+        checkpoint, up = self._checkpoint, self._up
         received = self._spool.last()
-        up = self._refresh()
-        checkpoint = self._checkpoint
         oldest = self._spool.received_at(checkpoint.position + 1)
         age = time.time() - oldest / 1_000_000 if oldest is not None else 0.0
         yield _counter("headwater_events_received", "Events accepted and synced to disk.", received)
@@ -76,19 +89,13 @@ class Counts(Collector):
         yield _gauge("headwater_spool_oldest_seconds", "For how long the oldest of them has waited.", max(age, 0.0))
         yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
 
-    def _refresh(self) -> bool:
-        try:
-            rows = self._database.read("read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id)
-        except HeadwaterError:
-            return False
-        self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
-        return True
-
 
 def exposition(counts: Counts) -> bytes:
     """Everything, as Prometheus reads it."""
     registry = CollectorRegistry()
     registry.register(counts)
+    if VARIABLE not in os.environ:
+        return generate_latest(registry) + generate_latest(REGISTRY)
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return generate_latest(registry)
 
