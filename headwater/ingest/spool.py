@@ -166,10 +166,12 @@ class Spool:
                 self._recover()
             yield self._opened()
         except (apsw.Error, OSError) as error:
-            self._suspect = True
             self._drop()
-            with suppress(apsw.Error, OSError):
-                self._recover()
+            # A write for which there was no room has damaged nothing. Whatever else it was may have.
+            if not isinstance(error, apsw.FullError):
+                self._suspect = True
+                with suppress(apsw.Error, OSError):
+                    self._recover()
             raise SpoolFullError(
                 f"the spool cannot keep events now: {error}",
                 mend=f"Is the disk of {self.path} full? Events are accepted again as soon as it can be written.",
