@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 
 import pytest
 
 from headwater.cypher.database import Database
-from headwater.ingest.fold import fold
-from headwater.ingest.spool import Spool
-from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, write
-from headwater.schema.events import parse
-from tests.canonical import Graph, canonical, empty
+from tests.canonical import canonical
 from tests.faults.history import counted, expected, history
 from tests.faults.load import Load
+from tests.faults.oracle import folded_at_once, replayed
 from tests.faults.processes import House, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
@@ -34,25 +31,6 @@ def groups(bodies: list[bytes], chance: random.Random) -> list[list[bytes]]:
     return cut
 
 
-def replayed(database: Database, home: House) -> Graph:
-    """The graph of the spool, folded by a worker that nobody kills."""
-    empty(database)
-    spool = Spool(home.spool_path)
-    worker = Worker(database, spool, events_max=500)
-    while worker.step():
-        pass
-    spool.close()
-    return canonical(database)
-
-
-def folded_at_once(database: Database, bodies: list[bytes]) -> Graph:
-    """The graph of a set of events, each once, all in one transaction."""
-    empty(database)
-    delta = fold(parse(body, received=0) for body in bodies)
-    write(database, delta, spool="oracle", before=Checkpoint(), after=Checkpoint(1, 1, 0), holder="test")
-    return canonical(database)
-
-
 def inject(home: House, victim: str) -> None:
     for program in (home.api, home.worker):
         if victim in ("both", {"serve": "api"}.get(program.name, program.name)):
@@ -61,6 +39,10 @@ def inject(home: House, victim: str) -> None:
         home.start_api()
     if not home.worker.running:
         home.worker.start()
+
+
+def reached(load: Load, mark: int) -> bool:
+    return load.acknowledged >= mark
 
 
 @pytest.mark.parametrize("seed", [20260101])
@@ -76,7 +58,7 @@ def test_nothing_is_lost_or_done_twice(home: House, graph: Database, seed: int) 
     home.worker.start()
     with Load(home.port, work, clients=4, pause=0.005) as load:
         for victim, mark in zip(kills, marks, strict=True):
-            wait_for(f"{mark} acknowledged", lambda mark=mark: load.acknowledged >= mark, 60)  # type: ignore[misc]
+            wait_for(f"{mark} acknowledged", partial(reached, load, mark), 60)
             time.sleep(chance.uniform(0, 0.02))
             inject(home, victim)
             print(f"killed {victim} after {mark} of {len(bodies)}")

@@ -1,0 +1,33 @@
+"""The graph as it must be: made from the same events again, without any fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+
+from headwater.cypher.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Worker
+from headwater.ingest.writer import Checkpoint, write
+from headwater.schema.events import parse
+from tests.canonical import Graph, canonical, empty
+from tests.faults.processes import House
+
+
+def replayed(database: Database, home: House) -> Graph:
+    """The graph of the spool, folded from its beginning by a worker that nobody disturbs."""
+    empty(database)
+    with closing(Spool(home.spool_path)) as spool:
+        worker = Worker(database, spool, events_max=500)
+        while worker.step():
+            pass
+    return canonical(database)
+
+
+def folded_at_once(database: Database, bodies: Iterable[bytes]) -> Graph:
+    """The graph of a set of events, all in one transaction."""
+    empty(database)
+    delta = fold(parse(body, received=0) for body in bodies)
+    write(database, delta, spool="oracle", before=Checkpoint(), after=Checkpoint(1, 1, 0), holder="test")
+    return canonical(database)

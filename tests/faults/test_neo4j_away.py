@@ -1,0 +1,218 @@
+"""Neo4j absent at start, killed -9 under load, paused for 30 s: accepting goes on, and what was accepted is applied.
+
+With a Neo4j of its own, which only these tests end and pause.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.errors import UnavailableError
+from headwater.local.neo4j import LocalNeo4j
+from tests.canonical import canonical, empty
+from tests.conftest import Neo4jServer, jar_cache
+from tests.faults.history import counted, endless, expected, history
+from tests.faults.load import Load, figures
+from tests.faults.oracle import folded_at_once
+from tests.faults.processes import House, free_port, house, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+
+POST_SECONDS_MAX = 2.0
+ANSWER_SECONDS_MAX = 12.0
+BACK_SECONDS_MAX = 15.0
+PAUSE_SECONDS = 30.0
+ASK = '{ search(text: "mart") { __typename } }'
+
+
+class OwnNeo4j:
+    """A Neo4j that is killed, paused and started again, always at the same address."""
+
+    def __init__(self, home: Path) -> None:
+        self._local = LocalNeo4j(home, free_port(), cache=jar_cache())
+        self._local.home.make()
+        self._pid = 0
+        # Known before it ever ran: what stands ready for it needs the password.
+        self.server = Neo4jServer(f"bolt://127.0.0.1:{self._local.bolt_port}", "neo4j", self._local.home.new_password())
+
+    @property
+    def runs(self) -> bool:
+        return self._local.status().running
+
+    def start(self) -> float:
+        began = time.monotonic()
+        self._pid = self._local.start().pid
+        return time.monotonic() - began
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        wait_for("Neo4j is gone", lambda: not self.runs, 10)
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self.runs
+        os.kill(self._pid, number)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        self.signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.signal(signal.SIGCONT)
+
+    @contextmanager
+    def database(self) -> Iterator[Database]:
+        database = Database(self.server.uri, self.server.user, self.server.password)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def close(self) -> None:
+        if self.runs:
+            self.kill()
+            self._local.stop()
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnNeo4j]:
+    server = OwnNeo4j(tmp_path_factory.mktemp("own") / "home")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def here(own: OwnNeo4j, tmp_path: Path) -> Iterator[House]:
+    with house(tmp_path / "home", own.server, fold_events_max=100) as built:
+        yield built
+
+
+@pytest.fixture
+def running(own: OwnNeo4j) -> OwnNeo4j:
+    """It runs, and is migrated and empty."""
+    if not own.runs:
+        own.start()
+    with own.database() as database:
+        migrate(database)
+        empty(database)
+    return own
+
+
+def says_neo4j_is_away(here: House) -> None:
+    """readyz and GraphQL answer soon and clearly instead of hanging."""
+    ready = here.ask("/readyz")
+    assert ready.status == 503
+    assert ready.seconds < ANSWER_SECONDS_MAX
+    checks = ready.json["checks"]
+    assert checks["neo4j"]["ok"] is False
+    assert checks["neo4j"]["why"]
+    assert checks["spool"] == {"ok": True}
+    asked = here.graphql(ASK)
+    print(f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: {asked.json['errors'][0]['message'][:80]}")
+    assert asked.seconds < ANSWER_SECONDS_MAX
+    assert "Neo4j" in asked.json["errors"][0]["message"]
+    metrics = here.ask("/metrics")
+    assert metrics.status == 200
+    assert metrics.seconds < ANSWER_SECONDS_MAX
+    assert b"headwater_neo4j_up 0.0" in metrics.body
+
+
+def same_as_accepted(here: House, own: OwnNeo4j) -> None:
+    """The graph is that of the events in the spool, all of them folded."""
+    with own.database() as database:
+        checkpoint = here.wait_folded(database, 60)
+        stored = here.records()
+        assert (checkpoint.folded, checkpoint.dead) == (len(stored), 0)
+        found = canonical(database)
+        assert found == folded_at_once(database, set(stored.values()))
+    assert here.worker.running
+    assert "Traceback" not in here.worker.said()
+    assert "Traceback" not in here.api.said()
+
+
+def test_absent_at_start(own: OwnNeo4j, here: House) -> None:
+    if own.runs:
+        own.kill()
+    here.start_api()
+    here.worker.start()
+    with Load(here.port, [[body] for body in history(300)], clients=4) as load:
+        says_neo4j_is_away(here)
+    took = load.slowest()
+    print("absent:", figures(took))
+    assert took[-1] < POST_SECONDS_MAX
+    assert {attempt.status for attempt in load.attempts} == {201}
+    started = own.start()
+    with own.database() as database:
+        began = time.monotonic()
+        here.wait_folded(database, 60)
+        print(f"Neo4j started in {started:.1f} s; all folded {time.monotonic() - began:.1f} s later")
+        assert counted(database) == expected(300)
+    assert here.ask("/readyz").status == 200
+    same_as_accepted(here, own)
+
+
+def test_killed_under_load(running: OwnNeo4j, here: House) -> None:
+    here.start_api()
+    here.worker.start()
+    with running.database() as database, Load(here.port, endless(), clients=4, pause=0.02) as load:
+        wait_for("some were folded", lambda: counted(database)["runs"] > 20, 60)
+        running.kill()
+        down = time.monotonic()
+        time.sleep(3)
+        says_neo4j_is_away(here)
+        started = running.start()
+        up = time.monotonic()
+        mark = here.metric("headwater_events_received_total")
+        wait_for("caught up", lambda: here.metric("headwater_events_folded_total") >= mark, BACK_SECONDS_MAX)
+        print(f"Neo4j back in {started:.1f} s; what had waited was folded {time.monotonic() - up:.1f} s later")
+        load.stop()
+    took = load.slowest(down, up)
+    print("killed:", figures(took))
+    assert took[-1] < POST_SECONDS_MAX
+    assert {attempt.status for attempt in load.attempts} == {201}
+    same_as_accepted(here, running)
+
+
+def test_paused_under_load(running: OwnNeo4j, here: House) -> None:
+    here.start_api()
+    here.worker.start()
+    with running.database() as database, Load(here.port, endless(), clients=4, pause=0.05) as load:
+        wait_for("some were folded", lambda: counted(database)["runs"] > 20, 60)
+        with running.paused():
+            paused = time.monotonic()
+            noticed = wait_for("the worker noticed", lambda: "waiting up to" in here.worker.said(), BACK_SECONDS_MAX)
+            says_neo4j_is_away(here)
+            time.sleep(max(PAUSE_SECONDS - (time.monotonic() - paused), 0))
+            mark = here.metric("headwater_events_received_total")
+        resumed = time.monotonic()
+        back = wait_for("caught up", lambda: here.metric("headwater_events_folded_total") >= mark, BACK_SECONDS_MAX)
+        print(f"the worker noticed after {noticed:.1f} s, and was back {back:.1f} s after Neo4j was")
+        load.stop()
+    took = load.slowest(paused, resumed)
+    print("paused:", figures(took))
+    assert took[-1] < POST_SECONDS_MAX
+    assert {attempt.status for attempt in load.attempts} == {201}
+    same_as_accepted(here, running)
+
+
+def test_a_paused_server_that_sent_no_hint(running: OwnNeo4j) -> None:
+    """Any Neo4j with default settings lets its clients wait for two minutes; our own deadline must hold there too."""
+    with running.database() as database:
+        database.ask("RETURN 1", {})
+        for connections in database._driver._pool.connections.values():
+            for connection in connections:
+                connection.connection_hints.pop("connection.recv_timeout_seconds")
+                connection.socket.set_read_timeout(None)
+        began = time.monotonic()
+        with pytest.raises(UnavailableError), database.write(seconds=3) as transaction, running.paused():
+            transaction.run("write/lock_graph", holder="test")
+        assert time.monotonic() - began < 10

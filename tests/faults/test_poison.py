@@ -1,0 +1,138 @@
+"""Damaged records and bodies that are no events, among good ones: set aside with a reason, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import apsw
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.ingest.spool import Spool
+from headwater.schema import native
+from tests.canonical import canonical
+from tests.faults.history import counted, events_of, expected, history
+from tests.faults.load import Load
+from tests.faults.oracle import folded_at_once
+from tests.faults.processes import House
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
+    event = json.loads(events_of(0)[0])
+    change(event)
+    return json.dumps(event).encode()
+
+
+# What never came in by the door, or did before the door was as strict; and a piece of the reason.
+NO_EVENTS = [
+    (b"", "not JSON"),
+    (b"not json", "not JSON"),
+    (b"\xff\xfe\x00", "not JSON"),
+    (b"[]", "not an OpenLineage event"),
+    (b"[" * 100_000, ""),
+    (b'{"answer": 42}', "neither a run, a job nor a dataset"),
+    (changed(lambda event: event.pop("job")), "job"),
+    (changed(lambda event: event.update(eventTime="2026-02-30T00:00:00Z")), "eventTime"),
+    (changed(lambda event: event["run"].update(runId=" ")), "run.runId"),
+]
+
+
+def insert(connection: apsw.Connection, body: bytes) -> int:
+    connection.execute("INSERT INTO event(received, checksum, body) VALUES(1, ?, ?)", (zlib.crc32(body), body))
+    return connection.last_insert_rowid()
+
+
+def flip_a_bit(connection: apsw.Connection, seq: int) -> None:
+    body = bytearray(connection.execute("SELECT body FROM event WHERE seq = ?", (seq,)).get)
+    body[len(body) // 2] ^= 1
+    connection.execute("UPDATE event SET body = ? WHERE seq = ?", (bytes(body), seq))
+
+
+def sums(home: House) -> dict[str, int]:
+    names = ("events_received", "events_folded", "events_dead", "spool_depth")
+    values = {name: int(home.metric(f"headwater_{name}{'_total' if 'events' in name else ''}")) for name in names}
+    assert values["events_received"] == values["events_folded"] + values["events_dead"] + values["spool_depth"]
+    assert values["spool_depth"] >= 0
+    return values
+
+
+def test_poison_is_set_aside(home: House, graph: Database) -> None:
+    good = history(200)
+    home.start_api()
+    with Load(home.port, [[body] for body in good[:200]], clients=2):
+        pass
+    with closing(apsw.Connection(str(home.spool_path))) as connection:
+        inserted = {insert(connection, body): why for body, why in NO_EVENTS}
+        damaged = [3, 90, 170]
+        spoilt = [bytes(connection.execute("SELECT body FROM event WHERE seq = ?", (seq,)).get) for seq in damaged]
+        for seq in damaged:
+            flip_a_bit(connection, seq)
+    with Load(home.port, [[body] for body in [*good[200:], *spoilt]], clients=2):
+        pass
+    before = sums(home)
+    received = len(good) + len(spoilt) + len(NO_EVENTS)
+    assert before == {"events_received": received, "events_folded": 0, "events_dead": 0, "spool_depth": received}
+
+    home.worker.start()
+    home.wait_folded(graph, 60)
+    poison = len(NO_EVENTS) + len(damaged)
+    assert sums(home) == {
+        "events_received": received,
+        "events_folded": received - poison,
+        "events_dead": poison,
+        "spool_depth": 0,
+    }
+    with closing(Spool(home.spool_path)) as spool:
+        reasons = {dead.seq: dead.reason for dead in spool.dead()}
+    assert reasons.keys() == {*inserted, *damaged}
+    assert all("damaged" in reasons[seq] for seq in damaged)
+    for seq, why in inserted.items():
+        assert why in reasons[seq]
+    # The damaged ones were sent again, so the graph is whole, and poison left nothing in it.
+    assert counted(graph) == expected(200)
+    assert canonical(graph) == folded_at_once(graph, good)
+
+
+LONG = "x" * 60_000
+
+
+def hostile() -> list[bytes]:
+    """Events of the right form that may be hard to write: longer than an index takes, wider than a number is."""
+    return [
+        changed(lambda event: event["inputs"][0].update(name=LONG)),
+        changed(lambda event: event["outputs"][0].update(namespace=LONG)),
+        changed(lambda event: event["job"].update(name=LONG)),
+        changed(lambda event: event["run"].update(runId=LONG)),
+        changed(lambda event: event["outputs"][0]["facets"]["schema"]["fields"].append({"name": LONG, "type": LONG})),
+        changed(lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(rowCount=10**30)),
+        changed(lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(rowCount="many")),
+        changed(lambda event: event.update(eventTime="0001-01-01T00:00:00Z")),
+        changed(lambda event: event.update(eventTime="9999-12-31T23:59:59Z")),
+        changed(lambda event: event["inputs"][0].update(name="nul \0, quote ', slash /, tick `")),
+        json.dumps(native.answer_event(LONG, cites=[{"namespace": "db", "name": LONG}], content=LONG)).encode(),
+    ]
+
+
+def test_what_is_hard_to_write_does_not_stop_the_line(home: House, graph: Database) -> None:
+    good = history(100)
+    bodies = hostile()
+    home.start_api()
+    with Load(home.port, [[body] for body in [*good[:100], *bodies, *good[100:]]], clients=1):
+        pass
+    home.worker.start()
+    checkpoint = home.wait_folded(graph, 60)
+    with closing(Spool(home.spool_path)) as spool:
+        for dead in spool.dead():
+            print(dead.seq - 101, dead.reason[:150])
+        assert {dead.seq for dead in spool.dead()} <= set(range(101, 101 + len(bodies)))
+    assert checkpoint.position == len(good) + len(bodies)
+    assert checkpoint.folded >= len(good)
+    assert graph.ask("MATCH (r:PipelineRun) WHERE r.runId STARTS WITH '0000' RETURN count(r) AS n", {})[0]["n"] == 100
+    assert sums(home)["spool_depth"] == 0
+    assert home.worker.running
