@@ -44,6 +44,8 @@ RETRY_AFTER_SECONDS = 5
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
 # A body smaller than this is looked at at once, a larger one in a thread.
 _AT_ONCE_BYTES_MAX = 256 * 1024
+# A chunk of gzip may unpack to a thousand times its size; it does so in pieces.
+_PIECE_BYTES = 2**20
 
 Counted = Callable[[int, int], None]
 T = TypeVar("T")
@@ -138,18 +140,18 @@ async def _body(request: Request, bytes_max: int) -> bytes:
             mend="Send plain JSON or gzip.",
         )
     packed = _Gzip() if "gzip" in encoding else None
-    chunks: list[bytes] = []
-    size, sent = 0, 0
+    body, sent = bytearray(), 0
     async for chunk in request.stream():
-        piece = packed.unpack(chunk, bytes_max - size + 1) if packed else chunk
-        size += len(piece)
+        if packed:
+            packed.unpack(chunk, body, bytes_max)
+        else:
+            body += chunk
         sent += len(chunk)  # members of gzip may be empty, for ever
-        if max(size, sent) > bytes_max:
+        if max(len(body), sent) > bytes_max:
             raise BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
-        chunks.append(piece)
     if packed and not packed.whole:
         raise BodyError("the gzip body is cut short", status=400)
-    return b"".join(chunks)
+    return bytes(body)
 
 
 class _Gzip:
@@ -162,19 +164,16 @@ class _Gzip:
     def whole(self) -> bool:
         return self._member.eof
 
-    def unpack(self, chunk: bytes, bytes_max: int) -> bytes:
-        """At most `bytes_max` bytes (above 0) of what the chunk unpacks to."""
-        pieces: list[bytes] = []
+    def unpack(self, chunk: bytes, body: bytearray, bytes_max: int) -> None:
+        """Add to the body what the chunk unpacks to; stops a little beyond `bytes_max`."""
         try:
-            while chunk and bytes_max > 0:
+            while chunk and len(body) <= bytes_max:
                 if self._member.eof:
                     self._member = zlib.decompressobj(wbits=31)
-                pieces.append(self._member.decompress(chunk, bytes_max))
-                bytes_max -= len(pieces[-1])
-                chunk = self._member.unused_data
+                body += self._member.decompress(chunk, _PIECE_BYTES)
+                chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
             raise BodyError(f"the body is not gzip, though it says so: {error}", status=400) from error
-        return b"".join(pieces)
 
 
 async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
