@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from headwater.errors import SettingsError
 PREFIX = "HEADWATER_"
 # Read elsewhere than here: by the jar resolver, and by prometheus-client's own name.
 _OTHERS = frozenset({"HEADWATER_IVY_SETTINGS"})
+_PATH = re.compile(r"`\$\.(\w+)`")
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -50,6 +52,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # How many events the worker folds into one transaction.
     fold_events_max: int = 1_000
     log_level: str = "info"
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={value!r}" for name, value in msgspec.structs.asdict(self).items() if name != "neo4j_password"
+        )
+        return f"Settings({', '.join(shown)})"
 
     @property
     def home_path(self) -> Path:
@@ -92,7 +100,9 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
     try:
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"a setting is wrong: {error}", mend="docs/settings.md lists them.") from error
+        wrong = _PATH.search(str(error))
+        name = f"{PREFIX}{wrong.group(1).upper()}" if wrong else "a setting"
+        raise SettingsError(f"{name} is wrong: {error}", mend="docs/settings.md lists them.") from error
     _refuse_unsafe(settings)
     return settings
 

@@ -1,0 +1,98 @@
+"""Settings: read from the environment, and nothing guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from headwater.errors import SettingsError
+from headwater.settings import PREFIX, Settings, load
+
+
+def test_the_defaults_suit_one_machine() -> None:
+    settings = load({})
+    assert settings == Settings()
+    assert (settings.host, settings.port) == ("127.0.0.1", 8000)
+    assert settings.spool_path == Path("~/.headwater/spool.db").expanduser()
+
+
+def test_what_is_set() -> None:
+    settings = load(
+        {
+            "HEADWATER_PORT": "9000",
+            "HEADWATER_HOME": "/srv/hw",
+            "HEADWATER_EVENT_BYTES_MAX": "5",
+            "HEADWATER_ALLOW_ANONYMOUS": "true",
+            "HEADWATER_HOST": "0.0.0.0",
+            "PATH": "/bin",
+            "headwater_port": "1",
+        }
+    )
+    assert (settings.port, settings.event_bytes_max, settings.host) == (9000, 5, "0.0.0.0")
+    assert settings.home_path == Path("/srv/hw")
+    assert settings.spool_path == Path("/srv/hw/spool.db")
+    assert load({"HEADWATER_SPOOL": "/x/s.db"}).spool_path == Path("/x/s.db")
+    assert load({"HEADWATER_CACHE": "/c"}).cache_path == Path("/c")
+
+
+def test_an_override_wins_and_none_does_not() -> None:
+    assert load({"HEADWATER_PORT": "9000"}, port=7, host=None).port == 7
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HEADWATER_PRT", "1"),
+        ("HEADWATER_", "1"),
+        ("HEADWATER_PORT", "eighty"),
+        ("HEADWATER_PORT", ""),
+        ("HEADWATER_PORT", "8000.5"),
+        ("HEADWATER_PORT", "65536"),
+        ("HEADWATER_PORT", "-1"),
+        ("HEADWATER_EVENT_BYTES_MAX", "0"),
+        ("HEADWATER_BATCH_BYTES_MAX", "-5"),
+        ("HEADWATER_SPOOL_BYTES_MAX", "20GB"),
+        ("HEADWATER_FOLD_EVENTS_MAX", "0"),
+        ("HEADWATER_ALLOW_ANONYMOUS", "perhaps"),
+        ("HEADWATER_HOST", "0.0.0.0"),
+        ("HEADWATER_HOST", "10.0.0.1"),
+    ],
+)
+def test_what_is_wrong_is_named(variable: str, value: str) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        load({variable: value})
+    assert variable in refusal.value.message
+    assert refusal.value.exit_code == 2
+
+
+def test_a_slip_is_told_what_was_meant() -> None:
+    with pytest.raises(SettingsError, match=r"HEADWATER_PRT .* Did you mean HEADWATER_PORT\?"):
+        load({"HEADWATER_PRT": "1"})
+
+
+def test_an_override_nobody_knows_is_refused() -> None:
+    with pytest.raises(SettingsError):
+        load({}, colour="blue")
+
+
+def test_the_password_from_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("s3cret\n", encoding="utf-8")
+    assert load({"HEADWATER_NEO4J_PASSWORD_FILE": str(file), "HEADWATER_NEO4J_PASSWORD": "x"}).password() == "s3cret"
+    assert load({"HEADWATER_NEO4J_PASSWORD": "x"}).password() == "x"
+    with pytest.raises(SettingsError, match="HEADWATER_NEO4J_PASSWORD_FILE"):
+        load({"HEADWATER_NEO4J_PASSWORD_FILE": str(tmp_path / "none")}).password()
+
+
+def test_a_password_is_never_shown() -> None:
+    assert "hunter2" not in repr(load({"HEADWATER_NEO4J_PASSWORD": "hunter2"}))
+
+
+@pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.name)
+def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
+    text = "7" if field.type is int else "true" if field.type is bool else "localhost"
+    value: Any = {"7": 7, "true": True}.get(text, text)
+    assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
