@@ -1,7 +1,8 @@
 // Runs and answers that may have to be linked to another version, because one appeared or moved in time: the consumers
 // of that version itself and of those around the instants it moved between. Where no complete version came before,
 // these are the consumers of the source, of the newest incomplete versions before and of every one since. Two of each
-// are looked at, because a run does not read its own. The order is that of the index artifact_version.
+// are looked at, because a run does not read its own. The order is that of the index artifact_version, which is
+// named, because on the statistics of a young graph the planner would scan.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn
@@ -14,6 +15,7 @@ CALL (row) {
   UNWIND row.instants AS instant
   CALL (row, instant) {
     MATCH (a:Artifact)
+    USING INDEX a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
     RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
   }
@@ -21,6 +23,7 @@ CALL (row) {
   UNION
   WITH row WHERE NOT EXISTS {
     MATCH (a:Artifact)
+    USING INDEX a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.since AND a.urn <> row.artifact
   }
   CALL (row) {
@@ -28,12 +31,14 @@ CALL (row) {
     UNION ALL
     CALL (row) {
       MATCH (a:Artifact)
+      USING INDEX a:Artifact(dataset, complete, createdAt)
       WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
       RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
     }
     RETURN a AS earlier
     UNION ALL
     MATCH (a:Artifact)
+    USING INDEX a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > row.since
     RETURN a AS earlier
   }

@@ -1,0 +1,121 @@
+"""Migrations on a real Neo4j: applied once, safe to apply together, and the indexes they promise are used."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.library import query
+from headwater.cypher.migrate import _statements, migrate, migrations, pending
+from tests.canonical import empty
+
+FORGET = "MATCH (m:Migration) DETACH DELETE m"
+
+
+def forget(database: Database) -> None:
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run(FORGET).consume()
+
+
+def test_migrations_are_numbered_without_gaps_and_each_statement_may_be_run_twice() -> None:
+    names = [migration.name for migration in migrations()]
+    assert [int(name.removeprefix("migrations/")[:4]) for name in names] == list(range(1, len(names) + 1))
+    for migration in migrations():
+        assert migration.access == "schema"
+        statements = _statements(migration.text)
+        assert statements
+        assert all("IF NOT EXISTS" in statement or "IF EXISTS" in statement for statement in statements)
+
+
+def test_statements_are_cut_at_the_end_of_lines_only() -> None:
+    text = "// head; with a semicolon\nCREATE (:A {b: ';'});\n// between\nCREATE (:C);\n\n;\nCREATE\n  (:D);"
+    assert _statements(text) == ["CREATE (:A {b: ';'})", "CREATE (:C)", "CREATE\n  (:D);"]
+
+
+@pytest.mark.neo4j
+def test_what_was_applied_is_not_applied_again(database: Database) -> None:
+    assert pending(database) == []
+    assert migrate(database) == []
+    forget(database)
+    assert pending(database) == migrations()
+    assert migrate(database) == [migration.name for migration in migrations()]
+    assert pending(database) == []
+
+
+@pytest.mark.neo4j
+def test_several_at_once_do_not_get_into_each_others_way(database: Database) -> None:
+    forget(database)
+    failures: list[BaseException] = []
+
+    def apply() -> None:
+        try:
+            migrate(database)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=apply) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    rows = database.read("read/applied_migrations")
+    assert [row["name"] for row in rows] == [migration.name for migration in migrations()]
+
+
+@pytest.mark.neo4j
+def test_every_index_is_online_and_one_node_per_urn(database: Database) -> None:
+    rows = database.ask("SHOW INDEXES YIELD name, state, owningConstraint", {})
+    assert {row["state"] for row in rows} == {"ONLINE"}
+    names = {row["name"] for row in rows}
+    assert {"artifact_version", "pipeline_run_failed", "names"} <= names
+    for label in ("dataset", "job", "pipeline_run", "source", "artifact", "answer", "column"):
+        assert f"{label}_urn" in names
+
+
+VERSIONS = """
+UNWIND range(1, 10000) AS i
+CREATE (a:Artifact {urn: 'artifact:db:big:r' + i, dataset: 'dataset:db:big', run: 'run:r' + i, complete: i % 10 <> 0,
+                    createdAt: datetime('2026-01-01T00:00:00Z') + duration({seconds: i})})
+CREATE (r:PipelineRun {urn: 'run:r' + i, startedAt: a.createdAt})
+CREATE (a)-[:FEEDS]->(r)
+"""
+# What a reader may cost: a handful of rows of the index, not one per version.
+HITS_MAX = 100
+
+
+@pytest.mark.neo4j
+def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Database) -> None:
+    empty(database)
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run(VERSIONS).consume()
+        transaction.run("CALL db.awaitIndexes(60)").consume()
+    for second in (1, 5_000, 9_999):
+        at = f"datetime('2026-01-01T00:00:00Z') + duration({{seconds: {second}}})"
+        instant = database.ask(f"RETURN {at} AS at", {})[0]["at"]
+        row = {"number": 0, "consumer": "run:none", "dataset": "dataset:db:big", "at": instant}
+        (found,) = database.read("read/versions_at", rows=[row])
+        partial = second % 10 == 0
+        assert found["complete"] == f"artifact:db:big:r{second - partial}"
+        assert found["partial"] == (f"artifact:db:big:r{second}" if partial else None)
+        assert hits(database, "read/versions_at", row) < HITS_MAX
+        moved = {"artifact": f"artifact:db:big:r{second}", "since": instant, "instants": [instant]}
+        if second > 1:  # what comes before all others concerns the readers of every incomplete version since
+            assert hits(database, "read/consumers_to_relink", {**row, **moved}) < HITS_MAX
+    empty(database)
+
+
+def hits(database: Database, name: str, row: dict[str, object]) -> int:
+    """How many times the plan of a query went to the store, added up."""
+    with database._transaction("READ", 10.0) as transaction:
+        profile = transaction.run(f"PROFILE {query(name).text}", {"rows": [row]}).consume().profile
+    waiting, total = [profile], 0
+    while waiting:
+        node = waiting.pop()
+        assert node is not None
+        assert "NodeByLabelScan" not in str(node["operatorType"])
+        total += int(node["args"].get("DbHits", 0))
+        waiting.extend(node.get("children") or [])
+    return total
