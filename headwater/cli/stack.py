@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -25,7 +26,7 @@ from rich.console import Console
 
 from headwater.cli.options import API_FILE
 from headwater.cypher.database import Database
-from headwater.errors import HomeInUseError, ServerError
+from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.progress import show_jars
 from headwater.settings import Settings
@@ -33,6 +34,9 @@ from headwater.settings import Settings
 START_SECONDS_MAX = 60.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
+NEO4J_RESTART_SECONDS = 5.0
+# Ctrl-C, an orchestrator, a terminal that was closed.
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -59,6 +63,7 @@ class Stack:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._environment: dict[str, str] = {}
         self._ending = False
+        self._mending = threading.Thread()
         self.url = ""
 
     @property
@@ -69,8 +74,8 @@ class Stack:
 
     def __enter__(self) -> Stack:
         # Also where a shell has told background jobs to ignore SIGINT.
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(signal_number, _interrupt)
+        for number in _ENDINGS:
+            signal.signal(number, _interrupt)
         try:
             self._start()
         except BaseException:
@@ -102,18 +107,29 @@ class Stack:
                         self._console.print(f"[yellow]{name} ended with {process.returncode}; starting it again[/]")
                         time.sleep(RESTART_SECONDS)
                         self._spawn(name)
-                if not self._neo4j.status().running:
+                if not self._mending.is_alive() and not self._neo4j.status().running:
                     self._console.print("[yellow]Neo4j ended; starting it again[/]")
-                    self._neo4j.start()
+                    # That takes a while, in which the API is still looked after: it needs no Neo4j to accept.
+                    self._mending = threading.Thread(target=self._mend_neo4j, daemon=True)
+                    self._mending.start()
                 time.sleep(0.2)
         except KeyboardInterrupt:
             self._console.print("ending ...")
+
+    def _mend_neo4j(self) -> None:
+        try:
+            self._neo4j.start()
+        except HeadwaterError as error:
+            self._console.print(f"[red]Neo4j does not start: {error.message}[/]")
+            time.sleep(NEO4J_RESTART_SECONDS)
 
     def _start(self) -> None:
         settings = self._settings
         home = settings.home_path
         home.mkdir(parents=True, exist_ok=True)
         self._resources.enter_context(_alone(home / "up.lock", home))
+        if settings.port:
+            _refuse_taken(settings.port)
         self._neo4j, running = self._resources.enter_context(local_neo4j(settings, self._bolt_port))
         # Should it have to be started again, then where everybody knows it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
@@ -140,7 +156,7 @@ class Stack:
         log = self._settings.home_path / f"{name}.log"
         with log.open("ab") as output:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "headwater", name],
+                [sys.executable, "-m", "headwater.cli.child", name],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -168,8 +184,8 @@ class Stack:
         if self._ending:
             return
         self._ending = True
-        # From here on a second Ctrl-C must not leave a process behind.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in _ENDINGS:
+            signal.signal(number, signal.SIG_IGN)
         for process in self._processes.values():
             process.terminate()
         deadline = time.monotonic() + END_SECONDS_MAX
@@ -179,11 +195,17 @@ class Stack:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        if self._mending.is_alive():
+            self._mending.join(START_SECONDS_MAX)
         self._resources.close()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in _ENDINGS:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
+    # Only once: a second Ctrl-C, in the middle of ending, must not leave a process behind.
+    for number in _ENDINGS:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -1,0 +1,228 @@
+"""`headwater up`: what dies is started again, and when it ends nothing is left behind. Pids are looked up in /proc."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headwater.local.neo4j import LocalNeo4j
+from tests.faults.history import events_of
+from tests.faults.processes import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+
+UP_SECONDS_MAX = 90.0
+# A few seconds on a quiet machine.
+END_SECONDS_MAX = 20.0
+BACK_SECONDS_MAX = 60.0
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Up:
+    """A `headwater up` in a process of its own."""
+
+    def __init__(self, home: Path, *options: str) -> None:
+        self.home = home
+        self.log = home.parent / f"{home.name}.log"
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("HEADWATER_") or k == "HEADWATER_CACHE"}
+        ports = [] if options else ["--port", "0", "--bolt-port", "0"]
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "headwater", "up", "--home", str(home), *ports, *options],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=kept,
+                start_new_session=True,
+            )
+        self.seen: set[int] = set()
+
+    @property
+    def said(self) -> str:
+        return " ".join(self.log.read_text().split())
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def url(self) -> str:
+        return (self.home / "api.url").read_text()
+
+    def ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=10) as answer:
+                return bool(answer.status == 200)
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def wait_up(self) -> None:
+        def up() -> bool:
+            assert self._process.poll() is None, self.said
+            return "Headwater is up" in self.said and self.ready()
+
+        wait_for("up", up, UP_SECONDS_MAX)
+
+    def child(self, name: str) -> int:
+        """The pid of our `serve` or `worker`; 0 when there is none."""
+        for found in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (found / "cmdline").read_bytes().split(b"\0")
+                parent = int((found / "stat").read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if parent == self.pid and name.encode() in words:
+                self.seen.add(int(found.name))
+                return int(found.name)
+        return 0
+
+    def neo4j(self) -> int:
+        pid = LocalNeo4j(self.home).status().pid
+        self.seen |= {pid} - {0}
+        return pid
+
+    def end(self, number: signal.Signals) -> tuple[int, float]:
+        """Send it a signal; returns its exit code and how long it took to end."""
+        began = time.monotonic()
+        self._process.send_signal(number)
+        return self._process.wait(END_SECONDS_MAX), time.monotonic() - began
+
+    def wait(self, seconds_max: float) -> int:
+        return self._process.wait(seconds_max)
+
+    def close(self) -> None:
+        for name in ("serve", "worker"):
+            self.child(name)
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(10)
+        for pid in self.seen:
+            if alive(pid):
+                os.kill(pid, signal.SIGKILL)
+        LocalNeo4j(self.home).stop()
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Up]:
+    started = Up(tmp_path / "home")
+    yield started
+    started.close()
+
+
+def post(up: Up, body: bytes) -> int:
+    request = urllib.request.Request(f"{up.url}/api/v1/lineage", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return int(answer.status)
+
+
+def test_what_dies_is_started_again_and_ctrl_c_ends_it_all(up: Up) -> None:
+    up.wait_up()
+    url = up.url
+    assert all([up.child("serve"), up.child("worker"), up.neo4j()])
+    assert post(up, events_of(1)[0]) == 201
+
+    second = Up(up.home)
+    assert second.wait(UP_SECONDS_MAX) == 3
+    assert f"another `headwater up` runs in {up.home}" in up.said
+    assert up.ready(), "the first goes on"
+
+    for name in ("serve", "worker"):
+        first = up.child(name)
+        os.kill(first, signal.SIGKILL)
+        again = wait_for(f"another {name}", lambda: up.child(name) not in (0, first), BACK_SECONDS_MAX)  # noqa: B023
+        again += wait_for("ready", up.ready, BACK_SECONDS_MAX)
+        print(f"{name} was back after {again:.1f} s")
+    api, first = up.child("serve"), up.neo4j()
+    os.kill(first, signal.SIGKILL)
+    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.said, 10)
+    os.kill(api, signal.SIGKILL)
+    again = wait_for("another serve", lambda: up.child("serve") not in (0, api), BACK_SECONDS_MAX)
+    print(f"serve was started again after {again:.1f} s, while Neo4j was")
+    assert up.neo4j() == 0, "accepting does not wait for Neo4j"
+    again = wait_for("another Neo4j", lambda: up.neo4j() not in (0, first), BACK_SECONDS_MAX)
+    again += wait_for("ready", up.ready, BACK_SECONDS_MAX)
+    print(f"Neo4j was back after {again:.1f} s")
+    assert up.url == url
+    assert post(up, events_of(1)[1]) == 201
+    current = [up.child("serve"), up.child("worker"), up.neo4j()]
+    assert all(current)
+
+    code, seconds = up.end(signal.SIGINT)
+    print(f"Ctrl-C ended it in {seconds:.1f} s")
+    assert code == 0, up.said
+    assert [pid for pid in {*up.seen, *current} if alive(pid)] == []
+    assert not (up.home / "api.url").exists()
+    assert "Traceback" not in up.said
+
+
+def test_sigterm_ends_it_all_even_while_neo4j_is_started_again(up: Up) -> None:
+    up.wait_up()
+    pids = [up.child("serve"), up.child("worker"), up.neo4j()]
+    os.kill(pids[-1], signal.SIGKILL)
+    wait_for("it was noticed", lambda: "Neo4j ended; starting it again" in up.said, 10)
+    os.kill(up.pid, signal.SIGTERM)
+    os.kill(up.pid, signal.SIGHUP)
+    code, seconds = up.end(signal.SIGINT)
+    print(f"SIGTERM ended it in {seconds:.1f} s")
+    assert code == 0, up.said
+    assert LocalNeo4j(up.home).home.server() is None
+    assert [pid for pid in {*pids, *up.seen} if alive(pid)] == []
+
+
+def test_ctrl_c_while_it_starts_leaves_nothing(up: Up) -> None:
+    wait_for("Neo4j is being started", lambda: LocalNeo4j(up.home).home.server(), UP_SECONDS_MAX)
+    server = LocalNeo4j(up.home).home.server()
+    assert server is not None
+    time.sleep(1)
+    code, _ = up.end(signal.SIGINT)
+    assert code == 130, up.said
+    wait_for("Neo4j is gone", lambda: not alive(server.pid), 10)
+    assert "Traceback" not in up.said
+
+
+def test_killed_itself_it_takes_the_api_and_the_worker_along(up: Up) -> None:
+    up.wait_up()
+    children = [up.child("serve"), up.child("worker")]
+    neo4j = up.neo4j()
+    up.end(signal.SIGKILL)
+    wait_for("they are gone", lambda: not any(map(alive, children)), END_SECONDS_MAX)
+    again = Up(up.home)
+    try:
+        again.wait_up()
+        assert again.neo4j() == neo4j, "the Neo4j that still ran is used again"
+        again.end(signal.SIGTERM)
+    finally:
+        again.close()
+
+
+def test_a_taken_port_is_said_before_anything_is_started(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for option in ("--port", "--bolt-port"):
+            other = {"--port": "--bolt-port", "--bolt-port": "--port"}[option]
+            home = tmp_path / option.strip("-")
+            attempt = Up(home, option, str(port), other, "0")
+            try:
+                assert attempt.wait(UP_SECONDS_MAX) == 3
+                assert f"ort {port} is taken" in attempt.said
+                assert option in attempt.said
+                assert attempt.neo4j() == 0
+                assert not (home / "data").exists(), "no Neo4j was started for nothing"
+            finally:
+                attempt.close()
