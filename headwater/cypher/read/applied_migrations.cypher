@@ -1,4 +1,4 @@
-// The migrations this database has had.
+// The migrations this database has had: a scan of a label that has a node for each migration and no more.
 // access: read
 // params: none
 // returns: name, appliedAt
