@@ -1,7 +1,7 @@
 # Headwater, for people: `make demo`. Everything here works on a fresh clone with Python >= 3.11 and Java 17 or 21.
 # Paths are relative, so that a folder with spaces in its name is as good as any.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fix lock clean
+.PHONY: help setup demo test check fix docs lock clean
 MAKEFLAGS += --no-print-directory
 
 # The first Python that is new enough; name another with PYTHON=...
@@ -49,6 +49,9 @@ check: setup ## Lint, formatting, types, and what may import what.
 fix: setup ## Format, and mend what can be mended by itself.
 	@$(bin) ruff check --fix .
 	@$(bin) ruff format .
+
+docs: setup ## Write the pages of docs/ that the program itself knows best.
+	@$(bin) scripts.catalogue
 
 lock: setup ## Write the lock files anew from pyproject.toml; versions that still fit stay.
 	@$(compile) pyproject.toml --all-extras --group dev -o requirements.lock
