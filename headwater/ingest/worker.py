@@ -2,7 +2,9 @@
 
 What may go wrong, and what happens then:
 
-- Neo4j is away, slow or restarting: wait (0.1 s, doubling to 5 s, with jitter) and try the same batch again.
+- Neo4j is away, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s, with jitter) and try
+  again with half as many events, since it may be that there were too many for the time a transaction has. Every batch
+  that goes well doubles them again.
 - An event cannot be folded, or Neo4j refuses what it says: the batch is halved until that event is alone, then it is
   set aside with the reason, and its neighbours go on.
 - The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all.
@@ -23,7 +25,7 @@ import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
-from headwater.errors import EventError, UnavailableError
+from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.fold import fold
 from headwater.ingest.spool import Record, Spool
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
@@ -60,6 +62,7 @@ class Worker:
         self._database = database
         self._spool = spool
         self._events_max = events_max
+        self.events_at_once = events_max
         self._on_folded = on_folded
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
@@ -75,22 +78,24 @@ class Worker:
                 if not self.step():
                     self.stop.wait(POLL_SECONDS)
                 failures = 0
-            except UnavailableError as error:
+                self.events_at_once = min(self.events_at_once * 2, self._events_max)
+            except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._checkpoint = None  # an interrupted commit may have happened
+                self.events_at_once = max(self.events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
-                log.warning("waiting up to %.1f s for Neo4j: %s", pause, error.message)
+                log.warning("waiting up to %.1f s: %s", pause, error.message)
                 self.stop.wait(random.uniform(pause / 2, pause))
 
     def step(self) -> int:
-        """Fold the next batch; returns how many events it took. Raises UnavailableError."""
+        """Fold the next batch; returns how many events it took. Raises UnavailableError or SpoolFullError."""
         if self._checkpoint is None:
             applied = migrate(self._database)
             if applied:
                 log.info("applied %s", ", ".join(applied))
             self._checkpoint = read_checkpoint(self._database, self._spool.id)
             self._known = Known()  # it may be another graph than before
-        records = self._spool.read(self._checkpoint.position, events_max=self._events_max, bytes_max=BATCH_BYTES_MAX)
+        records = self._spool.read(self._checkpoint.position, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
         if records:
             try:
                 self._fold(records)
@@ -104,7 +109,7 @@ class Worker:
         events, dead = _parsed(records)
         try:
             self._commit(records, events, dead)
-        except (UnavailableError, CheckpointMovedError):
+        except (UnavailableError, SpoolFullError, CheckpointMovedError):
             raise
         except Exception as error:  # whatever an event breaks must not stop the others
             if len(records) > 1:
@@ -137,7 +142,10 @@ class Worker:
         )
         self._checkpoint = after
         received = tuple(record.received for record in records)
-        self._on_folded(Folded(received, len(dead), time.monotonic() - began))
+        try:
+            self._on_folded(Folded(received, len(dead), time.monotonic() - began))
+        except Exception:  # it is committed: whatever this is, it is no reason to fold it again
+            log.exception("a commit could not be measured")
 
 
 def _parsed(records: list[Record]) -> tuple[list[Event], list[tuple[int, str]]]:

@@ -67,6 +67,10 @@ class _File(apsw.VFSFile):
         self._disk.may_fail("write", apsw.IOError)
         super().xWrite(data, offset)
 
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
+        self._disk.may_fail("read", apsw.IOError)
+        return super().xRead(amount, offset)
+
     def xTruncate(self, newsize: int) -> None:  # noqa: N802
         self._disk.may_fail("truncate", apsw.IOError)
         super().xTruncate(newsize)

@@ -22,8 +22,8 @@ from tests.faults.disks import FailingDisk
 from tests.faults.history import history
 from tests.faults.processes import wait_for
 
-KINDS = [{"sync"}, {"write"}, {"write", "sync"}, {"open"}, {"truncate"}, {"delete"}]
-ALL_KINDS = frozenset({"sync", "write", "open", "truncate", "delete"})
+KINDS = [{"sync"}, {"write"}, {"read"}, {"write", "sync"}, {"open"}, {"truncate"}, {"delete"}]
+ALL_KINDS = frozenset({"sync", "write", "read", "open", "truncate", "delete"})
 CALLS_MAX = 400
 
 

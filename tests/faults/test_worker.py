@@ -1,0 +1,105 @@
+"""The worker in this process: its disk fails, Neo4j is too slow for a batch, what listens to it breaks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from headwater.cypher.database import Database, Transaction
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Folded, Worker
+from headwater.ingest.writer import read_checkpoint
+from tests.canonical import canonical
+from tests.conftest import Neo4jServer
+from tests.faults.disks import FailingDisk
+from tests.faults.history import counted, expected, history
+from tests.faults.oracle import folded_at_once
+from tests.faults.processes import wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
+
+RUNS = 200
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    """A spool with a history in it, and in its midst one body that is no event."""
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        bodies = history(RUNS)
+        spool.append([*bodies[:200], b"poison", *bodies[200:]], received=1)
+        yield spool
+
+
+@contextmanager
+def running(worker: Worker) -> Iterator[threading.Thread]:
+    """The worker in a thread, as `headwater worker` runs it. pytest hears of it when it breaks."""
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    try:
+        yield thread
+    finally:
+        worker.stop.set()
+        thread.join(60)
+
+
+def is_whole(graph: Database, spool: Spool) -> None:
+    checkpoint = read_checkpoint(graph, spool.id)
+    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (2 * RUNS + 1, 2 * RUNS, 1)
+    assert [dead.seq for dead in spool.dead()] == [201]
+    assert counted(graph) == expected(RUNS)
+    assert canonical(graph) == folded_at_once(graph, history(RUNS))
+
+
+@pytest.mark.parametrize("kinds", [{"write", "sync"}, {"read"}, {"open", "read", "write"}], ids="-".join)
+def test_a_disk_that_fails_while_poison_waits(graph: Database, spool: Spool, kinds: set[str]) -> None:
+    disk = FailingDisk("failing-under-the-worker")
+    with closing(Spool(spool.path, vfs=disk.vfs_name)) as own:
+        worker = Worker(graph, own, events_max=50)
+        disk.failing = frozenset(kinds)
+        with running(worker) as thread:
+            wait_for("the disk failed", lambda: disk.calls > 2, 30)
+            assert thread.is_alive()
+            disk.failing = frozenset()
+            wait_for("all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 30)
+    disk.unregister()
+    is_whole(graph, spool)
+
+
+class Hurried(Database):
+    """Gives a transaction far less time than a large batch takes."""
+
+    patience = 0.001
+
+    @contextmanager
+    def write(self, *, seconds: float = 60.0) -> Iterator[Transaction]:
+        with super().write(seconds=min(seconds, self.patience)) as transaction:
+            yield transaction
+
+
+def test_a_batch_that_takes_too_long_is_made_smaller(graph: Database, neo4j_server: Neo4jServer, spool: Spool) -> None:
+    sizes: list[int] = []
+    hurried = Hurried(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
+    with closing(hurried):
+        worker = Worker(hurried, spool, events_max=400, on_folded=lambda folded: sizes.append(len(folded.received)))
+        with running(worker):
+            wait_for("it was too slow", lambda: worker.events_at_once < 100, 60)
+            hurried.patience = 60.0
+            wait_for("all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 60)
+    print(f"batches of {sizes}")
+    assert sizes[0] < 100
+    assert max(sizes) > sizes[0], "and larger again when all is well"
+    is_whole(graph, spool)
+
+
+def test_what_listens_to_it_may_break(graph: Database, spool: Spool) -> None:
+    def broken(_: Folded) -> None:
+        raise OSError("no room for a measurement")
+
+    worker = Worker(graph, spool, events_max=100, on_folded=broken)
+    while worker.step():
+        pass
+    is_whole(graph, spool)
