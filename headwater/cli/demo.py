@@ -107,13 +107,20 @@ def _wait_folded(settings: Settings, database: Database) -> None:
 
 
 def _next(out: Console, url: str, home: Path, serve: bool) -> None:
-    out.print("What next:")
+    audit = f"headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}"
+    ask = f"headwater lineage dataset:file:{home}/flights/marts/carrier_delays --home {home}"
     if serve:
-        out.print(f"  open      {url}/graphql   in a browser: GraphiQL")
-        out.print(f"  audit     headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}")
-        out.print(f"  ask       headwater lineage dataset:file:{home}/flights/marts/carrier_delays --home {home}")
-        out.print("  Ctrl-C ends it.")
+        steps = [("open", f"{url}/graphql   in a browser: GraphiQL"), ("audit", audit), ("ask", ask)]
+        last = "Ctrl-C ends it."
     else:
-        out.print("  serve     make demo SERVE=1   keeps it running; then open GraphiQL at the address it prints,")
-        out.print(f"  audit     headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}")
-        out.print(f"            (after `headwater up --home {home}`, which serves this graph again)")
+        steps = [
+            ("serve", f"headwater up --home {home}   serves this graph again; then"),
+            ("open", "the address it prints, with /graphql, in a browser: GraphiQL"),
+            ("audit", audit),
+            ("ask", ask),
+        ]
+        last = "`make demo SERVE=1` runs it all once more and keeps serving. The command is .venv/bin/headwater."
+    out.print("What next:")
+    for name, step in steps:
+        out.print(f"  {name:<7} {step}", soft_wrap=True)
+    out.print(last, soft_wrap=True)
