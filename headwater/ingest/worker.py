@@ -3,8 +3,8 @@
 What may go wrong, and what happens then:
 
 - Neo4j is away, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s, with jitter) and try
-  again with half as many events, since it may be that there were too many for the time a transaction has. Every batch
-  that goes well doubles them again.
+  again with half as many events, since it may be that there were too many for the time a transaction has. Batches
+  that go well soon make them as many again.
 - An event cannot be folded, or Neo4j refuses what it says: the batch is halved until that event is alone, then it is
   set aside with the reason, and its neighbours go on.
 - The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all.
@@ -78,7 +78,7 @@ class Worker:
                 if not self.step():
                     self.stop.wait(POLL_SECONDS)
                 failures = 0
-                self.events_at_once = min(self.events_at_once * 2, self._events_max)
+                self.events_at_once = min(self.events_at_once * 8, self._events_max)
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._checkpoint = None  # an interrupted commit may have happened

@@ -62,6 +62,7 @@ class Load:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
+            self._stop.set()
             self._deadline = 0.0
         for thread in self._threads:
             thread.join()

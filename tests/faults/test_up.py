@@ -17,7 +17,7 @@ import pytest
 
 from headwater.local.neo4j import LocalNeo4j
 from tests.faults.history import events_of
-from tests.faults.processes import wait_for
+from tests.faults.processes import slack, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -101,7 +101,7 @@ class Up:
         """Send it a signal; returns its exit code and how long it took to end."""
         began = time.monotonic()
         self._process.send_signal(number)
-        return self._process.wait(END_SECONDS_MAX), time.monotonic() - began
+        return self._process.wait(END_SECONDS_MAX * slack()), time.monotonic() - began
 
     def wait(self, seconds_max: float) -> int:
         return self._process.wait(seconds_max)
