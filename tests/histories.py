@@ -94,7 +94,12 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
             citation["field"] = draw(column)
         cites.append(citation)
     when = draw(second)
-    return native.answer_event("answer-1", cites=cites, generated_at=at(when), event_time=at(draw(second)))
+    event = native.answer_event(
+        "answer-1", cites=cites, generated_at=at(when), event_time=at(draw(second)), content="42"
+    )
+    if draw(st.integers(0, 4)) == 0:
+        event["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
+    return event
 
 
 @st.composite
