@@ -7,6 +7,7 @@ unless told otherwise.
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.cypher.database import Database
+from headwater.cypher.warm import reads, warm
 from headwater.errors import EventError, HeadwaterError
 from headwater.graphql.app import graphql_routes
 from headwater.health import http as health
@@ -37,6 +39,7 @@ from headwater.settings import Settings
 
 # Lineage walks run in threads; more at once than this wait for their turn.
 QUERY_THREADS_MAX = 32
+WARM_UP_SECONDS = 2.0
 
 
 def connect(settings: Settings) -> Database:
@@ -67,7 +70,11 @@ def create_app(settings: Settings) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
+        ended = threading.Event()
+        warming = threading.Thread(target=_warm_up, args=(database, ended), name="warm-up", daemon=True)
+        warming.start()
         yield
+        ended.set()
         await anyio.to_thread.run_sync(appender.close)
         own_spool.close()
         database.close()
@@ -118,6 +125,16 @@ class Timed:
             route = scope.get("route")
             path = getattr(route, "path", "other")
             metrics.request_time.labels(path, str(status)).observe(time.monotonic() - began)
+
+
+def _warm_up(database: Database, ended: threading.Event) -> None:
+    """Once Neo4j is there and migrated, have it plan what GraphQL will ask; until then try again now and then."""
+    while not ended.is_set():
+        try:
+            warm(database, reads, stop=ended.is_set)
+            return
+        except HeadwaterError:
+            ended.wait(WARM_UP_SECONDS)
 
 
 def _count(_: int, refused: int) -> None:

@@ -25,6 +25,7 @@ import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
+from headwater.cypher.warm import warm, writes_rows
 from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.fold import fold
 from headwater.ingest.spool import Record, Spool
@@ -67,12 +68,14 @@ class Worker:
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
         self._known = Known()
+        self._cold = False
         self.stop = threading.Event()
 
     def run(self) -> None:
         """Fold until told to stop. Ends only between transactions."""
         log.info("folding %s into %s", self._spool.path, self._database.uri)
         failures = 0
+        self._cold = True
         while not self.stop.is_set():
             try:
                 if not self.step():
@@ -93,6 +96,9 @@ class Worker:
             applied = migrate(self._database)
             if applied:
                 log.info("applied %s", ", ".join(applied))
+            if self._cold:
+                warm(self._database, writes_rows, stop=self.stop.is_set)
+                self._cold = False
             self._checkpoint = read_checkpoint(self._database, self._spool.id)
             self._known = Known()  # it may be another graph than before
         records = self._spool.read(self._checkpoint.position, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)

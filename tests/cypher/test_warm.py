@@ -1,0 +1,35 @@
+"""Warming up runs every query of the library, and leaves the graph as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.library import library
+from headwater.cypher.warm import reads, warm, writes_rows
+from tests.canonical import canonical, empty
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_nothing_changes(database: Database) -> None:
+    empty(database)
+    warm(database, reads)
+    warm(database, writes_rows)
+    assert canonical(database) == ([], [])
+
+
+def test_it_stops_when_told(database: Database) -> None:
+    seen: list[str] = []
+
+    def wanted(query: object) -> bool:
+        seen.append(str(query))
+        return False
+
+    warm(database, wanted, stop=lambda: len(seen) == 3)
+    assert len(seen) == 3
+
+
+def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
+    left_out = {name for name, query in library().items() if query.access == "write" and not writes_rows(query)}
+    assert left_out == {"write/lock_graph", "write/record_migration", "write/save_checkpoint"}
