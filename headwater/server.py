@@ -12,6 +12,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 import msgspec
@@ -35,11 +36,12 @@ from headwater.ingest.http import problem
 from headwater.ingest.redaction import redact
 from headwater.ingest.spool import Spool
 from headwater.schema.events import parse
-from headwater.settings import Settings
+from headwater.settings import LOOPBACK, Settings
 
 # Lineage walks run in threads; more at once than this wait for their turn.
 QUERY_THREADS_MAX = 32
 WARM_UP_SECONDS = 2.0
+_FOREIGN_MEND = "Behind a proxy that checks who asks, set HEADWATER_ALLOW_ANONYMOUS=true."
 
 
 def connect(settings: Settings) -> Database:
@@ -93,12 +95,44 @@ def create_app(settings: Settings) -> Starlette:
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Timed)],
+        middleware=[Middleware(Timed), Middleware(OwnPagesOnly, hosts=_own_hosts(settings))],
         exception_handlers={HTTPException: _refused, HeadwaterError: _problem, Exception: _broken},
     )
     # A redirect is taken for success by some clients: the event would be lost in silence.
     app.router.redirect_slashes = False
     return app
+
+
+class OwnPagesOnly:
+    """Keeps other sites' pages, open in a browser on this machine, from sending or asking anything: nobody is asked
+    for a key on loopback, so a request must be meant for loopback (a foreign name may have been made to resolve to
+    it), and one that a page sends must come from a page of ours."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+            fault = self._fault(headers.get(b"host", ""), headers.get(b"origin", ""))
+            if fault:
+                await problem(ForeignPageError(fault, mend=_FOREIGN_MEND))(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _fault(self, host: str, origin: str) -> str:
+        if self._hosts and host and urlsplit(f"//{host}").hostname not in self._hosts:
+            return f"this Headwater is not called {host[:100]!r}"
+        if origin and urlsplit(origin).netloc != host:
+            return f"a page of {origin[:100]!r} may not use this Headwater"
+        return ""
+
+
+class ForeignPageError(HeadwaterError):
+    """A request meant for another host, or sent by another site's page."""
+
+    status = 403
 
 
 class Timed:
@@ -125,6 +159,11 @@ class Timed:
             route = scope.get("route")
             path = getattr(route, "path", "other")
             metrics.request_time.labels(path, str(status)).observe(time.monotonic() - began)
+
+
+def _own_hosts(settings: Settings) -> frozenset[str]:
+    """The names under which it may be asked; empty: any, where the operator says that whoever reaches it may."""
+    return frozenset() if settings.allow_anonymous else LOOPBACK
 
 
 def _warm_up(database: Database, ended: threading.Event) -> None:

@@ -21,7 +21,7 @@ PREFIX = "HEADWATER_"
 # Read elsewhere than here: by the jar resolver, and by prometheus-client's own name.
 _OTHERS = frozenset({"HEADWATER_IVY_SETTINGS"})
 _PATH = re.compile(r"`\$\.(\w+)`")
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +108,7 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
 
 
 def _refuse_unsafe(settings: Settings) -> None:
-    if settings.host not in _LOOPBACK and not settings.allow_anonymous:
+    if settings.host not in LOOPBACK and not settings.allow_anonymous:
         raise SettingsError(
             f"HEADWATER_HOST is {settings.host}, which others can reach, and Headwater asks nobody for a key",
             mend="Listen on 127.0.0.1, or set HEADWATER_ALLOW_ANONYMOUS=true where only friends reach it.",

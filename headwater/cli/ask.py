@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from headwater.cli.options import Home, Json, graph
-from headwater.errors import QueryError
+from headwater.errors import EventError, QueryError
 
 
 def trace(
@@ -39,13 +40,12 @@ def failed_runs(
     """List failed runs, newest first, with what lies downstream of each."""
     from headwater.cli import show
     from headwater.cypher import failures
-    from headwater.schema.events import datetime_of, instant_of
 
     database = graph(home)
     page = failures.failed_runs(
         database,
-        since=datetime_of(instant_of(since, field="--since")) if since else None,
-        until=datetime_of(instant_of(until, field="--until")) if until else None,
+        since=_time("--since", since),
+        until=_time("--until", until),
         pipeline=pipeline,
         first=first,
         after=after,
@@ -99,7 +99,7 @@ def cypher(
 ) -> None:
     """Run an audit query, read-only; without a name, list the library."""
     from headwater.cli import show
-    from headwater.cypher.audit import run_audit, run_text
+    from headwater.cypher.audit import AUDIT_ROWS_MAX, ROWS_MAX, run_audit, run_text
     from headwater.cypher.library import library, query
 
     if name is None:
@@ -125,6 +125,18 @@ def cypher(
     else:
         columns, found_rows = run_audit(graph(home), name, parameters)
     show.rows(columns, found_rows, as_json=as_json)
+    shown_max = ROWS_MAX if name == "-" else AUDIT_ROWS_MAX
+    if len(found_rows) >= shown_max:
+        print(f"headwater: at most {shown_max} rows are shown; there may be more", file=sys.stderr)
+
+
+def _time(option: str, text: str | None) -> datetime | None:
+    from headwater.schema.events import datetime_of, instant_of
+
+    try:
+        return datetime_of(instant_of(text, field=option)) if text else None
+    except EventError as error:
+        raise QueryError(error.message, mend=error.mend) from error
 
 
 def _parameters(pairs: list[str]) -> dict[str, str]:

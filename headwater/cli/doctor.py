@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import NamedTuple
 
-from headwater.cli.options import with_local_neo4j
+from headwater.cli.options import API_FILE, with_local_neo4j
 from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
@@ -119,21 +119,26 @@ def _spool(settings: Settings) -> Check:
 
 def _port(settings: Settings) -> Check:
     name = "api port"
+    written = settings.home_path / API_FILE
+    if written.is_file():
+        url = written.read_text(encoding="utf-8").strip()
+        mend = f"Remove {written} if no `headwater up` runs in this home."
+        return Check(name, _is_headwater(url), f"this home's API is at {url}", mend)
     with socket.socket() as probe:
         probe.settimeout(1.0)
         taken = probe.connect_ex(("127.0.0.1", settings.port)) == 0
     if not taken:
         return Check(name, True, f"{settings.port} is free")
-    if _is_headwater(settings.port):
+    if _is_headwater(f"http://127.0.0.1:{settings.port}"):
         return Check(name, True, f"Headwater answers on {settings.port}")
     return Check(name, False, f"another program listens on {settings.port}", "Choose another with --port.")
 
 
-def _is_headwater(port: int) -> bool:
+def _is_headwater(url: str) -> bool:
     import urllib.request
 
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=2) as answer:
+        with urllib.request.urlopen(f"{url}/", timeout=2) as answer:
             return b"Headwater" in answer.read(200)
     except (OSError, ValueError):
         return False

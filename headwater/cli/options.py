@@ -61,8 +61,10 @@ def api_url(home: str | None, url: str | None) -> str:
 
 
 def existing(path: str) -> Path:
-    """A path that must be there. Raises typer.BadParameter."""
+    """A file that must be there. Raises typer.BadParameter."""
     found = Path(path)
+    if found.is_dir():
+        raise typer.BadParameter(f"{path} is a folder; name the files in it, for example {path}/*.json")
     if not found.exists():
-        raise typer.BadParameter(f"{path}: no such file or folder")
+        raise typer.BadParameter(f"{path}: no such file")
     return found

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -92,7 +93,7 @@ def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
         yield first, batch
 
 
-def _events(stream: IO[bytes]) -> Iterator[bytes]:
+def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
     """Single events, each on one line: from JSON lines as they come, from an array or one object after reading it."""
     first = stream.readline()
     while first and not first.strip():
@@ -117,18 +118,15 @@ def _events(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def _opened(file: str) -> Iterator[IO[bytes]]:
-    if file == "-":
-        yield sys.stdin.buffer
-        return
-    with existing(file).open("rb") as stream:
-        packed = stream.read(2) == b"\x1f\x8b"
-        stream.seek(0)
-        if not packed:
+def _opened(file: str) -> Iterator[io.BufferedIOBase]:
+    """A file or stdin, unpacked if it is gzip, whatever it is called."""
+    where = sys.stdin.fileno() if file == "-" else existing(file)
+    with open(where, "rb", closefd=file != "-") as stream:
+        if stream.peek(2)[:2] != b"\x1f\x8b":
             yield stream
             return
-        with gzip.open(stream) as unpacked:
-            yield unpacked  # type: ignore[misc]
+        with gzip.GzipFile(fileobj=stream) as unpacked:
+            yield unpacked
 
 
 def _post(url: str, lines: list[bytes]) -> dict[str, Any]:

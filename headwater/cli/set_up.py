@@ -33,23 +33,22 @@ def spark_conf(
     api_key: Annotated[str | None, typer.Option(help="Sent as a bearer token.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Namespace of the cluster's jobs.")] = None,
     spark: Annotated[str | None, typer.Option(help="Version of the cluster's Spark.  [default: the one here]")] = None,
-    format: Annotated[
-        str, typer.Option(help="flags (spark-submit), defaults (spark-defaults.conf) or json.")
-    ] = "flags",
+    as_json: Json = False,
+    format: Annotated[str, typer.Option(help="flags (spark-submit) or defaults (spark-defaults.conf).")] = "flags",
 ) -> None:
     """Print the settings that make a Spark cluster send its lineage here."""
     from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags
     from headwater.spark_hooks.listener import spark_conf as conf_of
 
     conf = conf_of(api_url(home, url), api_key, namespace, spark_version=spark)
-    if format == "flags":
+    if as_json:
+        print(json.dumps(conf, indent=2))
+    elif format == "flags":
         print(as_submit_flags(conf), end="")
     elif format == "defaults":
         print(as_defaults_conf(conf), end="")
-    elif format == "json":
-        print(json.dumps(conf, indent=2))
     else:
-        raise typer.BadParameter(f"--format {format} is none of flags, defaults, json")
+        raise typer.BadParameter(f"--format {format} is neither flags nor defaults")
 
 
 def demo(

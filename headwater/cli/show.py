@@ -92,11 +92,15 @@ def lineage_data(found: Lineage) -> Data:
 def failures_data(page: FailedRunPage, downstream: Mapping[str, Downstream]) -> Data:
     return {
         "failedRuns": [
-            {"cursor": run.cursor, **run.properties, "downstream": _downstream(downstream[run.urn])}
+            {"cursor": run.cursor, **_present(run.properties), "downstream": _downstream(downstream[run.urn])}
             for run in page.runs
         ],
         "hasNextPage": page.has_next,
     }
+
+
+def _present(row: Mapping[str, Any]) -> Data:
+    return {key: value for key, value in row.items() if value is not None}
 
 
 def _downstream(found: Downstream) -> Data:

@@ -6,14 +6,29 @@ spans several entities (which version of a dataset was current when a run starte
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
 from headwater.errors import EventError
 from headwater.ingest.attempts import Attempts, attempts
+from headwater.ingest.facets import (
+    ArtifactDetails,
+    ErrorMessage,
+    NominalTime,
+    ProcessingEngine,
+    RunDetails,
+    Schema,
+    SchemaField,
+    SourceDetails,
+    Sql,
+    Statistics,
+    TypeFacet,
+    read_facet,
+)
 from headwater.schema import native
 from headwater.schema.events import datetime_of, instant_of
 from headwater.schema.facts import (
@@ -38,72 +53,11 @@ from headwater.schema.urns import (
 )
 
 Properties = dict[str, Any]
-T = TypeVar("T")
 # What Neo4j can hold; a count beyond it is no count.
 _COUNT_MAX = 2**63 - 1
 # Fields nested deeper, or with a longer path, are no columns of their own: paths grow with the square of the depth.
 _FIELD_DEPTH_MAX = 50
 _FIELD_PATH_MAX = 2_000
-
-
-class _Statistics(msgspec.Struct, rename="camel"):
-    row_count: Any = None
-    size: Any = None
-    file_count: Any = None
-
-
-class _Error(msgspec.Struct):
-    message: str
-
-
-class _Engine(msgspec.Struct):
-    name: str
-    version: str | None = None
-
-
-class _NominalTime(msgspec.Struct, rename="camel"):
-    nominal_start_time: str
-
-
-class _RunDetails(msgspec.Struct, rename="camel"):
-    version: str | None = None
-    triggered_by: str | None = None
-
-
-class _ArtifactDetails(msgspec.Struct, rename="camel"):
-    run_id: str
-    type: str | None = None
-    row_count: Any = None
-    storage_path: str | None = None
-    created_at: str | None = None
-    schema: str | None = None
-
-
-class _SourceDetails(msgspec.Struct, rename="camel"):
-    origin: str | None = None
-    format: str | None = None
-    row_count: Any = None
-    captured_at: str | None = None
-    checksum: str | None = None
-
-
-class _Type(msgspec.Struct, rename="camel"):
-    dataset_type: str | None = None
-    job_type: str | None = None
-
-
-class _Sql(msgspec.Struct):
-    query: str
-
-
-class _Field(msgspec.Struct):
-    name: str
-    type: str | None = None
-    fields: list[_Field] | None = None
-
-
-class _Schema(msgspec.Struct):
-    fields: list[_Field] = []
 
 
 class Citation(msgspec.Struct, frozen=True):
@@ -145,11 +99,11 @@ class AnswerView(msgspec.Struct):
 
 def run_view(facts: RunFacts) -> RunView:
     """A run, what it read, and the version it made of every dataset it wrote."""
-    state = attempts(facts.states)
+    details = read_facet(RunDetails, facts.facets, native.RUN_FACET) or RunDetails()
+    state = _placed(facts, attempts(facts.states), undated=details.undated)
     started = _started(facts, state)
-    details = _read(_RunDetails, facts.facets, native.RUN_FACET) or _RunDetails()
-    engine = _read(_Engine, facts.facets, "processing_engine")
-    nominal = _read(_NominalTime, facts.facets, "nominalTime")
+    engine = read_facet(ProcessingEngine, facts.facets, "processing_engine")
+    nominal = read_facet(NominalTime, facts.facets, "nominalTime")
     job = max(facts.jobs.values(), default=None)
     node: Properties = {
         "runId": shown(facts.run_id),
@@ -177,6 +131,19 @@ def run_view(facts: RunFacts) -> RunView:
     return RunView(node, artifacts, uses, produced)
 
 
+def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
+    """A run that was registered without any time happened when the versions it made say they were created."""
+    if not undated or state.started is not None:
+        return state
+    said = (read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET) for usage in facts.outputs.values())
+    times = [_instant_of(details.created_at) for details in said if details]
+    made = max((time for time in times if time is not None), default=None)
+    if made is None:
+        return state
+    failed = None if state.failed is None else made
+    return replace(state, started=made, finished=None if state.finished is None else made, failed=failed)
+
+
 def _started(facts: RunFacts, state: Attempts) -> int | None:
     if state.started is not None or facts.span is None:
         return state.started
@@ -184,8 +151,8 @@ def _started(facts: RunFacts, state: Attempts) -> int | None:
 
 
 def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None) -> Properties:
-    details = _read(_ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
-    statistics = _read(_Statistics, usage.facets, "outputStatistics") or _Statistics()
+    details = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    statistics = read_facet(Statistics, usage.facets, "outputStatistics") or Statistics()
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
     created = _time(state.finished if state.finished is not None else started)
     return {
@@ -194,6 +161,7 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
         "dataset": dataset,
         "run": run_urn(facts.run_id),
         "runId": shown(facts.run_id),
+        "startedAt": _time(started),
         "createdAt": (_time_of(details.created_at) if details else None) or created,
         "complete": state.status == "COMPLETE",
         "status": state.status,
@@ -208,8 +176,8 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
 
 
 def _use(urn: str, usage: Usage) -> Use:
-    pinned = _read(_ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
-    statistics = _read(_Statistics, usage.facets, "inputStatistics") or _Statistics()
+    pinned = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    statistics = read_facet(Statistics, usage.facets, "inputStatistics") or Statistics()
     named = pinned is not None and pinned.run_id.strip()
     version = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned and named else None
     return Use(urn, version, {"rowCount": _count(statistics.row_count), "bytes": _count(statistics.size)})
@@ -218,9 +186,9 @@ def _use(urn: str, usage: Usage) -> Use:
 def dataset_view(facts: DatasetFacts) -> DatasetView:
     """A dataset, its columns now, and its registered source if one was sent."""
     name = facts.dataset
-    schema = _read(_Schema, facts.facets, "schema")
+    schema = read_facet(Schema, facts.facets, "schema")
     fields = _flattened(schema.fields) if schema else {}
-    kind = _read(_Type, facts.facets, "datasetType")
+    kind = read_facet(TypeFacet, facts.facets, "datasetType")
     node = {
         "namespace": shown(name.namespace),
         "name": shown(name.name),
@@ -252,7 +220,7 @@ def source_properties(dataset: Name) -> Properties:
 
 
 def _source(facts: DatasetFacts) -> Properties | None:
-    details = _read(_SourceDetails, facts.facets, native.SOURCE_FACET)
+    details = read_facet(SourceDetails, facts.facets, native.SOURCE_FACET)
     if details is None:
         return None
     return {
@@ -270,7 +238,7 @@ def source_of(facts: DatasetFacts) -> str:
     return source_urn(facts.dataset.namespace, facts.dataset.name)
 
 
-def _flattened(fields: list[_Field], prefix: str = "", depth: int = 1) -> dict[str, str | None]:
+def _flattened(fields: list[SchemaField], prefix: str = "", depth: int = 1) -> dict[str, str | None]:
     """Nested fields by their dotted path, parents before children."""
     flat: dict[str, str | None] = {}
     for field in fields:
@@ -285,8 +253,8 @@ def _flattened(fields: list[_Field], prefix: str = "", depth: int = 1) -> dict[s
 
 def job_properties(facts: JobFacts) -> Properties:
     """A job node."""
-    sql = _read(_Sql, facts.facets, "sql")
-    kind = _read(_Type, facts.facets, "jobType")
+    sql = read_facet(Sql, facts.facets, "sql")
+    kind = read_facet(TypeFacet, facts.facets, "jobType")
     return {
         "namespace": shown(facts.job.namespace),
         "name": shown(facts.job.name),
@@ -340,7 +308,7 @@ def _error(facets: Registers, *, since: int | None) -> str | None:
     """Why a run failed: the specification's facet, then the one in which Spark really puts the cause. What was said
     before the last attempt began is not about that attempt."""
     for name in ("errorMessage", "spark.exception"):
-        said = _read(_Error, facets, name)
+        said = read_facet(ErrorMessage, facets, name)
         if said is not None and (since is None or facets[name].instant >= since):
             return said.message
     return None
@@ -365,24 +333,17 @@ def _time(instant: int | None) -> datetime | None:
 
 
 def _time_of(text: str | None) -> datetime | None:
+    return _time(_instant_of(text))
+
+
+def _instant_of(text: str | None) -> int | None:
     if not text:
         return None
     try:
-        return datetime_of(instant_of(text))
+        return instant_of(text)
     except EventError:
         return None
 
 
 def _text(facts: msgspec.Struct) -> str:
     return msgspec.json.encode(facts, order="sorted").decode()
-
-
-def _read(kind: type[T], facets: Registers, name: str) -> T | None:
-    """A facet as its type; None when it is absent, deleted or not what its name promises."""
-    register = facets.get(name)
-    if register is None or not register.value:
-        return None
-    try:
-        return msgspec.json.decode(register.value, type=kind, strict=False)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None

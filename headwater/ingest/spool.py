@@ -184,6 +184,8 @@ class Spool:
 
     def _connect(self) -> apsw.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Before SQLite opens it: the log beside it gets the same mode, and holds the same events.
+        self.path.touch(mode=0o600)
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(_BUSY_MS)
@@ -200,7 +202,6 @@ class Spool:
         with self._writing() as connection:
             with connection:
                 connection.execute("INSERT OR IGNORE INTO meta(name, value) VALUES('id', ?)", (str(uuid.uuid4()),))
-            self.path.chmod(0o600)
             return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").get)
 
     def _drop(self) -> None:

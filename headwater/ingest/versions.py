@@ -2,7 +2,8 @@
 
 A reader is linked to the newest complete version made before it began, and to the newest one that a failed or
 unfinished run left after that one (it may have read either, and the one must not hide the other). Where nothing was
-made before, it read a Source. When an event names the version, that version is taken.
+made before, it read the first version that was already being made, or else a Source. When an event names the version,
+that version is taken.
 
 Because a version may turn up, fail or move in time after its readers are known, every reader that a change can
 concern is linked afresh, from its own facts, in the same transaction. So links too are a function of the set of
@@ -57,9 +58,10 @@ def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
     moved = []
     for urn, now in new.artifacts.items():
         before = old.artifacts.get(urn) if old else None
-        if before and (before["createdAt"], before["complete"]) == (now["createdAt"], now["complete"]):
+        if before and all(before[key] == now[key] for key in ("startedAt", "createdAt", "complete")):
             continue
-        instants = {side["createdAt"] for side in (before, now) if side and side["createdAt"]}
+        times = (side[key] for side in (before, now) if side for key in ("startedAt", "createdAt"))
+        instants = {time for time in times if time}
         if instants:
             moved.append(Moved(urn, now["dataset"], tuple(sorted(instants))))
     return moved
@@ -141,7 +143,7 @@ def _versions(transaction: Transaction, readers: list[Reader]) -> dict[tuple[str
     found: dict[tuple[str, str], list[str]] = {}
     for row in run_rows(transaction, "read/versions_at", rows):
         reader, dataset, name = pairs[row["number"]]
-        made = [urn for urn in (row["complete"], row["partial"]) if urn is not None]
+        made = [urn for urn in (row["complete"], row["partial"], row["begun"]) if urn is not None]
         found[(reader.urn, dataset)] = made or [source_urn(name.namespace, name.name)]
     return found
 

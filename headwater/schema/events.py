@@ -28,6 +28,7 @@ RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2,
 Facets = dict[str, msgspec.Raw]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
 
 
 class Dataset(msgspec.Struct, frozen=True, rename="camel"):
@@ -52,7 +53,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel"):
 class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
     event_time: str | None = None
     event_type: str | None = None
-    producer: Any = None
+    schema_url: Any = msgspec.field(default=None, name="schemaURL")
     run: Run | None = None
     job: Job | None = None
     dataset: Dataset | None = None
@@ -86,7 +87,8 @@ def instant_of(text: str, *, field: str = "eventTime") -> int:
     Raises EventError when it is no time or lies outside the years 1 to 9999.
     """
     try:
-        moment = datetime.fromisoformat(text.strip())
+        # RFC 3339 allows t and z; Java's ZonedDateTime adds the zone's name in brackets.
+        moment = datetime.fromisoformat(_ZONE_NAME.sub("", text.strip()).upper())
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         instant = (moment - _EPOCH) // _MICROSECOND
@@ -179,6 +181,9 @@ def _field_of(message: str) -> str:
 def _check_kind(envelope: _Envelope) -> None:
     if envelope.run is not None and envelope.job is None:
         raise EventError("a run event needs a job", field="job", mend="Add job.namespace and job.name.")
+    says_run = bool(envelope.event_type) or str(envelope.schema_url).endswith("/RunEvent")
+    if envelope.run is None and says_run:
+        raise EventError("a run event needs a run", field="run", mend="Add run.runId.")
     if envelope.run is None and envelope.job is None and envelope.dataset is None:
         raise EventError(
             "not an OpenLineage event: it has neither a run, a job nor a dataset",

@@ -9,8 +9,8 @@ Nodes (every one has `urn`; `facts` is what `project` made the node from, as JSO
 | PipelineRun | runId, runUuid (only when runId is no UUID), pipelineName, namespace, status, startedAt, finishedAt, |
 | | failedAt, attempts, error, engine, version, triggeredBy, nominalStart |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
-| Artifact | namespace, name, dataset (urn), run (urn), runId, createdAt, complete, status, rowCount, bytes, |
-| | fileCount, type, storagePath, schema, derivedFrom (dataset urns; absent when unknown) |
+| Artifact | namespace, name, dataset (urn), run (urn), runId, startedAt, createdAt, complete, status, |
+| | rowCount, bytes, fileCount, type, storagePath, schema, derivedFrom (dataset urns; absent when unknown) |
 | Answer | answerId, type, content, generatedAt, generatedBy |
 | Column | namespace, dataset (name), name (the field), type, current |
 

@@ -19,6 +19,9 @@ from typing import Any
 
 import msgspec
 
+from headwater.errors import EventError
+from headwater.schema.events import instant_of
+
 PRODUCER = "https://github.com/headwater-lineage/headwater"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 ANSWER_NAMESPACE = "answers"
@@ -167,32 +170,37 @@ def run_events(
     inputs: Sequence[DatasetName] = (),
     outputs: Sequence[DatasetName] = (),
 ) -> list[Event]:
-    """A whole run: its START and, unless it is still running, the event that ended it.
+    """A whole run: its START, where it is known when that was, and, unless it is still running, the event that ended
+    it. A run without any time is marked `undated`: it is placed where the versions it made say they were created.
 
     `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...). An input is
     `{"namespace", "name"}`, read as it was when the run started, or with `"runId"` the version that run made.
-    Raises KeyError when the status is neither.
+    Raises KeyError when the status is neither, EventError when a time is none or the end comes before the start.
     """
     kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
     if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:
         raise KeyError(status)
-    started = started_at or finished_at or now()
-    run_facets: dict[str, Any] = {}
-    if version or triggered_by:
-        run_facets[RUN_FACET] = _facet(RUN_FACET, {"version": version, "triggeredBy": triggered_by})
-    base: Event = {
+    if started_at and finished_at and instant_of(finished_at) < instant_of(started_at):
+        raise EventError("a run cannot finish before it starts", field="finishedAt")
+    undated = True if not started_at and not finished_at else None
+    fields = {"version": version, "triggeredBy": triggered_by, "undated": undated}
+    facets: dict[str, Any] = {RUN_FACET: _facet(RUN_FACET, fields)}
+    body: Event = {
+        "run": {"runId": run_id, "facets": facets},
         "job": {"namespace": namespace, "name": pipeline_name},
         "inputs": [_input(dataset) for dataset in inputs],
         "outputs": [dict(dataset) for dataset in outputs],
     }
-    run = {"runId": run_id, "facets": run_facets}
-    events = [_event("RunEvent", started, {"eventType": "START", "run": run, **base})]
-    if kind in {"COMPLETE", "ABORT", "FAIL"}:
+    ended = kind in {"COMPLETE", "ABORT", "FAIL"}
+    events = []
+    if started_at or not ended:
+        state = "START" if started_at else "RUNNING"
+        events.append(_event("RunEvent", started_at, {"eventType": state, **body}))
+    if ended:
         if error is not None:
             message = _facet("errorMessage", {"message": error, "programmingLanguage": "unknown"})
-            run = {"runId": run_id, "facets": {**run_facets, "errorMessage": message}}
-        ended = finished_at or started
-        events.append(_event("RunEvent", ended, {"eventType": kind, "run": run, **base}))
+            body = {**body, "run": {"runId": run_id, "facets": {**facets, "errorMessage": message}}}
+        events.append(_event("RunEvent", finished_at or started_at, {"eventType": kind, **body}))
     return events
 
 

@@ -85,7 +85,14 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     """Every version link, found by looking at every version of every dataset for every reader."""
     runs = {urn: run_view(facts) for urn, facts in delta.runs.items()}
     versions = [
-        (properties["dataset"], properties["createdAt"], urn, properties["run"], properties["complete"])
+        (
+            properties["dataset"],
+            properties["createdAt"],
+            urn,
+            properties["run"],
+            properties["complete"],
+            properties["startedAt"],
+        )
         for view in runs.values()
         for urn, properties in view.artifacts.items()
         if properties["createdAt"] is not None
@@ -95,7 +102,10 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
         earlier = [v for v in versions if v[0] == dataset and v[1] <= when and v[3] != reader]
         whole = max(((v[1], v[2]) for v in earlier if v[4]), default=None)
         partial = max(((v[1], v[2]) for v in earlier if not v[4] and (whole is None or v[1] > whole[0])), default=None)
-        return {found[1] for found in (whole, partial) if found} or {source}
+        if whole or partial:
+            return {found[1] for found in (whole, partial) if found}
+        making = [v for v in versions if v[0] == dataset and v[5] and v[5] <= when < v[1] and v[3] != reader]
+        return {min((v[1], v[2]) for v in making)[1]} if making else {source}
 
     links = set()
     for urn, view in runs.items():

@@ -1,8 +1,8 @@
 // Runs and answers that may have to be linked to another version, because one appeared or moved in time: the consumers
 // of that version itself and of those around the instants it moved between. Where no complete version came before,
-// these are the consumers of the source, of the newest incomplete versions before and of every one since. Two of each
-// are looked at, because a run does not read its own. The order is that of the index artifact_version, which is
-// named, because on the statistics of a young graph the planner would scan.
+// these are the consumers of the source, of the newest incomplete versions before and of every version since. Two of each
+// are looked at, because a run does not read its own, and all of the same instant. The order is that of the index
+// artifact_version, which is named, because on the statistics of a young graph the planner would scan.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn
@@ -17,29 +17,40 @@ CALL (row) {
     MATCH (a:Artifact)
     USING INDEX a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
-    RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
+    RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
+  }
+  CALL (row, made) {
+    MATCH (a:Artifact)
+    USING INDEX a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = made
+    RETURN a
   }
   RETURN a AS version
   UNION
   WITH row WHERE NOT EXISTS {
     MATCH (a:Artifact)
     USING INDEX a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.since AND a.urn <> row.artifact
+    WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt < row.since AND a.urn <> row.artifact
   }
   CALL (row) {
-    MATCH (s:Source {dataset: row.dataset}) RETURN s AS earlier
+    MATCH (s:Source {dataset: row.dataset})
+    USING INDEX s:Source(dataset)
+    RETURN s AS earlier
     UNION ALL
     CALL (row) {
       MATCH (a:Artifact)
       USING INDEX a:Artifact(dataset, complete, createdAt)
       WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
-      RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 2
+      RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
     }
+    MATCH (a:Artifact)
+    USING INDEX a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = made
     RETURN a AS earlier
     UNION ALL
     MATCH (a:Artifact)
     USING INDEX a:Artifact(dataset, complete, createdAt)
-    WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > row.since
+    WHERE a.dataset = row.dataset AND a.complete IN [true, false] AND a.createdAt >= row.since
     RETURN a AS earlier
   }
   RETURN earlier AS version

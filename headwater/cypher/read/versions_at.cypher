@@ -1,23 +1,40 @@
 // Which version of a dataset was current at an instant for a run or an answer: the newest complete one, and beside it
-// the newest that a failed or unfinished run left since. A run never reads the version it makes itself. Ordering by all
-// that the index artifact_version holds lets the planner read it backwards and stop at the first row;
-// named, because on the statistics of a young graph it would scan.
+// the newest that a failed or unfinished run left since; where there is neither yet, the first of those that were
+// already being made. A run never reads the version it makes itself. First the instant, in the very order of the index
+// artifact_version, so that it is read backwards and no further than its first row; it is named, because on the
+// statistics of a young graph the planner would scan. Then the version of that instant.
 // access: read
 // params: $rows LIST<MAP>
-// returns: number, complete, partial
+// returns: number, complete, partial, begun
 // example: run by the worker
 UNWIND $rows AS row
 WITH row, COLLECT {
   MATCH (a:Artifact)
   USING INDEX a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.at AND a.run <> row.consumer
-  RETURN a ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
+  RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS whole
-WITH row, whole, coalesce(whole.createdAt, datetime({year: 0})) AS since
-RETURN row.number AS number, whole.urn AS complete, COLLECT {
+WITH row, whole, COLLECT {
   MATCH (a:Artifact)
   USING INDEX a:Artifact(dataset, complete, createdAt)
-  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > since AND a.createdAt <= row.at
-    AND a.run <> row.consumer
-  RETURN a.urn ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
-}[0] AS partial
+  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > coalesce(whole, datetime({year: 0}))
+    AND a.createdAt <= row.at AND a.run <> row.consumer
+  RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
+}[0] AS left
+RETURN row.number AS number, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX a:Artifact(dataset, complete, createdAt)
+  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = whole AND a.run <> row.consumer
+  RETURN a.urn ORDER BY a.urn DESC LIMIT 1
+}[0] AS complete, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX a:Artifact(dataset, complete, createdAt)
+  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = left AND a.run <> row.consumer
+  RETURN a.urn ORDER BY a.urn DESC LIMIT 1
+}[0] AS partial, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX a:Artifact(dataset, startedAt)
+  WHERE whole IS NULL AND left IS NULL AND a.dataset = row.dataset AND a.startedAt <= row.at
+    AND a.createdAt > row.at AND a.run <> row.consumer
+  RETURN a.urn ORDER BY a.createdAt, a.urn LIMIT 1
+}[0] AS begun

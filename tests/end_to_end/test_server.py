@@ -1,0 +1,49 @@
+"""The API as a whole: who may use it from a browser, and that a path never redirects."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+
+import pytest
+
+from tests.end_to_end.conftest import Running
+
+pytestmark = pytest.mark.neo4j
+
+
+def answered(running: Running, path: str, body: bytes | None = None, **headers: str) -> tuple[int, str]:
+    request = urllib.request.Request(running.url + path, body, headers)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_a_page_of_another_site_can_neither_send_nor_ask(running: Running) -> None:
+    event = json.dumps({"job": {"namespace": "n", "name": "j"}, "eventTime": "2026-01-01T00:00:00Z"}).encode()
+    for path, body in (("/api/v1/lineage", event), ("/graphql", b'{"query": "{__typename}"}'), ("/healthz", None)):
+        status, said = answered(running, path, body, Origin="https://evil.example.com")
+        assert status == 403
+        assert "evil.example.com" in json.loads(said)["error"]["message"]
+
+
+def test_a_foreign_name_that_resolves_to_loopback_is_refused(running: Running) -> None:
+    assert answered(running, "/healthz", Host="evil.example.com")[0] == 403
+    port = running.url.rpartition(":")[2]
+    assert answered(running, "/healthz", Host=f"localhost:{port}")[0] == 200
+
+
+def test_a_page_of_ours_may(running: Running) -> None:
+    status, said = answered(
+        running, "/graphql", b'{"query": "{__typename}"}', Origin=running.url, **{"Content-Type": "application/json"}
+    )
+    assert (status, json.loads(said)) == (200, {"data": {"__typename": "Query"}})
+
+
+def test_what_is_not_there_is_told_in_json(running: Running) -> None:
+    status, said = answered(running, "/api/v2/nothing")
+    assert (status, json.loads(said)["error"]["code"]) == (404, "HTTP")
