@@ -67,11 +67,7 @@ def worker(home: Home = None) -> None:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     folding = Worker(database, spool, events_max=settings.fold_events_max, on_folded=observe_fold)
 
-    def stop(_: int, __: FrameType | None) -> None:
-        folding.stop.set()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    _set_when_told_to_end(folding.stop)
     folding.run()
     spool.close()
     database.close()
@@ -85,14 +81,22 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
 
     settings = settings_of(home)
     ended = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    signal.signal(signal.SIGINT, lambda *_: ended.set())
+    _set_when_told_to_end(ended)
     with local_neo4j(settings, bolt_port) as (_, running):
         console = Console(highlight=False)
         console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
         console.print(f"password in {settings.home_path / 'password'}" + ("   (was running)" if running.reused else ""))
         console.print("Ctrl-C ends it." if not running.reused else "It goes on when this ends.")
         ended.wait()
+
+
+def _set_when_told_to_end(event: threading.Event) -> None:
+    def told(_: int, __: FrameType | None) -> None:
+        # In a thread: this one may be inside the event's own lock just now, and would wait for itself for ever.
+        threading.Thread(target=event.set, daemon=True).start()
+
+    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGINT, told)
 
 
 def share_metrics(settings: Settings) -> None:

@@ -1,0 +1,27 @@
+"""A process told to end does end, whatever it is doing that moment: real signals, thousands of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+TOLD_AT_EVERY_MOMENT = """
+import os, signal, threading
+from headwater.cli.serve import _set_when_told_to_end
+
+for trial in range(1000):
+    event = threading.Event()
+    _set_when_told_to_end(event)
+    later = 0.0003 + 0.000001 * (trial % 700)
+    signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))
+    signal.setitimer(signal.ITIMER_REAL, later)
+    while not event.is_set():
+        event.wait(0.00002)
+print("ended", trial + 1)
+"""
+
+
+def test_a_signal_in_the_middle_of_waiting_is_heard() -> None:
+    command = [sys.executable, "-c", TOLD_AT_EVERY_MOMENT]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert said.stdout == "ended 1000\n"
