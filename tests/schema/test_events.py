@@ -223,3 +223,23 @@ def test_every_real_event_is_let_through() -> None:
     events = [parse(line, received=0) for line in CAPTURE.read_bytes().splitlines()]
     assert len(events) == 66
     assert {event.state for event in events} == {"START", "RUNNING", "COMPLETE", "FAIL"}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"eventType": "START", "job": {"namespace": "a", "name": "b"}},
+        {"eventType": "COMPLETE", "run": None, "job": {"namespace": "a", "name": "b"}},
+        {"schemaURL": "https://x/OpenLineage.json#/$defs/RunEvent", "job": {"namespace": "a", "name": "b"}},
+    ],
+)
+def test_a_run_event_without_its_run_is_no_job_event(event: dict[str, Any]) -> None:
+    with pytest.raises(EventError) as refused:
+        parse(json.dumps({"eventTime": "2026-01-01T00:00:00Z", **event}).encode(), received=0)
+    assert (refused.value.status, refused.value.field) == (422, "run")
+
+
+def test_times_in_every_lawful_dress() -> None:
+    noon = instant_of("2026-01-01T12:00:00Z")
+    for text in ("2026-01-01t12:00:00z", "2026-01-01T12:00:00Z[UTC]", "2026-01-01T13:00:00+01:00[Europe/Paris]"):
+        assert instant_of(text) == noon
