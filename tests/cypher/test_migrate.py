@@ -36,6 +36,7 @@ def test_statements_are_cut_at_the_end_of_lines_only() -> None:
 
 @pytest.mark.neo4j
 def test_what_was_applied_is_not_applied_again(database: Database) -> None:
+    migrate(database)
     assert pending(database) == []
     assert migrate(database) == []
     forget(database)

@@ -15,13 +15,13 @@ CALL (row) {
   UNWIND row.instants AS instant
   CALL (row, instant) {
     MATCH (a:Artifact)
-    USING INDEX a:Artifact(dataset, complete, createdAt)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
     RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
   }
   CALL (row, made) {
     MATCH (a:Artifact)
-    USING INDEX a:Artifact(dataset, complete, createdAt)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = made
     RETURN a
   }
@@ -29,27 +29,27 @@ CALL (row) {
   UNION
   WITH row WHERE NOT EXISTS {
     MATCH (a:Artifact)
-    USING INDEX a:Artifact(dataset, complete, createdAt)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt < row.since AND a.urn <> row.artifact
   }
   CALL (row) {
     MATCH (s:Source {dataset: row.dataset})
-    USING INDEX s:Source(dataset)
+    USING INDEX SEEK s:Source(dataset)
     RETURN s AS earlier
     UNION ALL
     CALL (row) {
       MATCH (a:Artifact)
-      USING INDEX a:Artifact(dataset, complete, createdAt)
+      USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
       WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
       RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
     }
     MATCH (a:Artifact)
-    USING INDEX a:Artifact(dataset, complete, createdAt)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = made
     RETURN a AS earlier
     UNION ALL
     MATCH (a:Artifact)
-    USING INDEX a:Artifact(dataset, complete, createdAt)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete IN [true, false] AND a.createdAt >= row.since
     RETURN a AS earlier
   }

@@ -10,30 +10,30 @@
 UNWIND $rows AS row
 WITH row, COLLECT {
   MATCH (a:Artifact)
-  USING INDEX a:Artifact(dataset, complete, createdAt)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.at AND a.run <> row.consumer
   RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS whole
 WITH row, whole, COLLECT {
   MATCH (a:Artifact)
-  USING INDEX a:Artifact(dataset, complete, createdAt)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > coalesce(whole, datetime({year: 0}))
     AND a.createdAt <= row.at AND a.run <> row.consumer
   RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS left
 RETURN row.number AS number, COLLECT {
   MATCH (a:Artifact)
-  USING INDEX a:Artifact(dataset, complete, createdAt)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = whole AND a.run <> row.consumer
   RETURN a.urn ORDER BY a.urn DESC LIMIT 1
 }[0] AS complete, COLLECT {
   MATCH (a:Artifact)
-  USING INDEX a:Artifact(dataset, complete, createdAt)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = left AND a.run <> row.consumer
   RETURN a.urn ORDER BY a.urn DESC LIMIT 1
 }[0] AS partial, COLLECT {
   MATCH (a:Artifact)
-  USING INDEX a:Artifact(dataset, startedAt)
+  USING INDEX SEEK a:Artifact(dataset, startedAt)
   WHERE whole IS NULL AND left IS NULL AND a.dataset = row.dataset AND a.startedAt <= row.at
     AND a.createdAt > row.at AND a.run <> row.consumer
   RETURN a.urn ORDER BY a.createdAt, a.urn LIMIT 1
