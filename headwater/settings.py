@@ -18,8 +18,8 @@ import msgspec
 from headwater.errors import SettingsError
 
 PREFIX = "HEADWATER_"
-# Read elsewhere than here: by the jar resolver, and by prometheus-client's own name.
-_OTHERS = frozenset({"HEADWATER_IVY_SETTINGS"})
+# Read elsewhere than here: by the jar resolver, and by Spark jobs that send their lineage.
+_OTHERS = frozenset({"HEADWATER_API_KEY", "HEADWATER_IVY_SETTINGS"})
 _PATH = re.compile(r"`\$\.(\w+)`")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 

@@ -13,6 +13,8 @@ MATCH (a)-[e]->(b)
 RETURN a.urn AS source, type(e) AS type, b.urn AS target, properties(e) AS properties
 """
 
+_ERASE = "MATCH (n) WHERE NOT n:Migration WITH n LIMIT 10000 DETACH DELETE n"
+
 Graph = tuple[list[str], list[str]]
 
 
@@ -37,5 +39,8 @@ def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
 
 def empty(database: Database) -> None:
     """Take everything out but the record of the migrations."""
-    with database._transaction("WRITE", 60.0) as transaction:
-        transaction.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
+    # In pieces: a large graph in one transaction would be over the server's bound on its memory.
+    rows = 1
+    while rows:
+        with database._transaction("WRITE", 60.0) as transaction:
+            rows = transaction.run(_ERASE).consume().counters.nodes_deleted
