@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import NamedTuple
 
-from headwater.cli.options import API_FILE, with_local_neo4j
+from headwater.cli.options import API_FILE, connect, with_local_neo4j
 from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
@@ -145,8 +145,6 @@ def _is_headwater(url: str) -> bool:
 
 
 def _neo4j(settings: Settings) -> Check:
-    from headwater.server import connect
-
     database = connect(settings)
     try:
         rows = database.ask("CALL dbms.components() YIELD name, versions, edition RETURN versions[0] AS v, edition", {})
@@ -157,8 +155,6 @@ def _neo4j(settings: Settings) -> Check:
 
 
 def _neo4j_settings(settings: Settings) -> Check:
-    from headwater.server import connect
-
     database = connect(settings)
     try:
         rows = database.ask(
@@ -173,7 +169,6 @@ def _neo4j_settings(settings: Settings) -> Check:
 
 def _migrations(settings: Settings) -> Check:
     from headwater.cypher.migrate import pending
-    from headwater.server import connect
 
     database = connect(settings)
     try:

@@ -43,9 +43,13 @@ def with_local_neo4j(settings: Settings) -> Settings:
 
 def graph(home: str | None) -> Database:
     """The graph that the settings name, or the one in the home."""
+    return connect(with_local_neo4j(settings_of(home)))
+
+
+def connect(settings: Settings) -> Database:
+    """The graph that the settings name; connects when it is first asked."""
     from headwater.cypher.database import Database
 
-    settings = with_local_neo4j(settings_of(home))
     return Database(settings.neo4j_uri, settings.neo4j_user, settings.password(), database=settings.neo4j_database)
 
 

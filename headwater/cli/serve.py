@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.options import Home, settings_of
+from headwater.cli.options import Home, connect, settings_of
 
 if TYPE_CHECKING:
     from headwater.settings import Settings
@@ -57,13 +57,12 @@ def worker(home: Home = None) -> None:
     share_metrics(settings)
     import logging
 
-    from headwater.cypher.database import Database
     from headwater.health.metrics import observe_fold
     from headwater.ingest.spool import Spool
     from headwater.ingest.worker import Worker
 
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    database = Database(settings.neo4j_uri, settings.neo4j_user, settings.password(), database=settings.neo4j_database)
+    database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     folding = Worker(database, spool, events_max=settings.fold_events_max, on_folded=observe_fold)
 

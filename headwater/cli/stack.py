@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO
@@ -66,11 +67,13 @@ class Stack:
         self._mending = threading.Thread()
         self.url = ""
 
-    @property
+    @cached_property
     def database(self) -> Database:
-        """A door of its own to the graph."""
+        """A door of its own to the graph, closed when the stack ends."""
         environment = self._environment
-        return Database(environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"])
+        database = Database(environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"])
+        self._resources.callback(database.close)
+        return database
 
     def __enter__(self) -> Stack:
         # Also where a shell has told background jobs to ignore SIGINT.
