@@ -1,0 +1,111 @@
+"""The `parent` facet: the run that started this one, and the root of them all, in every spelling it was ever sent in.
+
+| spelling | who sent it |
+|---|---|
+| `parentRun` instead of `parent` | Airflow and Great Expectations until 2022 and 2024, beside `parent` for a while |
+| no `job` | hand-written senders |
+| `rootParentRunId` beside `run` | builds of 2025, before version 1-1-0 settled on `root` |
+| `run_id`; the run's id without its `run`; `parentRunId` | hand-written senders |
+
+Of two facets `parent` is asked first. What version 1-2-0 lets travel inside `run` and `job` is left to their own
+events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from headwater.schema.facets.kinds import Facet, Part, Uuid
+
+# In the order in which they are asked.
+PARENT_KEYS = ("parent", "parentRun")
+_RUN_ID = ("runId", "run_id", "id")
+_FLAT_RUN_ID = ("runId", "run_id", "parentRunId", "parent_run_id")
+_FLAT_ROOT_RUN_ID = ("rootParentRunId", "rootRunId", "root_run_id")
+
+
+class ParentRun(Part, frozen=True):
+    run_id: Uuid
+    facets: dict[str, msgspec.Raw] | None = None
+
+
+class ParentJob(Part, frozen=True):
+    namespace: str
+    name: str
+    facets: dict[str, msgspec.Raw] | None = None
+
+
+class Root(Part, frozen=True):
+    run: ParentRun
+    job: ParentJob
+
+
+class ParentFacet(Facet, frozen=True):
+    """The facet as the specification wants it."""
+
+    run: ParentRun
+    job: ParentJob
+    root: Root | None = None
+
+
+class JobName(NamedTuple):
+    namespace: str
+    name: str
+
+
+class Parent(NamedTuple):
+    """What a parent facet says: at least `run_id` or `job` is there."""
+
+    run_id: str | None = None
+    job: JobName | None = None
+    root_run_id: str | None = None
+    root_job: JobName | None = None
+
+
+def read_parent(facets: Mapping[str, msgspec.Raw | bytes | str] | None) -> Parent | None:
+    """The parent that a run's facets name, however it is spelled; None when they name none."""
+    return next(_parents(facets or {}), None)
+
+
+def _parents(facets: Mapping[str, msgspec.Raw | bytes | str]) -> Iterator[Parent]:
+    for key in PARENT_KEYS:
+        raw = facets.get(key)
+        parent = _parent(raw) if raw is not None else None
+        if parent is not None and (parent.run_id or parent.job):
+            yield parent
+
+
+def _parent(raw: msgspec.Raw | bytes | str) -> Parent | None:
+    try:
+        value = msgspec.json.decode(raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or value.get("_deleted") is True:
+        return None
+    root = _object(value.get("root"))
+    return Parent(
+        _text(_object(value.get("run")), _RUN_ID) or _text(value, _FLAT_RUN_ID),
+        _job(value),
+        _text(_object(root.get("run")), _RUN_ID) or _text(root, _FLAT_RUN_ID) or _text(value, _FLAT_ROOT_RUN_ID),
+        _job(root),
+    )
+
+
+def _job(holder: dict[str, Any]) -> JobName | None:
+    job = _object(holder.get("job"))
+    namespace = _text(job, ("namespace",)) or _text(holder, ("jobNamespace", "namespace"))
+    name = _text(job, ("name",)) or _text(holder, ("jobName", "name"))
+    return JobName(namespace, name) if namespace and name else None
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: dict[str, Any], names: tuple[str, ...]) -> str | None:
+    """The first of these that is a text and not blank."""
+    texts = (value.get(name) for name in names)
+    return next((text for text in texts if isinstance(text, str) and text.strip()), None)
