@@ -63,9 +63,10 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
 
 class Event(msgspec.Struct, frozen=True):
     """One event that passed. `instant` is its time in microseconds since 1970, UTC; `state` is "" when it
-    carries no event type. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it is about."""
+    carries no event type; `received` is when it came in. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it is about."""
 
     instant: int
+    received: int
     state: str
     run: Run | None
     job: Job | None
@@ -125,6 +126,7 @@ def parse(body: bytes, *, received: int) -> Event:
         _named(envelope.dataset, "dataset")
     return Event(
         instant=instant_of(envelope.event_time) if envelope.event_time else received,
+        received=received,
         state=_state(envelope.event_type),
         run=envelope.run,
         job=envelope.job,
