@@ -53,6 +53,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel"):
 class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
     event_time: str | None = None
     event_type: str | None = None
+    producer: Any = None
     schema_url: Any = msgspec.field(default=None, name="schemaURL")
     run: Run | None = None
     job: Job | None = None
@@ -62,8 +63,13 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `state` is "" when it
-    carries no event type; `received` is when it came in. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it is about."""
+    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `received` is when it came in;
+    `state` is "" when it carries no event type. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it
+    is about.
+
+    The last five say how it was dressed: texts as they were sent, "" where they were missing, and whether half a
+    character had to be replaced.
+    """
 
     instant: int
     received: int
@@ -73,6 +79,11 @@ class Event(msgspec.Struct, frozen=True):
     dataset: Dataset | None
     inputs: tuple[Dataset, ...]
     outputs: tuple[Dataset, ...]
+    producer: str = ""
+    schema_url: str = ""
+    event_time: str = ""
+    event_type: str = ""
+    mended: bool = False
 
     @property
     def rank(self) -> int:
@@ -113,7 +124,7 @@ def parse(body: bytes, *, received: int) -> Event:
 
     Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
     """
-    envelope = _envelope(body)
+    envelope, mended = _envelope(body)
     _check_kind(envelope)
     inputs = tuple(_named(d, f"inputs[{i}]") for i, d in enumerate(envelope.inputs or ()))
     outputs = tuple(_named(d, f"outputs[{i}]") for i, d in enumerate(envelope.outputs or ()))
@@ -133,19 +144,28 @@ def parse(body: bytes, *, received: int) -> Event:
         dataset=envelope.dataset,
         inputs=inputs,
         outputs=outputs,
+        producer=_text(envelope.producer),
+        schema_url=_text(envelope.schema_url),
+        event_time=envelope.event_time or "",
+        event_type=envelope.event_type or "",
+        mended=mended,
     )
 
 
-def _envelope(body: bytes) -> _Envelope:
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _envelope(body: bytes) -> tuple[_Envelope, bool]:
     body = body.removeprefix(codecs.BOM_UTF8)
     try:
-        return _decode(body)
+        return _decode(body), False
     except EventError as error:
         # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
         # escape that strict readers refuse. It is no reason to lose the event.
         if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
             raise
-        return _decode(whole)
+        return _decode(whole), True
 
 
 _ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
