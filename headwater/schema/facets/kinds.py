@@ -31,6 +31,21 @@ Time = Annotated[str, Meta(pattern=_TIME)]
 Integer = int | Annotated[float, Meta(multiple_of=1)]
 
 
+_scheme = re.compile(_URI)
+_zone = re.compile(r"([Zz]|[+-]\d\d(:?\d\d(:?\d\d(\.\d+)?)?)?)(\[[^\]]*\])?$")
+
+
+def has_scheme(text: str) -> bool:
+    """Whether a text may be a URI: it begins with a scheme and a colon."""
+    return _scheme.match(text) is not None
+
+
+def has_zone(text: str) -> bool:
+    """Whether a time says in which zone it is."""
+    # The dashes of a date are no zone: only what comes after the hours counts.
+    return _zone.search(text.strip()[10:]) is not None
+
+
 class Part(msgspec.Struct, frozen=True, rename="camel"):
     """An object inside a facet."""
 

@@ -1,0 +1,274 @@
+"""What an event does against the specification, or against its own interest. It is taken all the same.
+
+`findings` is pure, and says each thing once per event: `field` has no indexes (`inputs[].facets.dataSource.uri`), so
+that the same fault of a thousand events is one line in a table. What each rule means is in `schema.rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from headwater.schema.events import STATES, Dataset, Event, Facets
+from headwater.schema.facets import (
+    FACETS,
+    PARENT_KEYS,
+    Entity,
+    Fault,
+    fault_of,
+    is_deleted,
+    is_valid,
+    kind_of,
+    read_parent,
+    salvage,
+)
+from headwater.schema.facets.dataset import DatasetOwnership, Schema, SchemaField
+from headwater.schema.facets.job import JobOwnership
+from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, has_scheme, has_zone
+from headwater.schema.facets.lineage import ColumnLineage
+from headwater.schema.urns import canonical_run_id, is_uuid
+
+__all__ = ["Finding", "Held", "broken_facets", "findings", "held", "is_valid"]
+
+# An event that breaks every rule everywhere is told so at some length, and no further.
+FINDINGS_MAX = 200
+_KEY_CHARACTERS_MAX = 80
+_DETAIL_CHARACTERS_MAX = 200
+# Known by another name, or registered by their makers beside the specification.
+_KNOWN_KEYS = frozenset({"parentRun", "icebergScanReport", "icebergCommitReport"})
+_REASONS = ("errorMessage", "spark.exception")
+_ENTITIES: tuple[Entity, ...] = ("run", "job", "dataset", "input", "output")
+
+
+class Finding(NamedTuple):
+    rule: str
+    field: str
+    detail: str = ""
+
+
+class Held(NamedTuple):
+    """One facet of an event: the entity it is on, where it stands, its key and what was sent."""
+
+    entity: Entity
+    place: str
+    key: str
+    raw: bytes
+
+
+def findings(body: bytes, event: Event, *, received: int, future_after: int) -> list[Finding]:
+    """Everything found in one event, each (rule, field) once.
+
+    `received` is in microseconds since 1970; an event is from the future when its own time is more than
+    `future_after` seconds later. `body` is what was sent.
+    """
+    found: dict[tuple[str, str], Finding] = {}
+    for finding in _all(body, event, received + future_after * 1_000_000):
+        found.setdefault((finding.rule, finding.field), finding)
+        if len(found) >= FINDINGS_MAX:
+            break
+    return list(found.values())
+
+
+def broken_facets(event: Event) -> list[tuple[Held, Fault]]:
+    """The facets of an event that break their schema, each with the first thing in which it does."""
+    pairs = ((facet, fault_of(facet.entity, facet.key, facet.raw)) for facet in held(event))
+    return [(facet, fault) for facet, fault in pairs if fault is not None]
+
+
+def held(event: Event) -> Iterator[Held]:
+    """Every facet of an event."""
+    if event.run is not None:
+        yield from _held("run", "run.facets", event.run.facets)
+    if event.job is not None:
+        yield from _held("job", "job.facets", event.job.facets)
+    if event.dataset is not None:
+        yield from _held("dataset", "dataset.facets", event.dataset.facets)
+    for dataset in event.inputs:
+        yield from _held("dataset", "inputs[].facets", dataset.facets)
+        yield from _held("input", "inputs[].inputFacets", dataset.input_facets)
+    for dataset in event.outputs:
+        yield from _held("dataset", "outputs[].facets", dataset.facets)
+        yield from _held("output", "outputs[].outputFacets", dataset.output_facets)
+
+
+def _held(entity: Entity, place: str, facets: Facets | None) -> Iterator[Held]:
+    for key, raw in (facets or {}).items():
+        yield Held(entity, place, key, bytes(raw))
+
+
+def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
+    yield from _envelope(event, latest)
+    if event.mended:
+        yield Finding("lone-surrogate", "", f"in an event of {len(body)} bytes")
+    for facet in held(event):
+        look = _remembered if len(facet.raw) <= REMEMBERED_BYTES_MAX else _facet
+        for rule, path, detail in look(facet.entity, facet.key, facet.raw):
+            yield Finding(rule, ".".join(part for part in (facet.place, _short(facet.key), path) if part), detail)
+    yield from _of_the_run(event)
+    for place, datasets in (("inputs", event.inputs), ("outputs", event.outputs)):
+        yield from _twice(place, datasets)
+    yield from _columns(event)
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _KEY_CHARACTERS_MAX else f"{key[:_KEY_CHARACTERS_MAX]}…"
+
+
+def _envelope(event: Event, latest: int) -> Iterator[Finding]:
+    if not event.producer:
+        yield Finding("missing-producer", "producer")
+    elif not has_scheme(event.producer):
+        yield Finding("producer-is-no-uri", "producer", event.producer[:_DETAIL_CHARACTERS_MAX])
+    if not event.schema_url:
+        yield Finding("missing-schema-url", "schemaURL")
+    if not event.event_time.strip():
+        yield Finding("missing-event-time", "eventTime")
+    elif not has_zone(event.event_time):
+        yield Finding("naive-event-time", "eventTime", event.event_time[:_DETAIL_CHARACTERS_MAX])
+    if event.instant > latest:
+        yield Finding("event-from-the-future", "eventTime", event.event_time[:_DETAIL_CHARACTERS_MAX])
+
+
+def _of_the_run(event: Event) -> Iterator[Finding]:
+    if event.run is None:
+        return
+    if not event.state:
+        yield Finding("missing-event-type", "eventType")
+    elif event.event_type not in STATES:
+        yield Finding("lower-case-event-type", "eventType", event.event_type[:_DETAIL_CHARACTERS_MAX])
+    if not is_uuid(event.run.run_id):
+        yield Finding("run-id-no-uuid", "run.runId", event.run.run_id[:_DETAIL_CHARACTERS_MAX])
+    facets = event.run.facets or {}
+    if event.state == "FAIL" and not any(key in facets for key in _REASONS):
+        yield Finding("failure-without-a-reason", "run.facets.errorMessage")
+    parent = read_parent(facets)
+    if parent and parent.run_id and canonical_run_id(parent.run_id) == canonical_run_id(event.run.run_id):
+        yield Finding("own-parent", "run.facets.parent.run.runId", event.run.run_id[:_DETAIL_CHARACTERS_MAX])
+
+
+def _facet(entity: Entity, key: str, raw: bytes) -> tuple[tuple[str, str, str], ...]:
+    """(rule, path inside the facet, detail) of all that is found in one facet looked at alone."""
+    return tuple(_in_facet(entity, key, raw))
+
+
+_remembered = lru_cache(maxsize=8_192)(_facet)
+
+
+class _Signature(msgspec.Struct):
+    producer: Any = msgspec.field(name="_producer", default=None)
+    schema_url: Any = msgspec.field(name="_schemaURL", default=None)
+
+
+_signature = msgspec.json.Decoder(_Signature)
+
+
+def _in_facet(entity: Entity, key: str, raw: bytes) -> Iterator[tuple[str, str, str]]:
+    if not raw.lstrip().startswith(b"{"):
+        yield "facet-not-an-object", "", raw[:40].decode("utf-8", "replace")
+        return
+    yield from _name(entity, key)
+    try:
+        signature = _signature.decode(raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return
+    if not signature.producer:
+        yield "facet-without-producer", "", ""
+    if not signature.schema_url:
+        yield "facet-without-schema-url", "", ""
+    half = _half_a_parent(raw) if entity == "run" and key in PARENT_KEYS else ""
+    if half:
+        yield "half-given-parent", "", half
+    elif (fault := fault_of(entity, key, raw)) is not None:
+        yield "facet-breaks-its-schema", fault.path, fault.message
+    if key == "ownership" and _nobody_owns(entity, raw):
+        yield "empty-owner", "owners[].name", ""
+
+
+def _name(entity: Entity, key: str) -> Iterator[tuple[str, str, str]]:
+    if (entity, key) in FACETS:
+        return
+    if key == "parentRun":
+        yield "old-parent-key", "", ""
+        return
+    homes = [other for other in _ENTITIES if (other, key) in FACETS]
+    if homes:
+        yield "facet-misplaced", "", f"it belongs to: {', '.join(homes)}"
+    elif "_" not in key.strip("_") and key not in _KNOWN_KEYS:
+        yield "facet-without-prefix", "", ""
+
+
+def _half_a_parent(raw: bytes) -> str:
+    parent = None if is_deleted(raw) else read_parent({"parent": raw})
+    if parent is None or (parent.run_id and parent.job):
+        return ""
+    return "a run without its job" if parent.run_id else "a job without its run"
+
+
+def _nobody_owns(entity: Entity, raw: bytes) -> bool:
+    kind = kind_of(entity, "ownership")
+    ownership = salvage(kind, raw) if kind is not None else None
+    if not isinstance(ownership, DatasetOwnership | JobOwnership):
+        return False
+    return any(not owner.name.strip() for owner in ownership.owners or ())
+
+
+def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
+    seen: set[tuple[str, str]] = set()
+    for dataset in datasets:
+        name = (dataset.namespace, dataset.name)
+        if name in seen:
+            yield Finding("dataset-twice", f"{place}[]", dataset.name[:_DETAIL_CHARACTERS_MAX])
+        seen.add(name)
+
+
+def _columns(event: Event) -> Iterator[Finding]:
+    """Column lineage against the schemas that travel with it."""
+    inputs = {(dataset.namespace, dataset.name): dataset for dataset in event.inputs}
+    own = [("dataset", event.dataset)] if event.dataset is not None else []
+    for place, dataset in [*own, *(("outputs[]", output) for output in event.outputs)]:
+        raw = (dataset.facets or {}).get("columnLineage")
+        lineage = salvage(ColumnLineage, raw) if raw is not None else None
+        if lineage is None:
+            continue
+        field = f"{place}.facets.columnLineage.fields"
+        missing = _missing(lineage.fields, dataset)
+        if missing:
+            yield Finding("unknown-column", field, missing)
+        yield from _source_columns(lineage, f"{field}[].inputFields[].field", inputs)
+
+
+def _source_columns(lineage: ColumnLineage, field: str, inputs: Mapping[tuple[str, str], Dataset]) -> Iterator[Finding]:
+    wanted: dict[tuple[str, str], list[str]] = {}
+    for output in lineage.fields.values():
+        for source in output.input_fields:
+            wanted.setdefault((source.namespace, source.name), []).append(source.field)
+    for name, fields in wanted.items():
+        missing = _missing(fields, inputs[name]) if name in inputs else ""
+        if missing:
+            yield Finding("unknown-source-column", field, f"{name[1]}: {missing}"[:_DETAIL_CHARACTERS_MAX])
+
+
+def _missing(fields: Iterable[str], dataset: Dataset) -> str:
+    """The first of these fields that the dataset's schema does not have; "" when it has all, or there is no schema."""
+    raw = (dataset.facets or {}).get("schema")
+    names = _schema_names(bytes(raw)) if raw is not None else frozenset()
+    if not names:
+        return ""
+    # A field inside a struct is spelled a.b; engines that do not care for case mix theirs.
+    return next((f[:_KEY_CHARACTERS_MAX] for f in fields if f and f.lower() not in names), "")
+
+
+@lru_cache(maxsize=2_048)
+def _schema_names(raw: bytes) -> frozenset[str]:
+    schema = salvage(Schema, raw)
+    return frozenset(_names(schema.fields or (), "")) if schema is not None else frozenset()
+
+
+def _names(fields: Iterable[SchemaField], above: str) -> Iterator[str]:
+    for field in fields:
+        name = f"{above}{field.name.lower()}"
+        yield name
+        yield from _names(field.fields or (), f"{name}.")
