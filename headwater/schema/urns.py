@@ -97,6 +97,14 @@ def column_urn(namespace: str, name: str, field: str) -> str:
     return _urn("column", namespace, name, field)
 
 
+def producer_urn(producer: str) -> str:
+    return _urn("producer", producer)
+
+
+def finding_urn(producer: str, rule: str, field: str) -> str:
+    return _urn("finding", producer, rule, field)
+
+
 def parse_urn(urn: str) -> Urn:
     """Take a urn apart.
 
