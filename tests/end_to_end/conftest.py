@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ class Running:
             wait_for(lambda: read_checkpoint(self.database, spool.id).position == spool.last())
         finally:
             spool.close()
+        # Neo4j shows what a commit changes before what it adds: the checkpoint is seen some milliseconds before the
+        # nodes of its batch are found. The lock is let go when all of it is there.
+        with self.database.write() as transaction:
+            transaction.run("write/lock_graph", holder="tests")
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = WAIT_SECONDS_MAX) -> None:
@@ -54,12 +59,10 @@ def _answers(url: str) -> bool:
         return False
 
 
-@pytest.fixture(scope="session")
-def running(
-    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Running]:
+@contextmanager
+def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterator[Running]:
+    """The API and a worker on an empty graph, ended afterwards."""
     empty(database)
-    home = tmp_path_factory.mktemp("headwater")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,3 +88,11 @@ def running(
             process.terminate()
         for process in processes:
             process.wait(15)
+
+
+@pytest.fixture(scope="session")
+def running(
+    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as whole:
+        yield whole
