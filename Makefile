@@ -57,6 +57,8 @@ lock: setup ## Write the lock files anew from pyproject.toml; versions that stil
 	@$(compile) pyproject.toml --all-extras --group dev -o requirements.lock
 	@$(compile) pyproject.toml --extra server -c requirements.lock -o requirements-server.lock
 	@$(compile) --group pyproject.toml:build -c requirements.lock -o requirements-build.lock
+	@$(compile) tests/producers/dbt.in -o tests/producers/dbt.lock
+	@$(compile) tests/producers/airflow.in -o tests/producers/airflow.lock
 
 clean: ## Remove .venv and caches of this folder; Neo4j's jars and the homes of data stay.
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -18,7 +18,8 @@ SHORT_SHARE_MIN = 0.9
 # Names that say nothing of what is inside.
 VAGUE = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 # Written by programs, not by people.
-GENERATED = ("requirements.lock", "requirements-server.lock", "docs/schema.graphql", "tests/captures/")
+LOCKS = ("requirements.lock", "requirements-server.lock", "tests/producers/dbt.lock", "tests/producers/airflow.lock")
+GENERATED = (*LOCKS, "docs/schema.graphql", "tests/captures/")
 BINARY = (".png", ".gz", ".ico", ".parquet")
 # Spelled so that this file does not name what it looks for.
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
@@ -100,7 +101,7 @@ def test_no_machine_and_no_registry_is_named() -> None:
 
 
 def test_the_lock_files_hold_names_and_hashes_only() -> None:
-    for name in ("requirements.lock", "requirements-server.lock"):
+    for name in LOCKS:
         entries = re.split(r"\n(?! )", text(name).strip())
         shape = re.compile(r"[\w.\-]+==[\w.+!]+( ; .+)?( \\\n    --hash=sha256:[0-9a-f]{64})+")
         assert [entry for entry in entries if not shape.fullmatch(entry)] == []

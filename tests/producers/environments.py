@@ -1,0 +1,65 @@
+"""Virtual environments for producers that cannot share Headwater's own: dbt, Airflow.
+
+Each is made once from its lock file, by hash, by the Python that runs the tests, and kept in Headwater's cache folder
+under a name that changes with the lock: a second run finds it there. A folder without its mark is what an
+interrupted run left, and is made anew; any of them may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from headwater.settings import load
+
+HERE = Path(__file__).parent
+DONE = "whole"
+
+
+def programs_of(name: str) -> Path:
+    """The folder with the programs of the environment that `name`.lock describes."""
+    home = _home(name)
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with home.with_suffix(".lock").open("w") as held:
+        # Two test runs at once make it once.
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not (home / DONE).exists():
+            shutil.rmtree(home, ignore_errors=True)
+            _make(home, HERE / f"{name}.lock")
+            (home / DONE).touch()
+    return home / "bin"
+
+
+def _home(name: str) -> Path:
+    lock = (HERE / f"{name}.lock").read_bytes()
+    told = hashlib.sha256(f"{sys.version}\n{os.path.realpath(sys.executable)}\n".encode() + lock)
+    return load(os.environ).cache_path / "venvs" / f"{name}-{told.hexdigest()[:16]}"
+
+
+def _make(home: Path, lock: Path) -> None:
+    _uv("venv", "--python", sys.executable, str(home))
+    python = str(home / "bin" / "python")
+    _uv("pip", "install", "--python", python, "--require-hashes", "--only-binary=:all:", "-r", str(lock))
+
+
+def _uv(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "uv", "--quiet", *arguments],
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
+    assert done.returncode == 0, f"uv {' '.join(arguments[:2])}: {done.stderr[-4000:]}"
+
+
+def plain_environment(**more: str) -> dict[str, str]:
+    """This process's environment without what would lead another Python, or a producer, to this one's things."""
+    strange = ("VIRTUAL_ENV", "PYTHON", "PYTEST_", "OPENLINEAGE_", "AIRFLOW_", "DBT_", "HEADWATER_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(strange)} | more

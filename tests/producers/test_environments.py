@@ -1,0 +1,47 @@
+"""The environments of producers: made once, made anew when the lock changed or the last attempt was interrupted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.producers import environments
+
+
+@pytest.fixture
+def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADWATER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(environments, "HERE", tmp_path)
+    lock = tmp_path / "empty.lock"
+    lock.write_text("# nothing\n")
+    return lock
+
+
+def test_one_is_made_once(lock: Path) -> None:
+    programs = environments.programs_of("empty")
+    said = subprocess.run([programs / "python", "-c", "import sys; print(sys.prefix)"], capture_output=True, check=True)
+    assert said.stdout.decode().strip() == str(programs.parent)
+    made = os.stat(programs.parent).st_ino
+    assert environments.programs_of("empty") == programs
+    assert os.stat(programs.parent).st_ino == made
+    lock.write_text("# nothing else\n")
+    assert environments.programs_of("empty") != programs
+
+
+def test_one_that_was_interrupted_is_made_anew(lock: Path) -> None:
+    programs = environments.programs_of("empty")
+    (programs.parent / environments.DONE).unlink()
+    (programs / "half").touch()
+    assert lock.exists()
+    assert environments.programs_of("empty") == programs
+    assert not (programs / "half").exists()
+    assert (programs / "python").exists()
+
+
+def test_what_cannot_be_installed_is_told(lock: Path) -> None:
+    lock.write_text("no-such-thing-of-headwater==1.0\n")
+    with pytest.raises(AssertionError, match="uv pip install"):
+        environments.programs_of("empty")
