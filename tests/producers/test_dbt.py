@@ -1,0 +1,208 @@
+"""A real dbt builds a small shop twice: told of afterwards from its artifacts, and meanwhile from its structured logs.
+
+The shop: payments are a source, customers and orders are seeds; staging views; `customer_orders` joins all three;
+`refunds` breaks a test of its own, so `dbt build` never makes the `refund_report` that reads it.
+Everything expected here follows from those files and from what dbt printed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.producers.conftest import Shop, run
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.producers, pytest.mark.slow, pytest.mark.timeout(600)]
+
+PROJECT = Path(__file__).parent / "dbt_shop"
+COLUMN_FLOWS = """MATCH (a:Column)-[:FEEDS]->(b:Column {namespace: $n})
+RETURN a.dataset + '.' + a.name AS source, b.dataset + '.' + b.name AS target"""
+NIGHTLY = str(uuid.uuid4())
+
+
+class Built(NamedTuple):
+    """What one way of sending has sent of: the namespace of its jobs, that of its tables."""
+
+    jobs: str
+    tables: str
+
+
+def build(shop: Shop, programs: Path, folder: Path, way: str, **settings: str) -> Built:
+    """`dbt-ol build`, which must fail, and only where it is meant to."""
+    shutil.copytree(PROJECT, folder, dirs_exist_ok=True)
+    (folder / way).mkdir()
+    options = ["--consume-structured-logs"] if way == "structured" else []
+    done = dbt(shop, programs, folder, way, *options, "build", **settings)
+    assert done.returncode == 1
+    assert "PASS=11 WARN=0 ERROR=1 SKIP=1" in done.stdout, done.stdout + done.stderr
+    assert "failed to emit" not in done.stdout
+    return Built(way, f"duckdb://{way}/shop.duckdb")
+
+
+def dbt(shop: Shop, programs: Path, folder: Path, way: str, *arguments: str, **settings: str) -> Any:
+    settings = {"OPENLINEAGE_URL": shop.url, "OPENLINEAGE_NAMESPACE": way} | settings
+    return run(programs, folder, "dbt-ol", *arguments, SHOP_DATABASE=f"{way}/shop.duckdb", **settings)
+
+
+@pytest.fixture(scope="module")
+def classic(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A build, and then a run that a nightly job of somebody else's has asked for."""
+    folder = tmp_path_factory.mktemp("classic")
+    built = build(shop, dbt_programs, folder, "classic")
+    parent = f"plans/nightly/{NIGHTLY}"
+    done = dbt(shop, dbt_programs, folder, "classic", "run", OPENLINEAGE_PARENT_ID=parent)
+    assert (done.returncode, "PASS=7 " in done.stdout) == (0, True), done.stdout + done.stderr
+    return built
+
+
+@pytest.fixture(scope="module")
+def structured(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Sent while it builds, by the asynchronous client, packed."""
+    transport = {"TYPE": "async_http", "URL": shop.url, "COMPRESSION": "gzip"}
+    settings = {f"OPENLINEAGE__TRANSPORT__{name}": value for name, value in transport.items()}
+    return build(shop, dbt_programs, tmp_path_factory.mktemp("structured"), "structured", **settings)
+
+
+def names(*tables: str) -> set[str]:
+    return {f"shop.{table}" for table in tables}
+
+
+class TestFromItsArtifacts:
+    def test_no_table_is_lost(self, shop: Shop, classic: Built) -> None:
+        assert shop.datasets(classic.tables) >= names(
+            "till.payments",
+            "main.stg_orders",
+            "main.stg_payments",
+            "main.customer_orders",
+            "main.refunds",
+            "main.refund_report",
+            "main.customers_kept",
+        )
+
+    def test_the_joined_table_comes_from_the_till(self, shop: Shop, classic: Built) -> None:
+        found = shop.upstream(classic.tables, "shop.main.customer_orders")
+        assert found >= names("main.stg_orders", "main.stg_payments", "till.payments")
+        assert not found & names("main.refunds", "main.refund_report", "main.customers_kept")
+
+    def test_the_report_comes_from_the_refunds(self, shop: Shop, classic: Built) -> None:
+        found = shop.upstream(classic.tables, "shop.main.refund_report")
+        assert found == names("main.refunds", "main.stg_payments", "till.payments")
+
+    def test_columns_from_the_seeds_to_the_mart(self, shop: Shop, classic: Built) -> None:
+        """dbt names no seed as an input, but its columns it does name."""
+        flows = {(row["source"], row["target"]) for row in shop.rows(COLUMN_FLOWS, n=classic.tables)}
+        assert {(target.rpartition(".")[2], source) for source, target in flows if "customer_orders." in target} == {
+            ("customer_id", "shop.main.raw_customers.customer_id"),
+            ("name", "shop.main.raw_customers.name"),
+            ("orders", "shop.main.stg_orders.order_id"),
+            ("spent", "shop.main.stg_payments.amount"),
+        }
+        assert ("shop.main.raw_orders.order_id", "shop.main.stg_orders.order_id") in flows
+        assert ("shop.till.payments.amount", "shop.main.stg_payments.amount") in flows
+
+    def test_the_failed_test_and_its_invocation_stay_failed(self, shop: Shop, classic: Built) -> None:
+        assert shop.statuses(classic.jobs, "shop.main.shop.refunds.build.test") == ["FAIL"]
+        assert shop.statuses(classic.jobs, "shop.main.shop.customer_orders.build.test") == ["COMPLETE"]
+        assert shop.statuses(classic.jobs, "dbt-run-shop") == ["FAIL"]
+        assert shop.statuses(classic.jobs, "shop.main.shop.refunds.build.run") == ["COMPLETE"]
+
+    def test_every_run_is_part_of_its_invocation(self, shop: Shop, classic: Built) -> None:
+        (invocation,) = shop.runs_of(classic.jobs, "dbt-run-shop")
+        for job in ("stg_orders.build.run", "customer_orders.build.run", "refunds.build.test"):
+            (of_build,) = shop.runs_of(classic.jobs, f"shop.main.shop.{job}")
+            assert [parent["runId"] for parent in of_build["parents"]] == [invocation["runId"]]
+
+    def test_the_invocation_is_part_of_who_asked_for_it(self, shop: Shop, classic: Built) -> None:
+        (invocation,) = shop.runs_of("plans", "dbt-run-shop")
+        assert invocation["status"] == "COMPLETE"
+        assert NIGHTLY in {parent["runId"] for parent in invocation["parents"]}
+        (model,) = shop.runs_of(classic.jobs, "shop.main.shop.refund_report")
+        assert invocation["runId"] in {parent["runId"] for parent in model["parents"]}
+
+    def test_the_report_was_made_by_the_run_alone(self, shop: Shop, classic: Built) -> None:
+        query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
+          versions { complete run { pipelineName } } } }"""
+        versions = shop.ask(query, n=classic.tables)["dataset"]["versions"]
+        assert versions == [{"complete": True, "run": {"pipelineName": "shop.main.shop.refund_report"}}]
+
+    def test_the_statement_is_kept(self, shop: Shop, classic: Built) -> None:
+        query = '{ job(namespace: "classic", name: "shop.main.shop.refunds") { sql type } }'
+        assert classic.jobs == "classic"
+        job = shop.ask(query)["job"]
+        assert "refunded as amount" in job["sql"]
+        assert job["type"] == "MODEL"
+
+
+class TestFromItsStructuredLogs:
+    def test_no_table_is_lost(self, shop: Shop, structured: Built) -> None:
+        assert shop.datasets(structured.tables) >= names(
+            "till.payments",
+            "main.raw_customers",
+            "main.raw_orders",
+            "main.stg_orders",
+            "main.stg_payments",
+            "main.customer_orders",
+            "main.refunds",
+            "main.refund_report",
+            "main.customers_kept",
+            "main_dbt_test__audit.not_null_refunds_amount",
+        )
+
+    def test_the_mart_comes_from_its_seeds_and_the_till(self, shop: Shop, structured: Built) -> None:
+        assert shop.upstream(structured.tables, "shop.main.customer_orders") == names(
+            "main.raw_customers", "main.raw_orders", "main.stg_orders", "main.stg_payments", "till.payments"
+        )
+        assert shop.upstream(structured.tables, "shop.main.customers_kept") == names("main.raw_customers")
+
+    def test_seeds_are_made_by_their_jobs(self, shop: Shop, structured: Built) -> None:
+        query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.raw_orders") {
+          producedBy { name } readBy { name } } }"""
+        assert shop.ask(query, n=structured.tables)["dataset"] == {
+            "producedBy": [{"name": "seed.shop.raw_orders"}],
+            "readBy": [{"name": "model.shop.stg_orders"}],
+        }
+
+    def test_the_failed_test_says_why(self, shop: Shop, structured: Built) -> None:
+        (failed,) = shop.runs_of(structured.jobs, "test.shop.not_null_refunds_amount.13246d3811")
+        assert (failed["status"], failed["attempts"]) == ("FAIL", 1)
+        assert "Got 2 results, configured to fail if != 0" in failed["error"]
+        (invocation,) = shop.runs_of(structured.jobs, "dbt-run-shop")
+        assert invocation["status"] == "FAIL"
+        assert invocation["runId"] in [parent["runId"] for parent in failed["parents"]]
+        query = "{ failedRuns(first: 50) { edges { node { runId } } } }"
+        failures = {edge["node"]["runId"] for edge in shop.ask(query)["failedRuns"]["edges"]}
+        assert {failed["runId"], invocation["runId"]} <= failures
+
+    def test_a_skipped_model_was_aborted_and_made_nothing(self, shop: Shop, structured: Built) -> None:
+        """Its START and its ABORT have the same instant."""
+        assert shop.statuses(structured.jobs, "model.shop.refund_report") == ["ABORT"]
+        query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
+          versions { complete } } }"""
+        versions = shop.ask(query, n=structured.tables)["dataset"]["versions"]
+        assert not any(version["complete"] for version in versions)
+
+    def test_every_statement_is_part_of_its_model(self, shop: Shop, structured: Built) -> None:
+        (model,) = shop.runs_of(structured.jobs, "model.shop.customer_orders")
+        assert model["status"] == "COMPLETE"
+        for number in (1, 5):
+            (statement,) = shop.runs_of(structured.jobs, f"model.shop.customer_orders.sql.{number}")
+            assert statement["status"] == "COMPLETE"
+            assert model["runId"] in [parent["runId"] for parent in statement["parents"]]
+
+    def test_nothing_that_was_told_of_is_left_running(self, shop: Shop, structured: Built) -> None:
+        """dbt names the runs of its hooks only as parents of their statements: of those nothing is known."""
+        rows = shop.rows(
+            "MATCH (r:PipelineRun {namespace: $n}) WHERE r.startedAt IS NOT NULL RETURN r.status AS status",
+            n=structured.jobs,
+        )
+        found = [row["status"] for row in rows]
+        assert (found.count("FAIL"), found.count("ABORT"), set(found)) == (2, 1, {"FAIL", "ABORT", "COMPLETE"})
+
+
+def test_no_event_of_dbt_is_set_aside(shop: Shop, classic: Built, structured: Built) -> None:
+    assert classic != structured
+    assert shop.set_aside() == 0
