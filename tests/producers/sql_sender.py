@@ -1,0 +1,44 @@
+"""Sends what openlineage-sql finds in statements: their tables, and nothing of their columns.
+
+Run by the Python of dbt's environment, which has that parser: `python sql_sender.py URL NAMESPACE`, statements as a
+JSON list of [job, statement] on its standard input.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import json
+import sys
+import uuid
+from datetime import UTC, datetime
+
+from openlineage.client import OpenLineageClient
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import sql_job
+from openlineage.client.transport.http import HttpConfig, HttpTransport
+from openlineage.common.sql import parse
+
+
+def main(url: str, namespace: str) -> None:
+    client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=url)))
+    for name, statement in json.load(sys.stdin):
+        found = parse([statement], dialect="postgres", default_schema="public")
+        assert found is not None
+        assert not found.errors, [error.message for error in found.errors]
+        client.emit(
+            RunEvent(
+                eventTime=datetime.now(UTC).isoformat(),
+                eventType=RunState.COMPLETE,
+                run=Run(str(uuid.uuid4())),
+                job=Job(namespace, name, {"sql": sql_job.SQLJobFacet(statement)}),
+                producer="https://example.com/sql",
+                inputs=[InputDataset(namespace, table.qualified_name) for table in found.in_tables],
+                outputs=[OutputDataset(namespace, table.qualified_name) for table in found.out_tables],
+            )
+        )
+    client.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,75 @@
+"""openlineage-python's own clients send many runs, packed, and the graph has every one of them as it ended.
+
+`tests/ingest/test_clients.py` holds that what they send arrives; here it is looked at from the far end.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from openlineage.client import OpenLineageClient
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
+from openlineage.client.facet_v2 import error_message_run
+from openlineage.client.transport.async_http import AsyncHttpConfig, AsyncHttpTransport
+from openlineage.client.transport.http import HttpCompression, HttpConfig, HttpTransport
+
+from tests.producers.conftest import Shop
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+
+RUNS = 30
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def story(job: str, number: int) -> list[RunEvent]:
+    """START, RUNNING and an end: every third run fails. Datasets are named by the end alone."""
+    run = Run(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{job}/{number}")))
+    failed = number % 3 == 0
+    ended = Run(
+        run.runId, {"errorMessage": error_message_run.ErrorMessageRunFacet("no till", "python")} if failed else {}
+    )
+    states = [RunState.START, RunState.RUNNING, RunState.FAIL if failed else RunState.COMPLETE]
+    return [
+        RunEvent(
+            eventTime=(START + timedelta(hours=number, seconds=second)).isoformat(),
+            eventType=state,
+            run=ended if second == 2 else run,
+            job=Job("client", job),
+            producer="https://example.com/till",
+            inputs=[InputDataset("client", f"{job}/day {number}")] if second == 2 else [],
+            outputs=[OutputDataset("client", f"{job}/sales")] if second == 2 else [],
+        )
+        for second, state in enumerate(states)
+    ]
+
+
+def check(shop: Shop, job: str) -> None:
+    runs = shop.runs_of("client", job)
+    assert [run["status"] for run in runs] == ["FAIL" if number % 3 == 0 else "COMPLETE" for number in range(RUNS)]
+    assert {run["attempts"] for run in runs} == {1}
+    assert {run["error"] for run in runs if run["status"] == "FAIL"} == {"no till"}
+    assert shop.upstream("client", f"{job}/sales") == {f"{job}/day {number}" for number in range(RUNS)}
+    assert shop.set_aside() == 0
+
+
+def test_the_sync_client(shop: Shop) -> None:
+    transport = HttpTransport(HttpConfig(url=shop.url, compression=HttpCompression.GZIP))
+    client = OpenLineageClient(transport=transport)
+    for number in range(RUNS):
+        for event in story("sync", number):
+            client.emit(event)
+    client.close()
+    check(shop, "sync")
+
+
+def test_the_async_client_whose_events_overtake_each_other(shop: Shop) -> None:
+    transport = AsyncHttpTransport(AsyncHttpConfig(url=shop.url, compression=HttpCompression.GZIP))
+    client = OpenLineageClient(transport=transport)
+    for number in range(RUNS):
+        for event in story("async", number):
+            client.emit(event)
+    assert client.close(timeout=30)
+    assert transport.event_stats == {"pending": 0, "success": 3 * RUNS, "failed": 0}
+    check(shop, "async")
