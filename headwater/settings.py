@@ -51,6 +51,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_bytes_max: int = 100 * 2**20
     # How many events the worker folds into one transaction.
     fold_events_max: int = 1_000
+    # An event that says it happened this much after it was received is counted as one from the future.
+    future_seconds: int = 60
     log_level: str = "info"
 
     def __repr__(self) -> str:
@@ -116,5 +118,7 @@ def _refuse_unsafe(settings: Settings) -> None:
     for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max"):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
+    if settings.future_seconds < 0:
+        raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} is no port")
