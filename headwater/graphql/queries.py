@@ -11,9 +11,10 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import failures, lineage, search
+from headwater.cypher import conformance, failures, lineage, search
 from headwater.cypher.lineage import DEPTH_DEFAULT
 from headwater.errors import QueryError
+from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
 from headwater.graphql.enums import Direction
 from headwater.graphql.fields import resolved
@@ -120,6 +121,16 @@ class Query:
     async def search(self, info: Info, text: str, first: First = 20) -> list[Node]:
         found = await info.context.ask(search.search, info.context.database, text, first=first)
         return [Node.of(node) for node in found]
+
+    @resolved("What producers' events do against the specification, how often, and how to mend it.")
+    async def conformance(
+        self,
+        info: Info,
+        producer: Annotated[str, strawberry.argument(description="Only producers whose name begins so.")] = "",
+        first: First = 100,
+    ) -> Conformance:
+        found = await info.context.ask(conformance.producers, info.context.database, producer=producer, first=first)
+        return Conformance(producers=[Producer.of(counted) for counted in found])
 
 
 def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:
