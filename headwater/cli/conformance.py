@@ -1,0 +1,92 @@
+"""`headwater conformance`: which producers break which rules of the specification, and how far off their clocks are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from headwater.cli.options import Home, Json, graph
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from headwater.cypher.conformance import Producer
+
+
+def conformance(
+    home: Home = None,
+    producer: Annotated[str | None, typer.Option(help="Only producers whose name begins so.")] = None,
+    first: Annotated[int, typer.Option(help="At most so many producers.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Show what each producer's events do against the specification, and how to mend it."""
+    from headwater.cli import show
+    from headwater.cypher.conformance import producers
+
+    found = producers(graph(home), producer=producer or "", first=first)
+    if as_json:
+        show.json_of([_data(one) for one in found])
+        return
+    for one in found:
+        _show(one)
+    show.console().print(f"[dim]{len(found)} producers[/]")
+
+
+def _data(found: Producer) -> dict[str, Any]:
+    skew = found.skew
+    return {
+        "producer": found.producer,
+        "events": found.events,
+        "first": found.first,
+        "last": found.last,
+        "fromTheFuture": found.from_the_future,
+        "skewSeconds": {"min": skew.min, "median": skew.median, "max": skew.max} if skew else None,
+        "findings": [vars(finding) for finding in found.findings],
+    }
+
+
+def _show(found: Producer) -> None:
+    """A producer as a heading and a table; below it, how to mend what was found, once per rule."""
+    from rich.markup import escape
+
+    from headwater.cli import show
+
+    out = show.console()
+    out.print(f"[bold]{escape(found.producer or '(no producer)')}[/]  {found.events:,} events")
+    if found.skew is not None:
+        skew = found.skew
+        out.print(
+            f"  [dim]received {_seconds(skew.median)} after they happened "
+            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.from_the_future:,} from the future[/]"
+        )
+    if found.findings:
+        out.print(_table(found))
+        mends = {finding.rule: f"{finding.meaning} {finding.mend}" for finding in found.findings}
+        for rule, text in mends.items():
+            out.print(f"  [bold]{escape(rule)}[/]  {escape(text)}")
+    out.print()
+
+
+def _table(found: Producer) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("count", "rule", "field", "detail", "receipt", box=None, header_style="bold", pad_edge=False)
+    for finding in found.findings:
+        style = "red" if finding.severity == "wrong" else "yellow"
+        table.add_row(
+            f"{finding.count:,}",
+            f"[{style}]{escape(finding.rule)}[/]",
+            escape(finding.field),
+            escape(finding.detail),
+            str(finding.receipt),
+        )
+    return table
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.3f} s" if abs(seconds) < 10 else f"{seconds:,.0f} s"
+
+
+COMMANDS = {"conformance": conformance}

@@ -1,0 +1,57 @@
+"""`headwater conformance` on the real Neo4j: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli import app
+from headwater.cypher.database import Database
+from headwater.ingest.tally import tally
+from headwater.ingest.tally_writer import write_tallies
+from headwater.schema.events import parse
+
+pytestmark = pytest.mark.neo4j
+
+BODY = b'{"eventTime": "2026-01-31T12:00:00Z", "job": {"namespace": "etl", "name": "[load]"}, "producer": "a:[b]"}'
+RECEIVED = 1_769_860_803_000_000
+
+
+@pytest.fixture(autouse=True)
+def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One event is counted, and the command asks the tests' own graph."""
+    del clean_graph
+    with database.write() as transaction:
+        write_tallies(transaction, tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_after=60))
+    monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["conformance", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_table_for_people() -> None:
+    shown = run()
+    for words in (
+        "a:[b]",
+        "1 events",
+        "received 3.000 s after",
+        "missing-schema-url",
+        "Send `schemaURL`",
+        "1 producers",
+    ):
+        assert words in shown
+
+
+def test_json_for_programs() -> None:
+    [found] = json.loads(run("--json"))
+    assert (found["producer"], found["events"], found["skewSeconds"]["median"]) == ("a:[b]", 1, 3.0)
+    assert [(finding["rule"], finding["receipt"]) for finding in found["findings"]] == [("missing-schema-url", 4)]
+
+
+def test_only_one_producer() -> None:
+    assert "0 producers" in run("--producer", "b:")
