@@ -1,11 +1,14 @@
-"""A canonical picture of the whole graph: equal exactly when two graphs are the same. For comparing in tests."""
+"""A canonical picture of the whole graph: equal exactly when two graphs are the same. For comparing in tests.
+
+Tallies are left out: they count receipts, and an event received twice is two.
+"""
 
 from __future__ import annotations
 
 from headwater.cypher.database import Database
 
 _NODES = """
-MATCH (n) WHERE NOT n:Migration AND NOT n:WriteLock AND NOT n:Checkpoint
+MATCH (n) WHERE NOT n:Migration AND NOT n:WriteLock AND NOT n:Checkpoint AND NOT n:Producer AND NOT n:Finding
 RETURN labels(n) AS labels, properties(n) AS properties
 """
 _EDGES = """

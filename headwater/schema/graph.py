@@ -14,6 +14,13 @@ Nodes (every one has `urn`; `facts` is what `project` made the node from, as JSO
 | Answer | answerId, type, content, generatedAt, generatedBy |
 | Column | namespace, dataset (name), name (the field), type, current |
 
+Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker counted:
+
+| label | properties |
+|---|---|
+| Producer | producer, events, first, last, fromTheFuture, skewMin, skewMedian, skewMax (seconds) |
+| Finding | producer, rule, field, count, first, last, receipt, example, detail |
+
 Edges. History, what happened:
 
     (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount on both where it was sent
