@@ -9,7 +9,7 @@ from statistics import median as true_median
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.cypher import conformance
@@ -25,6 +25,8 @@ TIME = "2026-01-31T12:00:00Z"
 AT = instant_of(TIME)
 SECOND = 1_000_000
 SENDER = "https://example.com/etl"
+# A busy machine is no fault of what is tried.
+PATIENT = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
 def event(**fields: Any) -> dict[str, Any]:
@@ -60,6 +62,7 @@ RECEIPTS = st.builds(tallied, EVENTS, st.integers(AT - 3600 * SECOND, AT + 3600 
 TALLIES = st.lists(RECEIPTS, max_size=4).map(lambda several: reduce(join, several, Tallies()))
 
 
+@PATIENT
 @given(TALLIES, TALLIES, TALLIES)
 def test_joining_is_associative_and_commutative_and_nothing_changes_nothing(a: Tallies, b: Tallies, c: Tallies) -> None:
     assert join(a, join(b, c)) == join(join(a, b), c)
@@ -67,6 +70,7 @@ def test_joining_is_associative_and_commutative_and_nothing_changes_nothing(a: T
     assert join(a, Tallies()) == a
 
 
+@PATIENT
 @given(st.lists(RECEIPTS, max_size=6))
 def test_absorbing_is_joining_and_every_event_is_counted_once(receipts: list[Tallies]) -> None:
     into = Tallies()
@@ -110,6 +114,7 @@ def test_the_example_is_the_first_receipt_that_shows_it() -> None:
     assert '"eventType": "start"' in found.example.snippet
 
 
+@PATIENT
 @given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=9).filter(lambda skews: len(skews) % 2 == 1))
 def test_a_median_is_off_by_a_fifth_at_most(skews: list[int]) -> None:
     produced = reduce(join, (tallied(event(), AT + skew) for skew in skews)).producers[producer_urn(SENDER)].skews
@@ -139,6 +144,7 @@ def test_a_snippet_is_the_text_around_the_field(field: str, shows: str) -> None:
     assert len(found) <= EXAMPLE_CHARACTERS_MAX
 
 
+@PATIENT
 @given(st.binary(max_size=2_000), st.text(max_size=20))
 def test_a_snippet_of_anything_is_a_text(body: bytes, field: str) -> None:
     assert len(snippet(body, field)) <= EXAMPLE_CHARACTERS_MAX

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import EventError
@@ -195,12 +195,14 @@ def test_real_producers_break_the_specification_in_known_ways_only(capture: Path
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
 )
 KEYS = st.sampled_from(["parent", "parentRun", "ownership", "columnLineage", "schema", "x", "_deleted"])
 
 
-@given(st.dictionaries(KEYS, VALUES), st.dictionaries(KEYS, VALUES))
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
 def test_no_facet_makes_it_fail(run: dict[str, Any], dataset: dict[str, Any]) -> None:
     event = run_event(run={"runId": UUID, "facets": run}, outputs=[{**DATASET, "facets": dataset}])
     body = json.dumps(event).encode()

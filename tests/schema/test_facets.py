@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.schema import facets
@@ -249,7 +249,8 @@ WORDS = st.sampled_from(["fields", "inputFields", "namespace", "name", "field", 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()
 
 
-@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner)))
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner), max_leaves=10))
 def test_salvage_never_fails_and_what_it_saves_is_valid(value: object) -> None:
     kept = salvage(facets.lineage.ColumnLineage, json.dumps(value))
     if kept is not None:
