@@ -33,7 +33,7 @@ from headwater.health import metrics
 from headwater.ingest import http as ingest
 from headwater.ingest.appender import Appender
 from headwater.ingest.http import problem
-from headwater.ingest.redaction import redact
+from headwater.ingest.redact import Redactor, load_key
 from headwater.ingest.spool import Spool
 from headwater.schema.events import parse
 from headwater.settings import LOOPBACK, Settings
@@ -60,11 +60,12 @@ def create_app(settings: Settings) -> Starlette:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     appender = Appender(spool)
+    redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
     database = connect(settings)
 
     async def submit(events: Sequence[Mapping[str, Any]]) -> None:
         """What GraphQL's mutations send takes the way of every other event."""
-        bodies = [redact(msgspec.json.encode(event)) for event in events]
+        bodies = [redactor.redact(msgspec.json.encode(event)) for event in events]
         for body in bodies:
             parse(body, received=time.time_ns() // 1_000)
         await asyncio.wrap_future(appender.append(bodies))
@@ -86,6 +87,7 @@ def create_app(settings: Settings) -> Starlette:
             appender,
             event_bytes_max=settings.event_bytes_max,
             batch_bytes_max=settings.batch_bytes_max,
+            redact=redactor.redact,
             counted=_count,
         ),
         *health.routes(database, own_spool),

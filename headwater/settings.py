@@ -21,6 +21,10 @@ PREFIX = "HEADWATER_"
 # Read elsewhere than here: by the jar resolver, and by Spark jobs that send their lineage.
 _OTHERS = frozenset({"HEADWATER_API_KEY", "HEADWATER_IVY_SETTINGS"})
 _PATH = re.compile(r"`\$\.(\w+)`")
+# Never shown.
+_SECRET = frozenset({"neo4j_password", "redaction_key"})
+# With a shorter one, what was hashed could be found by trying keys.
+REDACTION_KEY_CHARACTERS_MIN = 16
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -46,6 +50,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spool: str = ""
     # The spool answers 503 beyond this size.
     spool_bytes_max: int = 20 * 2**30
+    # Under which e-mail addresses and card numbers are hashed; empty: a key that is made once, beside the spool.
+    redaction_key: str = ""
     # The largest event, and the largest batch, after unpacking.
     event_bytes_max: int = 10 * 2**20
     batch_bytes_max: int = 100 * 2**20
@@ -56,9 +62,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     log_level: str = "info"
 
     def __repr__(self) -> str:
-        shown = (
-            f"{name}={value!r}" for name, value in msgspec.structs.asdict(self).items() if name != "neo4j_password"
-        )
+        shown = (f"{name}={value!r}" for name, value in msgspec.structs.asdict(self).items() if name not in _SECRET)
         return f"Settings({', '.join(shown)})"
 
     @property
@@ -68,6 +72,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def spool_path(self) -> Path:
         return Path(self.spool).expanduser() if self.spool else self.home_path / "spool.db"
+
+    @property
+    def redaction_key_path(self) -> Path:
+        return self.spool_path.with_name("redaction.key")
 
     @property
     def cache_path(self) -> Path:
@@ -118,6 +126,8 @@ def _refuse_unsafe(settings: Settings) -> None:
     for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max"):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
+    if 0 < len(settings.redaction_key) < REDACTION_KEY_CHARACTERS_MIN:
+        raise SettingsError(f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more")
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:

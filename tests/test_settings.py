@@ -60,6 +60,7 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_ALLOW_ANONYMOUS", "perhaps"),
         ("HEADWATER_HOST", "0.0.0.0"),
         ("HEADWATER_HOST", "10.0.0.1"),
+        ("HEADWATER_REDACTION_KEY", "too short"),
     ],
 )
 def test_what_is_wrong_is_named(variable: str, value: str) -> None:
@@ -90,10 +91,12 @@ def test_the_password_from_its_file(tmp_path: Path) -> None:
 
 def test_a_password_is_never_shown() -> None:
     assert "hunter2" not in repr(load({"HEADWATER_NEO4J_PASSWORD": "hunter2"}))
+    assert "hunter2" not in repr(load({"HEADWATER_REDACTION_KEY": "hunter2" * 3}))
 
 
 @pytest.mark.parametrize("field", msgspec.structs.fields(Settings), ids=lambda field: field.name)
 def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
-    text = "7" if field.type is int else "true" if field.type is bool else "localhost"
+    text = "7" if field.type is int else "true" if field.type is bool else "localhost" * 2
+    text = "localhost" if field.name == "host" else text
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value

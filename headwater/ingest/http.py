@@ -13,7 +13,7 @@
 
 Never a redirect (some clients take any code under 400 as success: the event would be lost in silence), never 429 or
 507 (clients do not retry them), never 500 for a bad event (clients send it five more times). Accepting waits for
-the disk and for nothing else. Secrets are taken out before anything is written (`redaction`).
+the disk and for nothing else. Secrets are taken out before anything is written (`redact`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from starlette.routing import Route
 
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.appender import Appender
-from headwater.ingest.redaction import redact
 from headwater.schema.events import parse
 
 BATCH_EVENTS_MAX = 100_000
@@ -48,6 +47,7 @@ _AT_ONCE_BYTES_MAX = 256 * 1024
 _PIECE_BYTES = 2**20
 
 Counted = Callable[[int, int], None]
+Redact = Callable[[bytes], bytes]
 T = TypeVar("T")
 
 
@@ -69,19 +69,22 @@ class Failed(msgspec.Struct):
     field: str
 
 
-def routes(appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, counted: Counted) -> list[Route]:
-    """The routes of ingest. `counted(accepted, refused)` hears of every request."""
+def routes(
+    appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, redact: Redact, counted: Counted
+) -> list[Route]:
+    """The routes of ingest. What `redact` makes of an event is kept; `counted(accepted, refused)` hears of every
+    request."""
 
     async def one(request: Request) -> Response:
         body = await _body(request, event_bytes_max)
-        event = await _aside(body, _judge)
+        event = await _aside(body, lambda body: redact(_judged(body)))
         seq = await asyncio.wrap_future(appender.append([event]))
         counted(1, 0)
         return _json({"receipt": seq}, 201)
 
     async def batch(request: Request) -> Response:
         body = await _body(request, batch_bytes_max)
-        good, failed = await _aside(body, lambda body: _judged(_elements(body), event_bytes_max))
+        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, redact))
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
@@ -182,15 +185,15 @@ async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
     return await anyio.to_thread.run_sync(look, body)
 
 
-def _judge(body: bytes) -> bytes:
-    """The event as it is to be kept. Raises EventError when it is none."""
+def _judged(body: bytes) -> bytes:
+    """The same event. Raises EventError when it is none."""
     try:
         parse(body, received=time.time_ns() // 1_000)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.mend = "POST arrays to /api/v1/lineage/batch."
         raise
-    return redact(body)
+    return body
 
 
 def _elements(body: bytes) -> list[bytes]:
@@ -240,7 +243,8 @@ def _split(body: bytes) -> list[bytes]:
     return elements
 
 
-def _judged(elements: list[bytes], event_bytes_max: int) -> tuple[list[bytes], list[Failed]]:
+def _sorted_out(elements: list[bytes], event_bytes_max: int, redact: Redact) -> tuple[list[bytes], list[Failed]]:
+    """The events as they are to be kept, and what was none."""
     if len(elements) > BATCH_EVENTS_MAX:
         raise BodyError(f"more than {BATCH_EVENTS_MAX} events in one batch", status=413, mend="Send smaller batches.")
     good: list[bytes] = []

@@ -116,7 +116,9 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
 @contextmanager
 def served(appender: Appender) -> Iterator[int]:
     """The routes of ingest on a real socket; yields the port."""
-    routes = ingest.routes(appender, event_bytes_max=2**20, batch_bytes_max=2**20, counted=lambda *_: None)
+    routes = ingest.routes(
+        appender, event_bytes_max=2**20, batch_bytes_max=2**20, redact=bytes, counted=lambda *_: None
+    )
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=list(routes)), log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.project import answer_view, dataset_view, job_properties, run_view
-from headwater.ingest.redaction import redact
+from headwater.ingest.redact import Redactor
 from headwater.schema import native
 from headwater.schema.events import Event, parse
 from headwater.schema.urns import URN_BYTES_MAX, parse_urn
 
 CAPTURE = Path(__file__).parent.parent / "captures" / "spark_flights.jsonl"
+redact = Redactor(b"a key of the tests").redact
 NOON = "2026-01-01T12:00:00Z"
 OURS: list[dict[str, Any]] = [
     native.answer_event(
