@@ -8,6 +8,7 @@ day and the number of the try, so the second run of the day sends the ids of the
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,18 +38,17 @@ class Airflow:
 
     def __init__(self, shop: Shop, programs: Path, folder: Path) -> None:
         self.folder = folder
+        shutil.copytree(DAGS, folder / "dags")
         self._shop, self._programs = shop, programs
         till = {"conn_type": "sqlite", "host": str(folder / "till.db")}
         self._settings = {
             "SHOP": str(folder),
             "AIRFLOW_HOME": str(folder / "airflow"),
-            "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(folder / "dags"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "false",
             "AIRFLOW__OPENLINEAGE__NAMESPACE": JOBS,
             "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "http", "url": shop.url, "compression": "gzip"}),
             "AIRFLOW_CONN_TILL": json.dumps(till),
-            # Airflow leaves no compiled files beside the DAG.
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
 
     def said(self, *arguments: str) -> str:
