@@ -1,4 +1,4 @@
-"""Bodies that somebody will send one day: each with a name, and whether the door lets it through."""
+"""Bodies that somebody will send one day: each with a name, and what the door says to it."""
 
 from __future__ import annotations
 
@@ -147,21 +147,22 @@ ACCEPTED: dict[str, bytes] = {
     "a marker of redaction": event(facets={"x": {"password": 'p"\\', "key": "-----BEGIN PRIVATE KEY-----\"x"}}),
 }  # fmt: skip
 
-REFUSED: dict[str, bytes] = {
-    "nothing": b"",
-    "NaN": statistics("NaN"),
-    "Infinity": statistics("-Infinity"),
-    "a number with leading zeros": statistics("007"),
-    "single quotes": b"{'run': 1}",
-    "a comma too many": raw('"run":{"runId":"n"},'),
-    "cut short": event()[:-1],
-    "twice": event() * 2,
-    "UTF-16": event().decode().encode("utf-16"),
-    "text that is no UTF-8 in a name": raw('"run":{"runId":"?"}').replace(b"?", b"\xff"),
-    "a raw control character": raw('"run":{"runId":"a\x01b"}'),
-    "nested 10,000 deep": facet_nested(10_000),
-    "an array nested 30,000 deep": b"[" * 30_000 + b"]" * 30_000,
-    "blank names": job_named("\u00a0\u2003\t"),
-    "a type of 64 kB": event(eventType="S" * LONG),
-    "a time of 64 kB": event(eventTime="2" * LONG),
+# With the status and the field of the answer.
+MALFORMED: dict[str, tuple[bytes, int, str]] = {
+    "nothing": (b"", 400, "body"),
+    "NaN": (statistics("NaN"), 400, "body"),
+    "Infinity": (statistics("-Infinity"), 400, "body"),
+    "a number with leading zeros": (statistics("007"), 400, "body"),
+    "single quotes": (b"{'run': 1}", 400, "body"),
+    "a comma too many": (raw('"run":{"runId":"n"},'), 400, "body"),
+    "cut short": (event()[:-1], 400, "body"),
+    "twice": (event() * 2, 400, "body"),
+    "UTF-16": (event().decode().encode("utf-16"), 400, "body"),
+    "text that is no UTF-8 in a name": (raw('"run":{"runId":"?"}').replace(b"?", b"\xff"), 400, "body"),
+    "a raw control character": (raw('"run":{"runId":"a\x01b"}'), 400, "body"),
+    "nested 10,000 deep": (facet_nested(10_000), 400, "body"),
+    "an array nested 30,000 deep": (b"[" * 30_000 + b"]" * 30_000, 422, "body"),
+    "blank names": (job_named("\u00a0\u2003\t"), 422, "job.name"),
+    "a type of 64 kB": (event(eventType="S" * LONG), 422, "eventType"),
+    "a time of 64 kB": (event(eventTime="2" * LONG), 422, "eventTime"),
 }
