@@ -257,7 +257,7 @@ def _sorted_out(elements: list[bytes], event_bytes_max: int, redact: Redact) -> 
             parse(element, received=received)
             good.append(redact(element))
         except EventError as error:
-            failed.append(Failed(index, error.message, False, error.field))
+            failed.append(Failed(index, error.message, False, error.field or "body"))
     return good, failed
 
 
