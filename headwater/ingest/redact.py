@@ -177,12 +177,24 @@ def _character(escape: re.Match[bytes]) -> bytes:
 # never ends is read to the end of the body, so that nothing is read twice.
 _INNER = rb'"((?:[^"\\]++|\\.)*+)(?:"|\\?\Z)'
 _TOKEN = re.compile(_INNER + rb"(\s*+:\s*+(?:" + _INNER + rb"|(-?[0-9][0-9.eE+-]*+))?+)?+|[{}]", re.DOTALL)
+# Where nothing is suspicious, a stack trace may have literals still; they have quotes, which JSON escapes.
+_TRACE_NAMES = "|".join(_DATA["stack_traces"]).encode()
+_TRACE = re.compile(rb'"(' + _TRACE_NAMES + rb')"(\s*+:\s*+' + _INNER + rb")", re.DOTALL)
 _NAME, _REST, _VALUE, _NUMBER = 1, 2, 3, 4
 # The property that says what the property `value` beside it is.
 _NAMING = frozenset({b"name", b"key"})
 # Most short strings come again and again.
 _SHORT_BYTES_MAX = 200
-_suspicious_short = lru_cache(maxsize=65_536)(_suspicious)
+
+
+@lru_cache(maxsize=65_536)
+def _suspicious_short(text: bytes) -> bool:
+    return _suspicious(b'"' + text + b'"')
+
+
+def _suspicious_long(text: bytes) -> bool:
+    return _suspicious(b'"' + text + b'"')
+
 
 Span = tuple[int, int]
 
@@ -208,9 +220,12 @@ class Redactor:
     def redact(self, body: bytes) -> bytes:
         """The event without its secrets; the very same bytes when it has none. Redacting twice changes no more."""
         plain = _plain(body)
-        if not _suspicious(plain):
+        if _suspicious(plain):
+            changes = self._changes(plain, _TOKEN)
+        elif b"\\" in plain or b"'" in plain:
+            changes = self._changes(plain, _TRACE)
+        else:
             return body
-        changes = self._changes(plain)
         if not changes:
             return body
         parts: list[bytes] = []
@@ -220,11 +235,11 @@ class Redactor:
             done = end
         return b"".join((*parts, plain[done:]))
 
-    def _changes(self, body: bytes) -> dict[Span, bytes]:
+    def _changes(self, body: bytes, tokens: re.Pattern[bytes]) -> dict[Span, bytes]:
         """What to put in the place of which strings and numbers."""
         changes: dict[Span, bytes] = {}
         holders, now = [], _Object()
-        for token in _TOKEN.finditer(body):
+        for token in tokens.finditer(body):
             mark = token[0]
             if mark == b"{":
                 holders.append(now)
@@ -232,41 +247,40 @@ class Redactor:
             elif mark == b"}":
                 now = holders.pop() if holders else now
             elif token[_REST] is None:
-                self._string(changes, body, _quoted(token, _NAME), _kind(now.name))
+                self._string(changes, token, _NAME, _kind(now.name))
             else:
                 now.name = token[_NAME]
-                self._string(changes, body, _quoted(token, _NAME), _Kind.NAME)
-                self._property(changes, body, token, now)
+                self._string(changes, token, _NAME, _Kind.NAME)
+                self._property(changes, token, now)
         return changes
 
-    def _property(self, changes: dict[Span, bytes], body: bytes, token: re.Match[bytes], now: _Object) -> None:
+    def _property(self, changes: dict[Span, bytes], token: re.Match[bytes], now: _Object) -> None:
         value, kind = token[_VALUE], _kind(now.name)
         if value is None:
             if token[_NUMBER] is not None and (kind is _Kind.SECRET or (now.secret and now.name == b"value")):
                 changes[token.span(_NUMBER)] = _QUOTED_MASK
             return
-        span = _quoted(token, _VALUE)
         if now.name == b"value":
-            now.value = span
+            now.value = _quoted(token, _VALUE)
             kind = _Kind.SECRET if now.secret else kind
         elif now.name in _NAMING and _kind(value) is _Kind.SECRET:
             now.secret = True
             if now.value is not None:
                 changes[now.value] = _QUOTED_MASK
-        self._string(changes, body, span, kind)
+        self._string(changes, token, _VALUE, kind)
 
-    def _string(self, changes: dict[Span, bytes], body: bytes, span: Span, kind: _Kind) -> None:
+    def _string(self, changes: dict[Span, bytes], token: re.Match[bytes], group: int, kind: _Kind) -> None:
         if kind is _Kind.SECRET:
-            changes[span] = _QUOTED_MASK
+            changes[_quoted(token, group)] = _QUOTED_MASK
             return
-        quoted = body[span[0] : span[1]]
-        look = _suspicious_short if len(quoted) <= _SHORT_BYTES_MAX else _suspicious
-        if not look(quoted) and kind is not _Kind.TRACE:
+        inner = token[group]
+        look = _suspicious_short if len(inner) <= _SHORT_BYTES_MAX else _suspicious_long
+        if kind is not _Kind.TRACE and not look(inner):
             return
-        text = _text(quoted)
+        text = _text(inner)
         clean = self._clean(text, kind)
         if clean != text:
-            changes[span] = _json(clean)
+            changes[_quoted(token, group)] = _json(clean)
 
     def _clean(self, text: str, kind: _Kind) -> str:
         text = _without(text, _IN_NAMES if kind is _Kind.NAME else _IN_TEXT)
@@ -347,12 +361,14 @@ def _quoted(token: re.Match[bytes], group: int) -> Span:
     return start - 1, min(end + 1, token.end())
 
 
-def _text(quoted: bytes) -> str:
-    text = quoted.decode("utf-8", "replace")
+def _text(inner: bytes) -> str:
+    text = inner.decode("utf-8", "replace")
+    if "\\" not in text:
+        return text
     try:
-        return str(json.loads(text, strict=False))
+        return str(json.loads(f'"{text}"', strict=False))
     except ValueError:  # an escape that is none: what it hides must go all the same
-        return text[1:-1]
+        return text
 
 
 def _json(text: str) -> bytes:
