@@ -33,7 +33,8 @@ from headwater.health import metrics
 from headwater.ingest import http as ingest
 from headwater.ingest.appender import Appender
 from headwater.ingest.http import problem
-from headwater.ingest.redact import Redactor, load_key
+from headwater.ingest.redact import Redactor
+from headwater.ingest.redaction_key import load_key
 from headwater.ingest.spool import Spool
 from headwater.schema.events import parse
 from headwater.settings import LOOPBACK, Settings

@@ -20,24 +20,15 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import re
-import secrets
 import string
 import tomllib
-from contextlib import suppress
 from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from headwater.errors import SettingsError
-
 _HASH_CHARACTERS = 12
-_KEY_BYTES = 32
-# The shortest key that is taken: with a shorter one, hashed addresses could be found by trying keys.
-_KEY_CHARACTERS_MIN = 16
 
 _DATA: dict[str, Any] = tomllib.loads(files("headwater.ingest").joinpath("redact.toml").read_text(encoding="utf-8"))
 
@@ -298,14 +289,14 @@ class Redactor:
     def _cards(self, run: re.Match[str]) -> str:
         """A run of groups of digits, the card numbers in it hashed."""
         text = run[0]
-        groups = list(_GROUP.finditer(text))
+        groups = [group.span() for group in _GROUP.finditer(text)]
         parts: list[str] = []
         done = first = 0
         while first < len(groups):
-            digits, after = _card(groups, first)
+            digits, after = _card(text, groups, first)
             if digits:
-                parts += (text[done : groups[first].start()], self._hashed("card", digits))
-                done = groups[after - 1].end()
+                parts += (text[done : groups[first][0]], self._hashed("card", digits))
+                done = groups[after - 1][1]
             first = after
         return "".join((*parts, text[done:]))
 
@@ -330,12 +321,12 @@ _CARD_GROUP = range(3, 8)
 _CARD_FIRST = frozenset("23456")
 
 
-def _card(groups: list[re.Match[str]], first: int) -> tuple[str, int]:
+def _card(text: str, groups: list[Span], first: int) -> tuple[str, int]:
     """The digits of the card number that begins with this group, or "", and the group after it."""
     digits = ""
-    if groups[first][0][0] in _CARD_FIRST:
+    if text[groups[first][0]] in _CARD_FIRST:
         for index in range(first, len(groups)):
-            group = groups[index][0]
+            group = text[slice(*groups[index])]
             digits += group
             if len(digits) >= _CARD_DIGITS.stop or (index > first and len(group) not in _CARD_GROUP):
                 break
@@ -376,38 +367,3 @@ def _json(text: str) -> bytes:
         return json.dumps(text, ensure_ascii=False).encode()
     except UnicodeEncodeError:  # half a character, which only an escape can write
         return json.dumps(text).encode()
-
-
-# The key -------------------------------------------------------------------------------------------------------------
-
-
-def load_key(path: Path) -> bytes:
-    """The key kept in this file, which is made, readable by its owner only, if it is not there yet.
-
-    Raises SettingsError when it cannot be read or made, or holds no key.
-    """
-    try:
-        if not path.exists():
-            _make_key(path)
-        key = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: the key of redaction cannot be read: {error}") from error
-    if len(key) < _KEY_CHARACTERS_MIN:
-        raise SettingsError(f"{path} holds no key of redaction", mend="Put it back, or remove it to have one made.")
-    return key.encode()
-
-
-def _make_key(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(_KEY_BYTES) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        # Two that start at once: the first one's key stays.
-        with suppress(FileExistsError):
-            os.link(fresh, path)
-    finally:
-        fresh.unlink()

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import SettingsError
-from headwater.ingest.redact import Redactor, load_key
+from headwater.ingest.redact import Redactor
+from headwater.ingest.redaction_key import load_key
 from tests.histories import histories
 
 CAPTURES = Path(__file__).parents[1] / "captures"
