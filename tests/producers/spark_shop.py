@@ -260,6 +260,8 @@ def run(program: Program, app: str, url: str, folder: str, settings: Mapping[str
     print(json.dumps(vars(steps)), flush=True)
 
 
+APPS = {"batch": "shop_nightly", "stream": "shop_stream"}
+
 if __name__ == "__main__":
     name, where, home = sys.argv[1:]
-    run({"batch": batch, "stream": stream}[name], f"shop_{name}", where, home)
+    run({"batch": batch, "stream": stream}[name], APPS[name], where, home)
