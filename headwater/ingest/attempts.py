@@ -18,27 +18,37 @@ _WORST_FIRST = ("FAIL", "ABORT", "COMPLETE")
 
 @dataclass(frozen=True)
 class Attempts:
-    """The last attempt of a run, and how many there were. Instants in microseconds since 1970, UTC."""
+    """The last attempt of a run, how many there were, and when those before it that succeeded began and ended.
+    Instants in microseconds since 1970, UTC."""
 
     status: str
     count: int
     started: int | None
     finished: int | None
     failed: int | None
+    succeeded_before: tuple[tuple[int, int], ...] = ()
 
 
 def attempts(states: Iterable[tuple[int, str]]) -> Attempts:
     """The state of a run from its (instant, START | COMPLETE | ABORT | FAIL) events, in any order."""
     count, started, endings = 0, None, list[tuple[int, str]]()
+    before = list[tuple[int, int]]()
     for instant, state in sorted(set(states), key=lambda pair: (pair[0], RANKS[pair[1]], pair[1])):
         if state != "START":
             count = max(count, 1)
             endings.append((instant, state))
         elif endings or count == 0:
+            if _worst(endings) == "COMPLETE":
+                ended = endings[-1][0]
+                before.append((ended if started is None else started, ended))
             count, started, endings = count + 1, instant, []
-    for worst in _WORST_FIRST:
-        instants = [instant for instant, state in endings if state == worst]
-        if instants:
-            failed = instants[0] if worst == "FAIL" else None
-            return Attempts(worst, count, started, instants[-1], failed)
-    return Attempts("RUNNING", max(count, 1), started, None, None)
+    worst = _worst(endings)
+    instants = [instant for instant, state in endings if state == worst]
+    failed = instants[0] if worst == "FAIL" else None
+    finished = instants[-1] if instants else None
+    return Attempts(worst or "RUNNING", max(count, 1), started, finished, failed, tuple(before))
+
+
+def _worst(endings: list[tuple[int, str]]) -> str:
+    states = {state for _, state in endings}
+    return next((worst for worst in _WORST_FIRST if worst in states), "")

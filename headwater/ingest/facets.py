@@ -21,8 +21,9 @@ class Statistics(msgspec.Struct, rename="camel"):
     file_count: Any = None
 
 
-class ErrorMessage(msgspec.Struct):
+class ErrorMessage(msgspec.Struct, rename="camel"):
     message: str
+    stack_trace: str | None = None
 
 
 class ProcessingEngine(msgspec.Struct):
@@ -32,6 +33,7 @@ class ProcessingEngine(msgspec.Struct):
 
 class NominalTime(msgspec.Struct, rename="camel"):
     nominal_start_time: str
+    nominal_end_time: str | None = None
 
 
 class RunDetails(msgspec.Struct, rename="camel"):
@@ -59,7 +61,13 @@ class SourceDetails(msgspec.Struct, rename="camel"):
 
 class TypeFacet(msgspec.Struct, rename="camel"):
     dataset_type: str | None = None
+    sub_type: str | None = None
+
+
+class JobKind(msgspec.Struct, rename="camel"):
     job_type: str | None = None
+    processing_type: str | None = None
+    integration: str | None = None
 
 
 class Sql(msgspec.Struct):
@@ -74,6 +82,123 @@ class SchemaField(msgspec.Struct):
 
 class Schema(msgspec.Struct):
     fields: list[SchemaField] = []
+
+
+class Owner(msgspec.Struct):
+    name: str
+
+
+class Owners(msgspec.Struct):
+    owners: list[Owner] = []
+
+
+class Documentation(msgspec.Struct):
+    description: str
+
+
+class Tag(msgspec.Struct):
+    key: str
+    value: str | None = None
+    field: str | None = None
+
+
+class Tags(msgspec.Struct):
+    tags: list[Tag] = []
+
+
+class DataSource(msgspec.Struct):
+    name: str | None = None
+    uri: str | None = None
+
+
+class Storage(msgspec.Struct, rename="camel"):
+    storage_layer: str | None = None
+    file_format: str | None = None
+
+
+class Catalog(msgspec.Struct):
+    name: str | None = None
+    type: str | None = None
+
+
+class Level(msgspec.Struct):
+    name: str
+
+
+class Hierarchy(msgspec.Struct):
+    hierarchy: list[Level] = []
+
+
+class LifecycleChange(msgspec.Struct, rename="camel"):
+    lifecycle_state_change: str
+
+
+class CodeLocation(msgspec.Struct, rename="camel"):
+    url: str | None = None
+    repo_url: str | None = None
+    path: str | None = None
+    version: str | None = None
+    branch: str | None = None
+
+
+class SourceCode(msgspec.Struct, rename="camel"):
+    language: str | None = None
+    source_code: str | None = None
+
+
+class ExternalQuery(msgspec.Struct, rename="camel"):
+    external_query_id: str
+    source: str | None = None
+
+
+class ExtractionFailure(msgspec.Struct, rename="camel"):
+    error_message: str
+
+
+class ExtractionError(msgspec.Struct):
+    errors: list[ExtractionFailure] = []
+
+
+class Assertion(msgspec.Struct):
+    assertion: str
+    success: bool
+    column: str | None = None
+    name: str | None = None
+
+
+class Assertions(msgspec.Struct):
+    assertions: list[Assertion] = []
+
+
+class TestExecution(msgspec.Struct):
+    name: str
+    status: str
+
+
+class Tests(msgspec.Struct):
+    tests: list[TestExecution] = []
+
+
+class MappedTask(msgspec.Struct, rename="camel"):
+    map_index: int
+
+
+# Fields nested deeper, or with a longer path, are no columns of their own: paths grow with the square of the depth.
+_FIELD_DEPTH_MAX = 50
+_FIELD_PATH_MAX = 2_000
+
+
+def flattened(fields: list[SchemaField], prefix: str = "", depth: int = 1) -> dict[str, str | None]:
+    """The types of fields by their dotted path, parents before children."""
+    flat: dict[str, str | None] = {}
+    for field in fields:
+        path = prefix + field.name
+        if not field.name.strip() or (prefix and len(path) > _FIELD_PATH_MAX):
+            continue
+        flat[path] = field.type
+        if field.fields and depth < _FIELD_DEPTH_MAX:
+            flat.update(flattened(field.fields, f"{path}.", depth + 1))
+    return flat
 
 
 def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:

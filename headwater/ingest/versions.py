@@ -1,9 +1,12 @@
-"""Which version of a dataset a run read and an answer cites: the one projection that spans entities.
+"""Which version of a dataset a run read and an answer cites.
 
 A reader is linked to the newest complete version made before it began, and to the newest one that a failed or
 unfinished run left after that one (it may have read either, and the one must not hide the other). Where nothing was
 made before, it read the first version that was already being made, or else a Source. When an event names the version,
-that version is taken.
+by the run that made it or by its producer's own name for it, and something is known to have made it, that one is taken.
+
+Clocks of producers differ: a run that was triggered by another (jobDependencies) began after that one ended, whatever
+their clocks say, so what the other made is taken where it is newer than anything found by time.
 
 Because a version may turn up, fail or move in time after its readers are known, every reader that a change can
 concern is linked afresh, from its own facts, in the same transaction. So links too are a function of the set of
@@ -14,43 +17,66 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
+from headwater.ingest.places import Places, learn_names
 from headwater.ingest.project import (
     AnswerView,
     Properties,
     RunView,
     answer_view,
+    cited_names,
     column_properties,
     run_view,
     source_properties,
 )
+from headwater.ingest.rows import run_rows
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
-from headwater.schema.urns import parse_urn, shown, source_urn
+from headwater.schema.naming import Naming
+from headwater.schema.urns import dataset_urn, parse_urn, shown, source_urn
+
+F = TypeVar("F", RunFacts, AnswerFacts)
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """A version that appeared or changed: the instants at which it was and is made."""
+    """A version that appeared or changed: the instants at which it was and is made, and the names that its producer
+    gave it then and gives it now."""
 
     artifact: str
     dataset: str
     instants: tuple[datetime, ...]
+    wanted: tuple[str, ...] = ()
 
     def row(self) -> Row:
-        return {**msgspec.structs.asdict(self), "instants": list(self.instants), "since": min(self.instants)}
+        lists = {"instants": list(self.instants), "wanted": list(self.wanted)}
+        return {**msgspec.structs.asdict(self), **lists, "since": min(self.instants)}
+
+
+class Read(msgspec.Struct):
+    """A dataset that was read: by which name, and which version of it where that was said."""
+
+    dataset: str
+    name: Name
+    pinned: str | None
+    version: str | None
+    properties: Properties
 
 
 class Reader(msgspec.Struct):
-    """A run or an answer, when it began, and what it reads: (dataset urn, its name, pinned version, properties)."""
+    """A run or an answer, when it began, and what it reads. `is_triggered` when it is known what it ran after."""
 
     urn: str
     at: datetime | None
-    reads: list[tuple[str, Name, str | None, Properties]]
+    reads: list[Read]
+    is_triggered: bool = False
     others: list[str] = []
     columns: dict[str, tuple[str, Properties]] = {}
+
+
+_PLACE = ("startedAt", "createdAt", "complete", "version")
 
 
 def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
@@ -58,18 +84,29 @@ def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
     moved = []
     for urn, now in new.artifacts.items():
         before = old.artifacts.get(urn) if old else None
-        if before and all(before[key] == now[key] for key in ("startedAt", "createdAt", "complete")):
+        if before and all(before[key] == now[key] for key in _PLACE):
             continue
-        times = (side[key] for side in (before, now) if side for key in ("startedAt", "createdAt"))
-        instants = {time for time in times if time}
+        sides = [side for side in (before, now) if side]
+        instants = {side[key] for side in sides for key in ("startedAt", "createdAt")} - {None}
+        wanted = {f"{now['dataset']}@{side['version']}" for side in sides if side["version"]}
         if instants:
-            moved.append(Moved(urn, now["dataset"], tuple(sorted(instants))))
-    return moved
+            moved.append(Moved(urn, now["dataset"], tuple(sorted(instants)), tuple(sorted(wanted))))
+    return moved + [_gone(urn, old.artifacts[urn]) for urn in gone_versions(old, new) if old]
+
+
+def gone_versions(old: RunView | None, new: RunView) -> list[str]:
+    """The versions that a run is no longer thought to have made."""
+    return sorted(old.artifacts.keys() - new.artifacts.keys()) if old else []
+
+
+def _gone(urn: str, properties: Properties) -> Moved:
+    instants = {properties[key] for key in ("startedAt", "createdAt")} - {None}
+    return Moved(urn, properties["dataset"], tuple(sorted(instants)))
 
 
 def run_reader(urn: str, facts: RunFacts, view: RunView) -> Reader:
-    reads = [(use.dataset, facts.inputs[use.dataset].dataset, use.pinned, use.properties) for use in view.uses]
-    return Reader(urn, view.node["startedAt"], reads)
+    reads = [Read(use.dataset, use.name, use.pinned, use.version, use.properties) for use in view.uses]
+    return Reader(urn, view.node["startedAt"], reads, bool(facts.after))
 
 
 def answer_reader(urn: str, view: AnswerView) -> Reader:
@@ -78,23 +115,29 @@ def answer_reader(urn: str, view: AnswerView) -> Reader:
         if citation.answer:
             reader.others.append(citation.answer)
             continue
-        name = Name(*citation.name)
         properties = {"pinned": True} if citation.pinned else {"pinned": None}
-        reader.reads.append((citation.dataset, name, citation.pinned, properties))
+        reader.reads.append(Read(citation.dataset, citation.name, citation.pinned, None, properties))
         if citation.column and citation.field:
-            reader.columns[citation.column] = (citation.dataset, column_properties(name, citation.field))
+            reader.columns[citation.column] = (citation.dataset, column_properties(citation.name, citation.field))
     return reader
 
 
 def relink(
-    transaction: Transaction, runs: Mapping[str, Reader], answers: Mapping[str, Reader], moved: Iterable[Moved]
+    transaction: Transaction,
+    readers: Mapping[str, Reader],
+    moved: Iterable[Moved],
+    gone: Iterable[str],
+    places: Places,
+    naming: Naming,
 ) -> set[str]:
     """Link these readers, and all others that the moved versions concern. Returns the urns of the runs linked."""
-    all_runs, all_answers = dict(runs), dict(answers)
-    _add_concerned(transaction, all_runs, all_answers, sorted(moved, key=lambda version: version.artifact))
+    all_runs = {urn: reader for urn, reader in readers.items() if urn.startswith("run:")}
+    all_answers = {urn: reader for urn, reader in readers.items() if urn.startswith("answer:")}
+    concerned = _concerned(transaction, sorted(moved, key=lambda version: version.artifact)) - readers.keys()
+    read_readers(transaction, concerned, all_runs, all_answers, places, naming)
     versions = _versions(transaction, [*all_runs.values(), *all_answers.values()])
     _mention(transaction, [*all_runs.values(), *all_answers.values()], versions)
-    left: set[str] = set()
+    left = set(gone)
     for readers, unlink, link in ((all_runs, "unlink_runs", "feeds"), (all_answers, "unlink_answers", "cited_by")):
         wanted = {urn: _wanted(reader, versions) for urn, reader in sorted(readers.items())}
         rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
@@ -111,48 +154,97 @@ def relink(
     return set(all_runs)
 
 
-def _add_concerned(
-    transaction: Transaction, runs: dict[str, Reader], answers: dict[str, Reader], moved: list[Moved]
-) -> None:
+def _concerned(transaction: Transaction, moved: list[Moved]) -> set[str]:
+    """The runs and answers that may have to be linked to another version because these moved."""
     rows = run_rows(transaction, "read/consumers_to_relink", [version.row() for version in moved])
-    urns = sorted({row["urn"] for row in rows} - runs.keys() - answers.keys())
-    for row in _facts(transaction, "runs", [urn for urn in urns if urn.startswith("run:")]):
-        run = msgspec.json.decode(row["facts"], type=RunFacts)
-        runs[row["urn"]] = run_reader(row["urn"], run, run_view(run))
-    for row in _facts(transaction, "answers", [urn for urn in urns if urn.startswith("answer:")]):
-        answer = msgspec.json.decode(row["facts"], type=AnswerFacts)
-        answers[row["urn"]] = answer_reader(row["urn"], answer_view(answer))
+    return {row["urn"] for row in rows}
 
 
-def _facts(transaction: Transaction, kind: str, urns: list[str]) -> list[Row]:
-    return transaction.run(f"read/facts_of_{kind}", urns=urns) if urns else []
+def read_readers(
+    transaction: Transaction,
+    urns: Iterable[str],
+    runs: dict[str, Reader],
+    answers: dict[str, Reader],
+    places: Places,
+    naming: Naming,
+) -> None:
+    """Add readers as the graph knows them."""
+    urns = sorted(urns)
+    run_facts = _facts(transaction, "runs", [urn for urn in urns if urn.startswith("run:")], RunFacts)
+    answer_facts = _facts(transaction, "answers", [urn for urn in urns if urn.startswith("answer:")], AnswerFacts)
+    learn_names(transaction, places, mentioned(run_facts.values(), answer_facts.values(), naming))
+    for urn, run in run_facts.items():
+        runs[urn] = run_reader(urn, run, run_view(run, places.names))
+    for urn, answer in answer_facts.items():
+        answers[urn] = answer_reader(urn, answer_view(answer, naming, places.names))
+
+
+def mentioned(runs: Iterable[RunFacts], answers: Iterable[AnswerFacts], naming: Naming) -> set[str]:
+    """The urns of all datasets that these name, in whatever way."""
+    names = {name for answer in answers for name in cited_names(answer, naming)}
+    urns: set[str] = set()
+    for run in runs:
+        urns.update(run.inputs, run.outputs)
+        names.update(name for usage in run.outputs.values() for name in (*usage.derived, *(usage.explicit or ())))
+    return urns | {dataset_urn(name.namespace, name.name) for name in names}
+
+
+def _facts(transaction: Transaction, kind: str, urns: list[str], type: type[F]) -> dict[str, F]:
+    rows = transaction.run(f"read/facts_of_{kind}", urns=urns) if urns else []
+    return {row["urn"]: msgspec.json.decode(row["facts"], type=type) for row in rows if row["facts"]}
 
 
 def _versions(transaction: Transaction, readers: list[Reader]) -> dict[tuple[str, str], list[str]]:
     """(reader urn, dataset urn) -> the urns of the versions it read."""
-    pairs = [
-        (reader, dataset, name)
-        for reader in readers
-        for dataset, name, pinned, _ in reader.reads
-        if pinned is None and reader.at is not None
-    ]
+    asked = [(reader, read) for reader in readers for read in reader.reads if read.pinned is None]
+    found = _named_versions(transaction, asked)
+    left = [pair for pair in asked if (pair[0].urn, pair[1].dataset) not in found and pair[0].at is not None]
+    triggered = _triggered_versions(transaction, [pair for pair in left if pair[0].is_triggered])
     rows = [
-        {"number": number, "consumer": reader.urn, "dataset": dataset, "at": reader.at}
-        for number, (reader, dataset, _) in enumerate(pairs)
+        {"number": number, "consumer": reader.urn, "dataset": read.dataset, "at": reader.at}
+        for number, (reader, read) in enumerate(left)
+    ]
+    for row in run_rows(transaction, "read/versions_at", rows):
+        reader, read = left[row["number"]]
+        key = (reader.urn, read.dataset)
+        made = [urn for urn in (row["complete"], row["partial"], row["begun"]) if urn is not None]
+        later = triggered.get(key)
+        # Anything found by time was made before the run's own clock said it began.
+        if later and reader.at and later[0] > reader.at:
+            made = [later[1]]
+        found[key] = made or [source_urn(read.name.namespace, read.name.name)]
+    return found
+
+
+def _named_versions(transaction: Transaction, asked: list[tuple[Reader, Read]]) -> dict[tuple[str, str], list[str]]:
+    """The versions that were asked for by their producer's name, where something is known to have made them."""
+    rows = [
+        {"consumer": reader.urn, "dataset": read.dataset, "version": read.version}
+        for reader, read in asked
+        if read.version
     ]
     found: dict[tuple[str, str], list[str]] = {}
-    for row in run_rows(transaction, "read/versions_at", rows):
-        reader, dataset, name = pairs[row["number"]]
-        made = [urn for urn in (row["complete"], row["partial"], row["begun"]) if urn is not None]
-        found[(reader.urn, dataset)] = made or [source_urn(name.namespace, name.name)]
+    for row in run_rows(transaction, "read/versions_named", rows):
+        found[row["consumer"], row["dataset"]] = row["versions"]
     return found
+
+
+def _triggered_versions(
+    transaction: Transaction, asked: list[tuple[Reader, Read]]
+) -> dict[tuple[str, str], tuple[datetime, str]]:
+    """The newest complete version made by the runs after which a run was to run."""
+    rows = [{"consumer": reader.urn, "dataset": read.dataset} for reader, read in asked]
+    return {
+        (row["consumer"], row["dataset"]): (row["made"], row["version"])
+        for row in run_rows(transaction, "read/versions_triggered", rows)
+    }
 
 
 def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> dict[str, Properties]:
     wanted: dict[str, Properties] = {}
-    for dataset, _, pinned, properties in reader.reads:
-        for urn in [pinned] if pinned else versions.get((reader.urn, dataset), []):
-            wanted[urn] = properties
+    for read in reader.reads:
+        for urn in [read.pinned] if read.pinned else versions.get((reader.urn, read.dataset), []):
+            wanted[urn] = read.properties
     for urn in (*reader.others, *reader.columns):
         wanted[urn] = {}
     return wanted
@@ -163,12 +255,13 @@ def _mention(transaction: Transaction, readers: list[Reader], versions: Mapping[
     artifacts: dict[str, Row] = {}
     columns: dict[str, Row] = {}
     for reader in readers:
-        for dataset, name, pinned, _ in reader.reads:
-            if pinned is not None:
-                artifacts[pinned] = _mentioned(pinned, dataset, _artifact_properties(pinned, name, dataset))
-            source = source_urn(name.namespace, name.name)
-            if source in versions.get((reader.urn, dataset), []):
-                sources[source] = _mentioned(source, dataset, source_properties(name))
+        for read in reader.reads:
+            if read.pinned is not None:
+                properties = _artifact_properties(read.pinned, read.name, read.dataset)
+                artifacts[read.pinned] = _mentioned(read.pinned, read.dataset, properties)
+            source = source_urn(read.name.namespace, read.name.name)
+            if source in versions.get((reader.urn, read.dataset), []):
+                sources[source] = _mentioned(source, read.dataset, source_properties(read.name))
         for urn, (dataset, properties) in reader.columns.items():
             columns[urn] = _mentioned(urn, dataset, properties)
     for kind, rows in (("sources", sources), ("artifacts", artifacts), ("columns", columns)):
@@ -188,8 +281,3 @@ def _artifact_properties(urn: str, name: Name, dataset: str) -> Properties:
         "dataset": dataset,
         "runId": shown(run_id) if run_id else None,
     }
-
-
-def run_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
-    """Run a statement over some rows, and not at all over none."""
-    return transaction.run(name, rows=rows) if rows else []

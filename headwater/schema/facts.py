@@ -19,6 +19,8 @@ import msgspec
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
+# Of the partitions that a run touched, so many are kept: the smallest, so that their order of arrival does not matter.
+PARTITIONS_MAX = 100
 
 
 class Register(msgspec.Struct, array_like=True, frozen=True, order=True):
@@ -47,11 +49,22 @@ Registers = dict[str, Register]
 
 
 class Usage(msgspec.Struct, omit_defaults=True):
-    """How one run used one dataset: its input or output facets, and for an output the datasets it came from."""
+    """How one run used one dataset. The registers hold what the run's own events said of it: for an output its
+    version is what the event that ended the run said, since the one that began it tells the version before."""
 
     dataset: Name
     facets: Registers = {}
+    schema: Register | None = None
+    version: Register | None = None
+    lifecycle: Register | None = None
+    partitions: set[str] = set()
+    # Whether any event names it other than as dropped, and whether any names it as dropped.
+    made: bool = True
+    dropped: bool = False
+    # For an output, the datasets it came from: by column lineage, and by the lineage facet (None: there was none;
+    # an empty set: the facet says that it came from nothing).
     derived: set[Name] = set()
+    explicit: set[Name] | None = None
 
 
 class RunFacts(msgspec.Struct, omit_defaults=True):
@@ -60,25 +73,61 @@ class RunFacts(msgspec.Struct, omit_defaults=True):
     # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept one by one
     states: set[tuple[int, str]] = set()
     jobs: dict[str, Name] = {}
+    # By urn, with their ids: the runs it is part of, those at the root above, those after which it was to run, and
+    # those whose data it took without a dataset between.
     parents: dict[str, str] = {}
+    roots: dict[str, str] = {}
+    after: dict[str, str] = {}
+    sources: dict[str, str] = {}
     facets: Registers = {}
+    # The version of the code, as the job's sourceCodeLocation said in the events of this run.
+    code: Register | None = None
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
+
+
+class Claim(msgspec.Struct, array_like=True, frozen=True):
+    """Something said of another dataset, and when it was said first and last."""
+
+    name: Name
+    first: int
+    last: int
+
+
+Claims = dict[str, Claim]
 
 
 class DatasetFacts(msgspec.Struct, omit_defaults=True):
     dataset: Name
     span: Span | None = None
     facets: Registers = {}
+    # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or "apart").
+    symlinks: Claims = {}
+    by_hand: Registers = {}
+    # By hash, when each of its schemas was seen.
+    schemas: dict[str, Span] = {}
+    # Without a run: the datasets and jobs it was ever declared to come from, and the newest declaration (JSON list of
+    # their urns).
+    sources: Claims = {}
+    declared: Register | None = None
 
 
 class JobFacts(msgspec.Struct, omit_defaults=True):
     job: Name
     span: Span | None = None
     facets: Registers = {}
-    # design-time lineage: what job events declare without a run
-    inputs: dict[str, Name] = {}
-    outputs: dict[str, Name] = {}
+    parents: dict[str, Name] = {}
+    # The jobs after which it runs, and those whose data it takes without a dataset between.
+    after: Claims = {}
+    sources: Claims = {}
+    # Design-time lineage: what job events ever declared without a run, and the newest declaration of each side: JSON
+    # of the urns of the inputs, and of the outputs with the urns of what each comes from (null: of all inputs).
+    inputs: Claims = {}
+    outputs: Claims = {}
+    declared_inputs: Register | None = None
+    declared_outputs: Register | None = None
+    # Outputs of its runs of which a lineage facet said what they came from.
+    explicit: set[str] = set()
 
 
 class AnswerFacts(msgspec.Struct, omit_defaults=True):
@@ -88,7 +137,9 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True):
 
 
 class Flow(msgspec.Struct, array_like=True, frozen=True):
-    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways."""
+    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways. For a derivation
+    those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run).
+    """
 
     first: int
     ways: frozenset[str] = frozenset()
@@ -125,6 +176,10 @@ class GraphDelta(msgspec.Struct):
     answers: dict[str, AnswerFacts] = {}
     columns: dict[ColumnKey, Flow] = {}
     derivations: dict[DerivationKey, Flow] = {}
+    # Schemas by their hash, as the JSON list of their fields.
+    schemas: dict[str, str] = {}
+    # When each run was last heard of (received, not sent): a run that nobody hears of is abandoned.
+    heard: dict[str, int] = {}
 
 
 def _merged(a: Mapping[K, V], b: Mapping[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
@@ -138,8 +193,10 @@ def _merged(a: Mapping[K, V], b: Mapping[K, V], join: Callable[[V, V], V]) -> di
 
 
 def join_spans(a: Span | None, b: Span | None) -> Span | None:
-    if a is None or b is None:
-        return a or b
+    return _wider(a, b) if a is not None and b is not None else a or b
+
+
+def _wider(a: Span, b: Span) -> Span:
     return Span(min(a.first, b.first), max(a.last, b.last))
 
 
@@ -152,8 +209,24 @@ def _smaller(a: S, b: S) -> S:
     return min(a, b)
 
 
+def _newer(a: Register | None, b: Register | None) -> Register | None:
+    return max(a, b) if a is not None and b is not None else a or b
+
+
 def join_usages(a: Usage, b: Usage) -> Usage:
-    return Usage(_smaller(a.dataset, b.dataset), join_registers(a.facets, b.facets), a.derived | b.derived)
+    explicit = a.explicit if b.explicit is None else b.explicit | (a.explicit or set())
+    return Usage(
+        dataset=_smaller(a.dataset, b.dataset),
+        facets=join_registers(a.facets, b.facets),
+        schema=_newer(a.schema, b.schema),
+        version=_newer(a.version, b.version),
+        lifecycle=_newer(a.lifecycle, b.lifecycle),
+        partitions=set(sorted(a.partitions | b.partitions)[:PARTITIONS_MAX]),
+        made=a.made or b.made,
+        dropped=a.dropped or b.dropped,
+        derived=a.derived | b.derived,
+        explicit=explicit,
+    )
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
@@ -163,14 +236,31 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
         states=a.states | b.states,
         jobs=_merged(a.jobs, b.jobs, _smaller),
         parents=_merged(a.parents, b.parents, _smaller),
+        roots=_merged(a.roots, b.roots, _smaller),
+        after=_merged(a.after, b.after, _smaller),
+        sources=_merged(a.sources, b.sources, _smaller),
         facets=join_registers(a.facets, b.facets),
+        code=_newer(a.code, b.code),
         inputs=_merged(a.inputs, b.inputs, join_usages),
         outputs=_merged(a.outputs, b.outputs, join_usages),
     )
 
 
+def join_claims(a: Claim, b: Claim) -> Claim:
+    return Claim(_smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
+
+
 def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
-    return DatasetFacts(_smaller(a.dataset, b.dataset), join_spans(a.span, b.span), join_registers(a.facets, b.facets))
+    return DatasetFacts(
+        dataset=_smaller(a.dataset, b.dataset),
+        span=join_spans(a.span, b.span),
+        facets=join_registers(a.facets, b.facets),
+        symlinks=_merged(a.symlinks, b.symlinks, join_claims),
+        by_hand=join_registers(a.by_hand, b.by_hand),
+        schemas=_merged(a.schemas, b.schemas, _wider),
+        sources=_merged(a.sources, b.sources, join_claims),
+        declared=_newer(a.declared, b.declared),
+    )
 
 
 def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
@@ -178,8 +268,14 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         job=_smaller(a.job, b.job),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
-        inputs=_merged(a.inputs, b.inputs, _smaller),
-        outputs=_merged(a.outputs, b.outputs, _smaller),
+        parents=_merged(a.parents, b.parents, _smaller),
+        after=_merged(a.after, b.after, join_claims),
+        sources=_merged(a.sources, b.sources, join_claims),
+        inputs=_merged(a.inputs, b.inputs, join_claims),
+        outputs=_merged(a.outputs, b.outputs, join_claims),
+        declared_inputs=_newer(a.declared_inputs, b.declared_inputs),
+        declared_outputs=_newer(a.declared_outputs, b.declared_outputs),
+        explicit=a.explicit | b.explicit,
     )
 
 
@@ -201,6 +297,8 @@ def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
         answers=_merged(a.answers, b.answers, join_answers),
         columns=_merged(a.columns, b.columns, join_flows),
         derivations=_merged(a.derivations, b.derivations, join_flows),
+        schemas=_merged(a.schemas, b.schemas, _smaller),
+        heard=_merged(a.heard, b.heard, max),
     )
 
 
@@ -212,6 +310,8 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
     _absorb(into.answers, delta.answers, join_answers)
     _absorb(into.columns, delta.columns, join_flows)
     _absorb(into.derivations, delta.derivations, join_flows)
+    _absorb(into.schemas, delta.schemas, _smaller)
+    _absorb(into.heard, delta.heard, max)
 
 
 def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:

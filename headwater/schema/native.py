@@ -8,6 +8,7 @@ facets to carry one), so that anything which can send an OpenLineage event can a
 | `headwater_answer` | dataset event | an Answer and what it cites |
 | `headwater_source` | dataset event | one capture of a dataset nothing known produced |
 | `headwater_artifact` | dataset event | a version of a dataset, and the run that produced it |
+| `headwater_symlinks` | dataset event | that other names are the same dataset, or are not, decided by hand |
 | `headwater_run` | run event | code version and trigger of a run |
 """
 
@@ -31,6 +32,7 @@ ANSWER_FACET = "headwater_answer"
 SOURCE_FACET = "headwater_source"
 ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
+SYMLINKS_FACET = "headwater_symlinks"
 
 # The seed's status words beside OpenLineage's own.
 STATUS_EVENT_TYPES = {
@@ -147,6 +149,20 @@ def artifact_event(
         "schema": schema,
     }
     return _dataset_event(namespace, name, {ARTIFACT_FACET: _facet(ARTIFACT_FACET, fields)}, event_time or created_at)
+
+
+def symlinks_event(
+    dataset: DatasetName,
+    *,
+    same: Sequence[DatasetName] = (),
+    apart: Sequence[DatasetName] = (),
+    event_time: str | None = None,
+) -> Event:
+    """That other names are the same dataset as this one (`same`) or another one (`apart`), whatever symlinks facets
+    say. Every name is `{"namespace", "name"}`; the newest decision on a pair of names counts."""
+    fields = {key: [{**name} for name in names] or None for key, names in (("same", same), ("apart", apart))}
+    facets = {SYMLINKS_FACET: _facet(SYMLINKS_FACET, fields)}
+    return _dataset_event(dataset["namespace"], dataset["name"], facets, event_time)
 
 
 def _input(dataset: DatasetName) -> Event:

@@ -6,6 +6,8 @@ readable, so that any namespace or name comes back exactly:
     dataset:s3%3A//lake:flights/clean      job:spark:flights.clean      column:file:/raw/planes:tailnum
     run:0198c2f4-...                       answer:worst-carrier-2013    artifact:file:/marts/delay:0198c2f4-...
 
+The version that an earlier attempt of a run made has the instant at which that attempt ended as a fourth part.
+
 Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX` becomes its
 kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed too, a node shows one longer
 than `SHOWN_BYTES_MAX` by its beginning and its hash; its `facts` keep it in full.
@@ -34,6 +36,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "artifact": ("namespace", "name", "runId"),
     "answer": ("answerId",),
     "column": ("namespace", "name", "field"),
+    "schema": ("hash",),
 }
 
 
@@ -85,8 +88,11 @@ def source_urn(namespace: str, name: str) -> str:
     return _urn("source", namespace, name)
 
 
-def artifact_urn(namespace: str, name: str, run_id: str) -> str:
-    return _urn("artifact", namespace, name, canonical_run_id(run_id))
+def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = None) -> str:
+    """The version of a dataset that a run made; `ended` (microseconds since 1970, UTC) tells an earlier attempt of the
+    run, which was begun again since."""
+    attempt = () if ended is None else (str(ended),)
+    return _urn("artifact", namespace, name, canonical_run_id(run_id), *attempt)
 
 
 def answer_urn(answer_id: str) -> str:
@@ -95,6 +101,15 @@ def answer_urn(answer_id: str) -> str:
 
 def column_urn(namespace: str, name: str, field: str) -> str:
     return _urn("column", namespace, name, field)
+
+
+def schema_hash(fields: str) -> str:
+    """What a schema is known by: the first half of the SHA-256 of its fields and types as JSON."""
+    return hashlib.sha256(fields.encode()).hexdigest()[:32]
+
+
+def schema_urn(hash: str) -> str:
+    return _urn("schema", hash)
 
 
 def producer_urn(producer: str) -> str:
@@ -120,7 +135,8 @@ def parse_urn(urn: str) -> Urn:
     if rest.startswith("#"):
         return Urn(kind, ())
     parts = tuple(unquote(part) for part in rest.split(":"))
-    if len(parts) != len(names) or not all(parts):
+    is_earlier = kind == "artifact" and len(parts) == len(names) + 1
+    if (len(parts) != len(names) and not is_earlier) or not all(parts):
         shape = ":".join(f"<{name}>" for name in names)
         raise QueryError(
             f"{urn!r} is not a {kind} urn",

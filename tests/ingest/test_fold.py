@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from headwater.ingest.fold import FACET_BYTES_MAX, NESTING_MAX, fold
+from headwater.ingest.fold import fold
+from headwater.ingest.registers import FACET_BYTES_MAX, NESTING_MAX
 from headwater.schema.events import instant_of, parse
 from headwater.schema.facts import ColumnKey, DerivationKey, Flow, GraphDelta, Name, Register, Span
 from headwater.schema.native import answer_event, artifact_event, source_event
@@ -83,6 +84,7 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
         ColumnKey(A, "key", T, "id", "job:etl:load"): Flow(AT, frozenset({"DIRECT:IDENTITY"})),
         ColumnKey(B, "f", T, "id", "job:etl:load"): Flow(AT, frozenset({"INDIRECT:JOIN:masked", "INDIRECT"})),
         ColumnKey(A, "k", T, "old", "job:etl:load"): Flow(AT, frozenset({"DIRECT:MASKED"})),
+        ColumnKey(Name("db", "c"), "month", T, "", "job:etl:load"): Flow(AT, frozenset({"DIRECT"})),
     }
     assert set(delta.derivations) == {DerivationKey(T, name, "job:etl:load") for name in (A, B, Name("db", "c"))}
     assert delta.runs["run:r"].outputs["dataset:db:t"].derived == {A, B, Name("db", "c")}
@@ -97,7 +99,7 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
         [],
         {"fields": []},
         {"fields": {"id": {}}},
-        {"fields": {"id": {"inputFields": [{"namespace": "db", "name": "a"}]}}},
+        {"fields": {"id": {"inputFields": [{"namespace": "db", "field": "x"}]}}},
         {"fields": {"id": {"inputFields": [{"namespace": "db", "name": " ", "field": "x"}]}}},
         {"fields": {"": {"inputFields": [{"namespace": "db", "name": "a", "field": "x"}]}}},
     ],
@@ -141,7 +143,10 @@ def test_a_job_event_declares_lineage_without_a_run() -> None:
     delta = told({"job": JOB, "inputs": [dataset("a")], "outputs": [dataset("t")]})
     assert delta.runs == {}
     job = delta.jobs["job:etl:load"]
-    assert (job.inputs, job.outputs) == ({"dataset:db:a": A}, {"dataset:db:t": T})
+    assert {urn: claim.name for urn, claim in job.inputs.items()} == {"dataset:db:a": A}
+    assert {urn: claim.name for urn, claim in job.outputs.items()} == {"dataset:db:t": T}
+    assert job.declared_inputs is not None
+    assert job.declared_inputs.value == '["dataset:db:a"]'
 
 
 def test_an_answer_and_what_it_cites() -> None:

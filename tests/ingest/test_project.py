@@ -20,6 +20,7 @@ from headwater.ingest.project import (
     run_view,
 )
 from headwater.schema.events import parse
+from headwater.schema.naming import load
 from headwater.schema.native import answer_event, artifact_event, source_event
 from headwater.schema.urns import artifact_urn
 
@@ -40,7 +41,7 @@ def event(minute: int, state: str, *, facets: dict[str, Any] | None = None, **mo
 
 
 def run(*events: dict[str, Any]) -> RunView:
-    return run_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).runs["run:r"])
+    return run_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).runs["run:r"], {})
 
 
 def table(*facets: dict[str, Any]) -> DatasetView:
@@ -51,7 +52,7 @@ def table(*facets: dict[str, Any]) -> DatasetView:
 
 
 def answer(*events: dict[str, Any]) -> AnswerView:
-    return answer_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).answers["answer:a"])
+    return answer_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).answers["answer:a"], load(), {})
 
 
 def output(rows: Any = None, **more: Any) -> dict[str, Any]:
@@ -71,13 +72,18 @@ def test_a_run_from_start_to_end() -> None:
         "status": "COMPLETE",
         "startedAt": moment(1),
         "finishedAt": moment(5),
+        "lastSeen": moment(5),
+        "lastEnd": moment(5),
+        "writerOf": "job:etl:j",
         "attempts": 1,
         "engine": "spark 4.1.4",
     }
     made = view.artifacts[artifact_urn("db", "t", "r")]
     assert (made["createdAt"], made["complete"], made["status"]) == (moment(5), True, "COMPLETE")
     assert (made["rowCount"], made["bytes"], made["fileCount"]) == (16, 1109, 1)
-    assert view.produced == {artifact_urn("db", "t", "r"): {"rowCount": 16, "bytes": 1109}}
+    assert view.produced == {
+        artifact_urn("db", "t", "r"): {"rowCount": 16, "bytes": 1109, "partitions": None, "subset": None}
+    }
 
 
 def test_an_unfinished_run_has_written_since_it_began() -> None:
@@ -145,14 +151,18 @@ def test_a_run_id_that_is_no_uuid_has_one_beside_it() -> None:
     uuid = "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"
     told = {**event(1, "START"), "run": {"runId": uuid}}
     facts = fold([parse(json.dumps(told).encode(), received=0)]).runs[f"run:{uuid}"]
-    assert run_view(facts).node["runUuid"] is None
+    assert run_view(facts, {}).node["runUuid"] is None
 
 
 def test_which_version_an_input_names() -> None:
     pin = {"headwater_artifact": {**FACET, "runId": "w"}, "inputStatistics": {**FACET, "rowCount": 3}}
     used = run(event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}])).uses
     assert [(use.dataset, use.pinned, use.properties) for use in used] == [
-        ("dataset:db:t", artifact_urn("db", "t", "w"), {"rowCount": 3, "bytes": None})
+        (
+            "dataset:db:t",
+            artifact_urn("db", "t", "w"),
+            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None},
+        )
     ]
     for blank in ("", " "):
         pin = {"headwater_artifact": {**FACET, "runId": blank}}
@@ -253,7 +263,7 @@ def test_names_too_long_for_an_index_are_shown_short() -> None:
     told["job"]["name"] = told["run"]["runId"] = long
     delta = fold([parse(json.dumps(told).encode(), received=0)])
     (run_facts,) = delta.runs.values()
-    view = run_view(run_facts)
+    view = run_view(run_facts, {})
     (made,) = view.artifacts.values()
     shown = [view.node["runId"], view.node["pipelineName"], made["name"], made["runId"]]
     assert all(len(text.encode()) < 4_000 for text in shown)

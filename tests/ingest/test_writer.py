@@ -56,10 +56,15 @@ def table(minute: int, *columns: str, name: str = "t") -> list[Event]:
 
 def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) -> None:
     tell(database, run("r2", "j", ["a"], ["t"], minute=20))
-    assert edge(database, ds("a"), "FEEDS", job("j")) == {"firstSeen": moment(20), "lastSeen": moment(21)}
+    assert edge(database, ds("a"), "FEEDS", job("j")) == {
+        "firstSeen": moment(20),
+        "lastSeen": moment(21),
+        "current": True,
+        "sentAs": "",
+    }
     tell(database, run("r3", "j", ["a"], ["t"], minute=30))
     tell(database, run("r1", "j", ["a"], ["t"], minute=10))
-    expected = {"firstSeen": moment(10), "lastSeen": moment(31)}
+    expected = {"firstSeen": moment(10), "lastSeen": moment(31), "current": True, "sentAs": ""}
     assert edge(database, ds("a"), "FEEDS", job("j")) == expected
     assert edge(database, job("j"), "PRODUCED", ds("t")) == expected
 
@@ -97,7 +102,12 @@ def test_derived_from_narrows_what_an_output_came_from(database: Database) -> No
     assert history == {(version("t", "r"), source_urn("db", "a"))}, "nothing is said of u: it came from both"
     mapped = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("dataset:")}
     assert mapped == {(ds("t"), ds("a"))}
-    assert edge(database, ds("t"), "DERIVED_FROM", ds("a")) == {"job": job("j"), "firstSeen": moment(0)}
+    assert edge(database, ds("t"), "DERIVED_FROM", ds("a")) == {
+        "job": job("j"),
+        "firstSeen": moment(0),
+        "ways": ["columns"],
+        "sentAs": "",
+    }
     assert node(database, version("t", "r"))["derivedFrom"] == [ds("a")]
 
 
@@ -119,7 +129,8 @@ def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> N
     tell(database, told(5, type="DIRECT", subtype="IDENTITY"))
     tell(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
     found = edge(database, column_urn("db", "a", "id"), "FEEDS", column_urn("db", "t", "id"))
-    assert found == {"job": job("j"), "firstSeen": moment(1), "ways": ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]}
+    ways = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
+    assert found == {"job": job("j"), "firstSeen": moment(1), "ways": ways, "sentAs": ""}
     assert node(database, column_urn("db", "a", "id"))["current"] is False, "named by an edge, listed by no schema"
 
 
@@ -145,7 +156,10 @@ def test_a_late_schema_does_not_bring_a_column_back(database: Database) -> None:
 
 def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> None:
     tell(database, run("child", "j", parent="dag-run", status="FAIL"))
-    assert edges(database, "PART_OF") == {(run_of("child"), "PART_OF", run_of("dag-run"))}
+    assert edges(database, "PART_OF") == {
+        (run_of("child"), "PART_OF", run_of("dag-run")),
+        (job("j"), "PART_OF", job("dag")),
+    }
     parent = node(database, run_of("dag-run"))
     assert (parent["status"], parent["pipelineName"], parent.get("startedAt")) == ("RUNNING", "dag", None)
     tell(database, run("dag-run", "dag", minute=0))

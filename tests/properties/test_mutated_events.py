@@ -16,6 +16,7 @@ from headwater.ingest.project import answer_view, dataset_view, job_properties, 
 from headwater.ingest.redact import Redactor
 from headwater.schema import native
 from headwater.schema.events import Event, parse
+from headwater.schema.naming import load
 from headwater.schema.urns import URN_BYTES_MAX, parse_urn
 
 CAPTURE = Path(__file__).parent.parent / "captures" / "spark_flights.jsonl"
@@ -76,13 +77,13 @@ def shown(event: Event) -> None:
         assert len(urn.encode()) <= URN_BYTES_MAX
     nodes: list[dict[str, Any]] = []
     for run in delta.runs.values():
-        view = run_view(run)
+        view = run_view(run, {})
         nodes += [view.node, *view.artifacts.values(), *(use.properties for use in view.uses)]
     for dataset in delta.datasets.values():
         table = dataset_view(dataset)
         nodes += [table.node, *table.columns.values(), table.source or {}]
     nodes += [job_properties(job) for job in delta.jobs.values()]
-    nodes += [answer_view(answer).node for answer in delta.answers.values()]
+    nodes += [answer_view(answer, load(), {}).node for answer in delta.answers.values()]
     for node in nodes:
         for value in node.values():
             if isinstance(value, int):

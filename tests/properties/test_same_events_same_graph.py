@@ -15,6 +15,7 @@ from headwater.ingest.project import answer_view, run_view
 from headwater.ingest.writer import Checkpoint, write
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, join
+from headwater.schema.naming import load
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty
 from tests.histories import histories
@@ -83,7 +84,7 @@ def _map_edges(database: Database) -> set[tuple[str, str, str]]:
 
 def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     """Every version link, found by looking at every version of every dataset for every reader."""
-    runs = {urn: run_view(facts) for urn, facts in delta.runs.items()}
+    runs = {urn: run_view(facts, {}) for urn, facts in delta.runs.items()}
     versions = [
         (
             properties["dataset"],
@@ -115,7 +116,7 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
             made = {use.pinned} if use.pinned else read(use.dataset, source, view.node["startedAt"], urn)
             links |= {(version, "FEEDS", urn) for version in made}
     for urn, facts in delta.answers.items():
-        answer = answer_view(facts)
+        answer = answer_view(facts, load(), {})
         for cited in answer.citations:
             if cited.answer:
                 links.add((cited.answer, "CITED_BY", urn))
@@ -123,7 +124,9 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
             made = (
                 {cited.pinned}
                 if cited.pinned
-                else read(cited.dataset, source_urn(*cited.name), answer.node["generatedAt"], urn)
+                else read(
+                    cited.dataset, source_urn(cited.name.namespace, cited.name.name), answer.node["generatedAt"], urn
+                )
             )
             links |= {(version, "CITED_BY", urn) for version in made}
             if cited.column:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headwater.schema.facts import (
     AnswerFacts,
+    Claim,
     ColumnKey,
     DatasetFacts,
     Flow,
@@ -53,29 +54,31 @@ def test_a_deletion_stays_deleted_until_something_later_is_said() -> None:
 
 def test_a_run_is_the_union_over_its_events() -> None:
     start = RunFacts("r", Span(1, 1), {(1, "START")}, {"job:e:j": Name("e", "j")}, inputs={"dataset:db:a": Usage(A)})
-    end = RunFacts("r", Span(3, 3), {(3, "FAIL")}, parents={"run:p": "p"}, outputs={"dataset:db:t": Usage(T, {}, {A})})
+    end = RunFacts(
+        "r", Span(3, 3), {(3, "FAIL")}, parents={"run:p": "p"}, outputs={"dataset:db:t": Usage(T, derived={A})}
+    )
     assert join_runs(start, end) == RunFacts(
         "r",
         Span(1, 3),
         {(1, "START"), (3, "FAIL")},
         {"job:e:j": Name("e", "j")},
         {"run:p": "p"},
-        {},
-        {"dataset:db:a": Usage(A)},
-        {"dataset:db:t": Usage(T, {}, {A})},
+        inputs={"dataset:db:a": Usage(A)},
+        outputs={"dataset:db:t": Usage(T, derived={A})},
     )
 
 
 def test_usages_of_one_dataset_unite_what_it_came_from() -> None:
-    one = Usage(T, {"outputStatistics": Register(1, 0, "1")}, {A})
-    other = Usage(T, {"outputStatistics": Register(2, 2, "2")}, {B})
-    assert join_usages(one, other) == Usage(T, {"outputStatistics": Register(2, 2, "2")}, {A, B})
+    one = Usage(T, {"outputStatistics": Register(1, 0, "1")}, derived={A})
+    other = Usage(T, {"outputStatistics": Register(2, 2, "2")}, derived={B})
+    assert join_usages(one, other) == Usage(T, {"outputStatistics": Register(2, 2, "2")}, derived={A, B})
 
 
 def test_datasets_jobs_and_flows() -> None:
     assert join_datasets(DatasetFacts(T), DatasetFacts(T, Span(1, 1))) == DatasetFacts(T, Span(1, 1))
-    one, other = JobFacts(Name("e", "j"), inputs={"a": A}), JobFacts(Name("e", "j"), Span(1, 2), outputs={"t": T})
-    assert join_jobs(one, other) == JobFacts(Name("e", "j"), Span(1, 2), {}, {"a": A}, {"t": T})
+    inputs, outputs = {"a": Claim(A, 1, 1)}, {"t": Claim(T, 2, 2)}
+    one, other = JobFacts(Name("e", "j"), inputs=inputs), JobFacts(Name("e", "j"), Span(1, 2), outputs=outputs)
+    assert join_jobs(one, other) == JobFacts(Name("e", "j"), Span(1, 2), inputs=inputs, outputs=outputs)
     direct, indirect = frozenset({"DIRECT"}), frozenset({"INDIRECT"})
     assert join_flows(Flow(2, direct), Flow(1, indirect)) == Flow(1, direct | indirect)
     assert join_flows(Flow(1), Flow(2, direct)) == Flow(1, direct)

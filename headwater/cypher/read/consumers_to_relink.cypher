@@ -2,7 +2,8 @@
 // of that version itself and of those around the instants it moved between. Where no complete version came before,
 // these are the consumers of the source, of the newest incomplete versions before and of every version since. Two of each
 // are looked at, because a run does not read its own, and all of the same instant. The order is that of the index
-// artifact_version, which is named, because on the statistics of a young graph the planner would scan.
+// artifact_version, which is named, because on the statistics of a young graph the planner would scan. Beside these: the
+// runs that asked for the version by its producer's name, and those that were triggered by the run that made it.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn
@@ -56,5 +57,16 @@ CALL (row) {
   RETURN earlier AS version
 }
 MATCH (version)-[:FEEDS|CITED_BY]->(consumer:PipelineRun|Answer)
-WHERE coalesce(consumer.startedAt, consumer.generatedAt) >= row.since
+WHERE coalesce(consumer.startedAt, consumer.generatedAt) >= row.since OR version.urn = row.artifact
+RETURN DISTINCT consumer.urn AS urn
+UNION
+UNWIND $rows AS row
+UNWIND row.wanted AS wanted
+MATCH ()-[e:FEEDS]->(consumer:PipelineRun)
+USING INDEX SEEK e:FEEDS(wanted)
+WHERE e.wanted = wanted
+RETURN DISTINCT consumer.urn AS urn
+UNION
+UNWIND $rows AS row
+MATCH (:Artifact {urn: row.artifact})<-[:PRODUCED]-(:PipelineRun)-[:TRIGGERS]->{1,5}(consumer:PipelineRun)
 RETURN DISTINCT consumer.urn AS urn

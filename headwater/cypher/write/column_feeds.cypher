@@ -4,8 +4,8 @@
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MATCH (i:Column {urn: row.source})
-MATCH (o:Column {urn: row.target})
-MERGE (i)-[e:FEEDS {job: row.job}]->(o)
+MATCH (a:Column {urn: row.source})
+MATCH (b:Column {urn: row.target})
+MERGE (a)-[e:FEEDS {job: row.job, sentAs: row.sentAs}]->(b)
 SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
     e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }

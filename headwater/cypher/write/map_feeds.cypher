@@ -4,8 +4,9 @@
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MATCH (d:Dataset {urn: row.dataset})
-MATCH (j:Job {urn: row.job})
-MERGE (d)-[e:FEEDS]->(j)
-SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
+MATCH (a:Dataset {urn: row.source})
+MATCH (b:Job {urn: row.target})
+MERGE (a)-[e:FEEDS {sentAs: row.sentAs}]->(b)
+SET e += row.properties,
+    e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
     e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END

@@ -1,9 +1,16 @@
-// Which run a run is part of.
+// Which runs a run is part of; those that it was thought to be part of before are not, any more.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.run})
-MATCH (above:PipelineRun {urn: row.parent})
+CALL (r, row) {
+  MATCH (r)-[old:PART_OF]->(above:PipelineRun)
+  WHERE NOT above.urn IN row.parents
+  DELETE old
+}
+WITH r, row
+UNWIND row.parents AS parent
+MATCH (above:PipelineRun {urn: parent})
 MERGE (r)-[:PART_OF]->(above)

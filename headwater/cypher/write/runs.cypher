@@ -5,4 +5,5 @@
 // example: run by the worker
 UNWIND $rows AS row
 MERGE (n:PipelineRun {urn: row.urn})
-SET n += row.properties
+SET n += row.properties,
+    n.heardAt = CASE WHEN n.heardAt >= row.heard THEN n.heardAt ELSE coalesce(row.heard, n.heardAt) END

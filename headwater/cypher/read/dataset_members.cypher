@@ -1,0 +1,18 @@
+// Some datasets by any of their names: every name that goes by the same one, and what is said under it.
+// access: read
+// params: $urns LIST<STRING>
+// returns: canonical, urn, facts
+// example: run by the worker
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (d:Dataset {urn: urn}) RETURN d
+  UNION ALL
+  MATCH (:Symlink {urn: urn})-[:SYMLINK_OF]->(d:Dataset) RETURN d
+}
+WITH DISTINCT d
+CALL (d) {
+  RETURN d AS n
+  UNION ALL
+  MATCH (n:Symlink)-[:SYMLINK_OF]->(d) RETURN n
+}
+RETURN d.urn AS canonical, n.urn AS urn, n.facts AS facts

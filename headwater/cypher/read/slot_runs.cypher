@@ -1,0 +1,14 @@
+// The runs of some schedule slots, in the order in which they began, and what is known of them as attempts.
+// access: read
+// params: $slots LIST<STRING>, $limit INTEGER = 100
+// returns: slot, urn, startedAt, finishedAt, attempt, retried, previous
+// example: run by the worker
+UNWIND $slots AS slot
+CALL (slot) {
+  MATCH (r:PipelineRun {slot: slot})
+  WHERE r.startedAt IS NOT NULL
+  RETURN r ORDER BY r.startedAt, r.urn LIMIT $limit
+}
+RETURN slot, r.urn AS urn, r.startedAt AS startedAt, r.finishedAt AS finishedAt, r.attempt AS attempt,
+  r.retried AS retried, COLLECT { MATCH (r)-[:RETRY_OF]->(p:PipelineRun) RETURN p.urn }[0] AS previous
+ORDER BY slot, startedAt, urn

@@ -1,0 +1,11 @@
+// The versions of a dataset that go by their producer's own name for them; a run does not read its own.
+// access: read
+// params: $rows LIST<MAP>
+// returns: consumer, dataset, versions
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (a:Artifact)
+USING INDEX SEEK a:Artifact(dataset, version)
+WHERE a.dataset = row.dataset AND a.version = row.version AND coalesce(a.run, '') <> row.consumer
+WITH row, a ORDER BY a.urn
+RETURN row.consumer AS consumer, row.dataset AS dataset, collect(a.urn) AS versions

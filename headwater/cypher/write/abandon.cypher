@@ -1,0 +1,25 @@
+// Judge afresh whether runs that never ended are abandoned: these, and all that are part of those above. One is, when
+// a run it is part of (up to eight levels up) ended at or after its last sign of life, or when it was found silent. One
+// that was only named, and never heard of, gave no sign.
+// access: write
+// params: $urns LIST<STRING>, $above LIST<STRING>
+// returns: nothing
+// example: run by the worker
+CALL () {
+  UNWIND $urns AS urn
+  MATCH (r:PipelineRun {urn: urn})
+  RETURN r
+  UNION
+  UNWIND $above AS urn
+  MATCH (:PipelineRun {urn: urn})<-[:PART_OF]-{1,8}(r:PipelineRun)
+  RETURN r
+}
+WITH DISTINCT r
+WHERE r.status IN ['RUNNING', 'ABANDONED']
+WITH r, CASE
+  WHEN r.silent OR EXISTS { (r)-[:PART_OF]->{1,8}(a:PipelineRun) WHERE a.lastEnd >= coalesce(r.lastSeen, a.lastEnd) } THEN 'ABANDONED'
+  ELSE 'RUNNING' END AS status
+SET r.status = status
+WITH r, status
+MATCH (r)-[:PRODUCED]->(a:Artifact)
+SET a.status = status

@@ -1,0 +1,15 @@
+// Mark as abandoned the running runs that nothing was heard of since an instant. The next event of one makes it run
+// again.
+// access: write
+// params: $before DATETIME, $limit INTEGER
+// returns: abandoned
+// example: run by the worker
+CALL () {
+  MATCH (r:PipelineRun)
+  WHERE r.status = 'RUNNING' AND r.heardAt < $before
+  WITH r LIMIT $limit
+  SET r.status = 'ABANDONED', r.silent = true
+  FOREACH (a IN [(r)-[:PRODUCED]->(made:Artifact) | made] | SET a.status = 'ABANDONED')
+  RETURN count(r) AS abandoned
+}
+RETURN abandoned

@@ -1,0 +1,16 @@
+// Which attempt of its schedule slot each run is, and which one it is a retry of.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (r:PipelineRun {urn: row.run})
+SET r.attempt = row.attempt, r.retried = row.retried
+WITH r, row
+CALL (r) {
+  MATCH (r)-[old:RETRY_OF]->(:PipelineRun)
+  DELETE old
+}
+WITH r, row
+MATCH (p:PipelineRun {urn: row.previous})
+MERGE (r)-[:RETRY_OF]->(p)

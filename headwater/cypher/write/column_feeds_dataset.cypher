@@ -1,0 +1,12 @@
+// Column lineage of a whole dataset: every row of it depends on a field of another, because it was filtered, joined or
+// sorted by it.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (a:Column {urn: row.source})
+MATCH (b:Dataset {urn: row.target})
+MERGE (a)-[e:FEEDS {job: row.job, sentAs: row.sentAs}]->(b)
+SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
+    e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }

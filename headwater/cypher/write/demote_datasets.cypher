@@ -1,0 +1,9 @@
+// Datasets that go by another name from now on: only a name is left of them.
+// access: write
+// params: $urns LIST<STRING>
+// returns: nothing
+// example: run by the worker
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+REMOVE d:Dataset
+SET d:Symlink, d = {urn: urn, facts: d.facts, namespace: d.namespace, name: d.name}

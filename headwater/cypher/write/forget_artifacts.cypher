@@ -1,0 +1,11 @@
+// Versions that a run is no longer thought to have made: only who read them still knows of them, until linked anew.
+// access: write
+// params: $urns LIST<STRING>
+// returns: nothing
+// example: run by the worker
+UNWIND $urns AS urn
+MATCH (a:Artifact {urn: urn})
+SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null
+WITH a
+MATCH (a)<-[p:PRODUCED]-(:PipelineRun)
+DELETE p

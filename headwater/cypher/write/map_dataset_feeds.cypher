@@ -1,0 +1,12 @@
+// The map: a dataset comes from another, as was said without a job.
+// access: write
+// params: $rows LIST<MAP>
+// returns: nothing
+// example: run by the worker
+UNWIND $rows AS row
+MATCH (a:Dataset {urn: row.source})
+MATCH (b:Dataset {urn: row.target})
+MERGE (a)-[e:FEEDS {sentAs: row.sentAs}]->(b)
+SET e += row.properties,
+    e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
+    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END

@@ -1,0 +1,11 @@
+// Names that are a dataset of their own from now on.
+// access: write
+// params: $urns LIST<STRING>
+// returns: nothing
+// example: run by the worker
+UNWIND $urns AS urn
+MATCH (s:Symlink {urn: urn})
+OPTIONAL MATCH (s)-[e:SYMLINK_OF]->(:Dataset)
+DELETE e
+REMOVE s:Symlink
+SET s:Dataset

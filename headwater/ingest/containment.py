@@ -1,0 +1,85 @@
+"""What depends on a run's neighbours: what it is part of, whether it was abandoned, which attempt of a slot it is.
+
+Each is a projection over the facts of several runs, and is made afresh whenever one of them changes:
+
+- A run is part of its parent, or, where no parent was told, of the root.
+- A run that never ended is ABANDONED when a run that it is part of ended at or after its last sign of life: the Spark
+  listener really leaves such STARTs behind. (The other way to be abandoned, silence, is judged by the clock: `sweep`.)
+- Runs of one job for one schedule slot are attempts of one logical run, in the order in which they began: Airflow
+  sends a new run id for each try. Two that overlap are not attempts of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from headwater.cypher.database import Database, Row, Transaction
+from headwater.ingest.project import RunView
+from headwater.ingest.rows import run_rows
+from headwater.schema.facts import RunFacts
+
+# Runs of a slot beyond so many are no attempts: a producer that sends one nominal time for ever must not slow us.
+ATTEMPTS_MAX = 100
+_SWEPT_AT_ONCE = 5_000
+
+Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
+Views = Mapping[str, tuple[RunView | None, RunView]]
+
+
+def write_containment(transaction: Transaction, changes: Changes, views: Views) -> None:
+    """Write what these runs are part of, and judge afresh which of them, and of those within them, are abandoned."""
+    moved = {urn for urn, (old, new) in changes.items() if old is None or _above(old) != _above(new)}
+    rows = [{"run": urn, "parents": _above(changes[urn][1])} for urn in sorted(moved)]
+    run_rows(transaction, "write/part_of", rows)
+    ended = {urn for urn, (old, new) in views.items() if new.node["lastEnd"] != (old.node["lastEnd"] if old else None)}
+    running = {urn for urn, (_, new) in views.items() if new.node["status"] == "RUNNING"}
+    if moved or ended or running:
+        transaction.run("write/abandon", urns=sorted(running), above=sorted(moved | ended))
+
+
+def _above(run: RunFacts) -> list[str]:
+    return sorted(run.parents or run.roots)
+
+
+def write_attempts(transaction: Transaction, views: Views) -> None:
+    """Tell which attempt of its slot each run is, for every slot that one of these runs is or was in."""
+    slots = {side.node["slot"] for pair in views.values() for side in pair if side and side.node["slot"]}
+    rows = transaction.run("read/slot_runs", slots=sorted(slots), limit=ATTEMPTS_MAX) if slots else []
+    by_slot: dict[str, list[Row]] = {}
+    for row in rows:
+        by_slot.setdefault(row["slot"], []).append(row)
+    written = [attempt for runs in by_slot.values() for attempt in _attempts(runs)]
+    left = sorted(urn for urn, (old, new) in views.items() if old and old.node["slot"] and not new.node["slot"])
+    written += [{"run": urn, "attempt": None, "retried": None, "previous": None} for urn in left]
+    run_rows(transaction, "write/attempts", written)
+
+
+def _attempts(runs: list[Row]) -> list[Row]:
+    """What is new about the runs of one slot, which come in the order in which they began."""
+    rows = []
+    for number, run in enumerate(runs):
+        before = runs[number - 1] if number else None
+        after = runs[number + 1] if number + 1 < len(runs) else None
+        row = {
+            "run": run["urn"],
+            "attempt": number + 1,
+            "retried": True if after and _follows(after, run) else None,
+            "previous": before["urn"] if before and _follows(run, before) else None,
+        }
+        if any(row[key] != run[key] for key in ("attempt", "retried", "previous")):
+            rows.append(row)
+    return rows
+
+
+def _follows(run: Row, before: Row) -> bool:
+    return before["finishedAt"] is None or bool(before["finishedAt"] <= run["startedAt"])
+
+
+def sweep(database: Database, *, now: datetime, silent_seconds: int, holder: str) -> int:
+    """Mark as abandoned the runs of which nothing was heard for so long; returns how many. Raises UnavailableError."""
+    before = now - timedelta(seconds=silent_seconds)
+    with database.write() as transaction:
+        transaction.run("write/lock_graph", holder=holder)
+        rows = transaction.run("write/abandon_silent", before=before, limit=_SWEPT_AT_ONCE)
+    return int(rows[0]["abandoned"])

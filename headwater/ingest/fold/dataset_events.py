@@ -1,0 +1,88 @@
+"""Dataset events: what is said of a dataset without a job or a run. Answers, too, come as such."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headwater.ingest.flows import column_lineage, dataset_lineage
+from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
+from headwater.ingest.fold.said import IDENTIFIER, LIFECYCLE, Said, add_claim, is_named, is_rename, json_of
+from headwater.ingest.registers import decoded, registers
+from headwater.schema import facts, native
+from headwater.schema.events import Dataset, Facets
+from headwater.schema.facts import AnswerFacts, DatasetFacts, GraphDelta, JobFacts, Name, RunFacts, Usage
+from headwater.schema.urns import answer_urn, canonical_run_id
+
+
+class _ByHand(msgspec.Struct):
+    same: list[msgspec.Raw] = []
+    apart: list[msgspec.Raw] = []
+
+
+class _ArtifactFacet(msgspec.Struct, rename="camel"):
+    run_id: str
+
+
+_by_hand = msgspec.json.Decoder(_ByHand)
+_artifact = msgspec.json.Decoder(_ArtifactFacet)
+
+
+def dataset_event(said: Said, dataset: Dataset) -> None:
+    facets = dataset.facets or {}
+    answer = facets.get(native.ANSWER_FACET)
+    if answer is not None:
+        _answer(said, dataset, answer)
+        return
+    name = said.name(dataset)
+    about = dataset_facts(said, dataset, name)
+    _declared_origin(said, about, facets)
+    _decided_by_hand(said, about, facets)
+    urn = said.dataset(about)
+    made = decoded(_artifact, facets.get(native.ARTIFACT_FACET))
+    if made is not None and made.run_id.strip():
+        register = registers(said.event, {native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
+        said.run(RunFacts(canonical_run_id(made.run_id), outputs={urn: Usage(name, register)}))
+
+
+def _declared_origin(said: Said, about: DatasetFacts, facets: Facets) -> None:
+    """What a dataset comes from, said without a run: by lineage, by column lineage, or because it was renamed."""
+    lineage, by_columns = dataset_lineage(facets), column_lineage(facets)
+    came_from = column_flows(said, about.dataset, by_columns, None)
+    if lineage is not None:
+        came_from = column_flows(said, about.dataset, lineage, None, known_by=DECLARED)
+    lifecycle = decoded(LIFECYCLE, facets.get("lifecycleStateChange"))
+    renamed = lifecycle.previous_identifier if lifecycle and is_rename(lifecycle) else None
+    if renamed is not None and is_named(renamed):
+        # Kept whatever is declared later: a table was renamed once and for all.
+        old = said.name(renamed)
+        add_claim(about.sources, f"renamed:{said.mention(old)}", said.claim(old))
+    for name in came_from - {about.dataset}:
+        add_claim(about.sources, said.mention(name), said.claim(name))
+    for source in lineage.jobs() if lineage else ():
+        if source.name:
+            job = Name(source.namespace, source.name)
+            add_claim(about.sources, said.job(JobFacts(job)), said.claim(job))
+    if lineage is not None or by_columns is not None:
+        about.declared = said.register(json_of(sorted(about.sources)))
+
+
+def _decided_by_hand(said: Said, about: DatasetFacts, facets: Facets) -> None:
+    """That two names are one dataset, or are not, whatever symlinks say."""
+    decided = decoded(_by_hand, facets.get(native.SYMLINKS_FACET))
+    for verdict, raws in (("same", decided.same), ("apart", decided.apart)) if decided else ():
+        for raw in raws:
+            other = decoded(IDENTIFIER, raw)
+            if other is not None and is_named(other):
+                about.by_hand[said.mention(said.name(other))] = said.register(verdict)
+
+
+def _answer(said: Said, dataset: Dataset, facet: msgspec.Raw) -> None:
+    register = registers(said.event, {native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
+    if register is None:
+        return
+    for citation in native.citations(register.value):
+        if citation.answer_id:
+            said.delta.answers[answer_urn(citation.answer_id)] = AnswerFacts(citation.answer_id)
+        else:
+            said.mention(said.name(citation))
+    facts.absorb(said.delta, GraphDelta(answers={answer_urn(dataset.name): AnswerFacts(dataset.name, register)}))

@@ -1,0 +1,187 @@
+"""The datasets of a delta: what the graph holds of them, what it must hold, and which names have become one dataset.
+
+A name that goes by another is a `Symlink` node that keeps its own facts; the `Dataset` node shows what is said under
+all its names. When names are joined, or parted again, what was made under the old names is taken apart (`dissolve`)
+and made afresh from the facts, in the same transaction: so nothing is lost, and a late symlink gives the same graph
+as an early one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+import msgspec
+
+from headwater.cypher.database import Row, Transaction
+from headwater.ingest.identity import goes_by
+from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, time_at
+from headwater.ingest.rows import run_rows
+from headwater.schema.facts import DatasetFacts, Name, join_datasets
+from headwater.schema.urns import parse_urn, schema_urn
+
+
+@dataclass
+class Dissolved:
+    """What was made under names that are no longer apart, or no longer one: runs and answers to make afresh, edges of
+    the map as they were."""
+
+    runs: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
+    edges: list[Row] = field(default_factory=list)
+
+
+@dataclass
+class Places:
+    """The datasets of a delta. All keys are urns of names; `names` holds those that go by another."""
+
+    changed: dict[str, DatasetFacts]
+    members: dict[str, DatasetFacts]
+    stored: dict[str, DatasetFacts]
+    went_by: dict[str, str]
+    goes_by: dict[str, str]
+    names: dict[str, Name] = field(default_factory=dict)
+    dissolved: Dissolved = field(default_factory=Dissolved)
+
+    def whole(self, urn: str) -> DatasetFacts:
+        """Everything said of a dataset under any of its names."""
+        return _whole(urn, self.members, self.goes_by)
+
+    def whole_before(self, urn: str) -> DatasetFacts | None:
+        """What was said of it before, unless it was another dataset then, or has been taken apart."""
+        if urn not in self.stored or self.went_by.get(urn) != urn:
+            return None
+        return _whole(urn, self.stored, self.went_by)
+
+
+def _whole(urn: str, facts: Mapping[str, DatasetFacts], goes_by: Mapping[str, str]) -> DatasetFacts:
+    own = facts[urn]
+    members = [facts[member] for member, canonical in goes_by.items() if canonical == urn and member != urn]
+    if not members:
+        return own
+    return msgspec.structs.replace(reduce(join_datasets, members, own), dataset=own.dataset)
+
+
+def read_places(transaction: Transaction, said: Mapping[str, DatasetFacts]) -> Places:
+    """What the graph holds of these datasets, joined with what is said of them."""
+    rows = transaction.run("read/dataset_members", urns=sorted(said)) if said else []
+    stored = {row["urn"]: msgspec.json.decode(row["facts"], type=DatasetFacts) for row in rows}
+    went_by = {row["urn"]: row["canonical"] for row in rows}
+    members, changed = dict(stored), {}
+    for urn in sorted(said):
+        old = stored.get(urn)
+        new = said[urn] if old is None else join_datasets(old, said[urn])
+        members[urn] = new
+        if old is None or _text(old) != _text(new):
+            changed[urn] = new
+    now = goes_by(members)
+    places = Places(changed, members, stored, went_by, now)
+    places.names.update({urn: members[canonical].dataset for urn, canonical in now.items() if urn != canonical})
+    return places
+
+
+def _text(facts: DatasetFacts) -> bytes:
+    return msgspec.json.encode(facts, order="sorted")
+
+
+def regroup(transaction: Transaction, places: Places) -> None:
+    """Take apart what was made under names that now go by another, and turn nodes into what they are now."""
+    moved = [urn for urn, before in places.went_by.items() if places.goes_by[urn] != before]
+    if not moved:
+        return
+    old = sorted({places.went_by[urn] for urn in moved})
+    rows = transaction.run("read/dissolved_consumers", urns=old)
+    for row in rows:
+        kind = places.dissolved.runs if row["urn"].startswith("run:") else places.dissolved.answers
+        kind.add(row["urn"])
+    places.dissolved.edges = transaction.run("read/dissolved_edges", urns=old)
+    for statement in ("dissolve_versions", "dissolve_columns", "dissolve_edges"):
+        transaction.run(f"write/{statement}", urns=old)
+    demoted = sorted(urn for urn in moved if places.went_by[urn] == urn)
+    promoted = sorted(urn for urn in moved if places.goes_by[urn] == urn)
+    for statement, urns in (("demote_datasets", demoted), ("promote_symlinks", promoted)):
+        if urns:
+            transaction.run(f"write/{statement}", urns=urns)
+    # What is written for a dataset that was taken apart is written as if for the first time.
+    for urn in old:
+        places.stored.pop(urn, None)
+    for urn in {*old, *(places.goes_by[urn] for urn in moved)}:
+        canonical = places.goes_by[urn]
+        places.changed.setdefault(canonical, places.members[canonical])
+
+
+def learn_names(transaction: Transaction, places: Places, urns: Iterable[str]) -> None:
+    """Add the names by which further datasets go."""
+    unknown = sorted({urn for urn in urns if urn not in places.goes_by})
+    for row in transaction.run("read/symlinked", urns=unknown) if unknown else []:
+        parts = parse_urn(row["canonical"]).parts
+        places.names[row["urn"]] = (
+            Name(*parts) if parts else msgspec.json.decode(row["facts"], type=DatasetFacts).dataset
+        )
+
+
+def write_places(transaction: Transaction, places: Places) -> None:
+    """Write the nodes of the datasets that changed, their other names, columns, schemas and sources."""
+    canonicals = sorted({places.goes_by[urn] for urn in places.changed})
+    facts = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
+    views = {
+        urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
+        for urn, (old, new) in facts.items()
+    }
+    nodes = [{"urn": urn, "properties": new.node} for urn, (_, new) in views.items()]
+    run_rows(transaction, "write/datasets", nodes)
+    aliases = [
+        {"urn": urn, "canonical": canonical, "properties": _alias(facts)}
+        for urn, facts in sorted(places.members.items())
+        if (canonical := places.goes_by[urn]) != urn and (urn in places.changed or places.went_by.get(urn) != canonical)
+    ]
+    run_rows(transaction, "write/symlinks", aliases)
+    _write_columns(transaction, views)
+    _write_schemas(transaction, facts)
+    _write_sources(transaction, views)
+
+
+def _alias(facts: DatasetFacts) -> Row:
+    node = dataset_view(facts).node
+    return {key: node[key] for key in ("namespace", "name", "facts")}
+
+
+def _write_columns(transaction: Transaction, views: Mapping[str, tuple[DatasetView | None, DatasetView]]) -> None:
+    columns, dropped = [], []
+    for urn, (old, new) in views.items():
+        known = old.columns if old else {}
+        columns += [
+            {"urn": column, "dataset": urn, "properties": properties}
+            for column, properties in new.columns.items()
+            if known.get(column) != properties
+        ]
+        dropped += sorted(known.keys() - new.columns.keys())
+    run_rows(transaction, "write/columns", columns)
+    if dropped:
+        transaction.run("write/drop_columns", urns=dropped)
+        transaction.run("write/sweep_columns", urns=dropped)
+
+
+def _write_sources(transaction: Transaction, views: Mapping[str, tuple[DatasetView | None, DatasetView]]) -> None:
+    rows, withdrawn = [], []
+    for urn, (old, new) in views.items():
+        source = new.source_urn
+        if new.source is not None:
+            rows.append({"urn": source, "dataset": urn, "properties": new.source})
+        elif old is not None and old.source is not None:
+            rows.append({"urn": source, "dataset": urn, "properties": {**NO_SOURCE, "registered": False}})
+            withdrawn.append(source)
+    run_rows(transaction, "write/sources", rows)
+    if withdrawn:
+        transaction.run("write/sweep_versions", urns=withdrawn)
+
+
+def _write_schemas(transaction: Transaction, facts: Mapping[str, tuple[DatasetFacts | None, DatasetFacts]]) -> None:
+    rows = [
+        {"dataset": urn, "schema": schema_urn(hash), "first": time_at(span.first)}
+        for urn, (old, new) in facts.items()
+        for hash, span in sorted(new.schemas.items())
+        if old is None or hash not in old.schemas or span.first < old.schemas[hash].first
+    ]
+    run_rows(transaction, "write/dataset_schemas", rows)

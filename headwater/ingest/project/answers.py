@@ -1,0 +1,65 @@
+"""What the graph shows of an answer."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headwater.ingest.project.values import Names, Properties, named, text_of, time_at, time_of
+from headwater.schema import native
+from headwater.schema.facts import AnswerFacts, Name
+from headwater.schema.naming import Naming
+from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, shown
+
+
+class Citation(msgspec.Struct, frozen=True):
+    """One thing an answer cites: a dataset (`dataset`), perhaps one version of it (`pinned`) or one column of it."""
+
+    dataset: str = ""
+    name: Name = Name("", "")
+    pinned: str | None = None
+    column: str | None = None
+    field: str | None = None
+    answer: str | None = None
+
+
+class AnswerView(msgspec.Struct):
+    node: Properties
+    citations: list[Citation]
+
+
+def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
+    """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
+    text = facts.answer.value if facts.answer else ""
+    said = native.answer_facet(text) if text else native.AnswerFacet()
+    generated = time_of(said.generated_at) or (time_at(facts.answer.instant) if facts.answer and text else None)
+    node = {
+        "answerId": shown(facts.answer_id),
+        "name": shown(facts.answer_id) if text else None,
+        "type": said.type,
+        "content": said.content,
+        "generatedAt": generated,
+        "generatedBy": said.generated_by,
+        "facts": text_of(facts),
+    }
+    cites = [_citation(citation, naming, names) for citation in native.citations(text)] if text else []
+    return AnswerView(node, cites)
+
+
+def cited_names(facts: AnswerFacts, naming: Naming) -> list[Name]:
+    """The datasets that an answer cites, before anything is known of their other names."""
+    cites = native.citations(facts.answer.value) if facts.answer and facts.answer.value else []
+    return [naming.normalise(cite.namespace, cite.name) for cite in cites if not cite.answer_id]
+
+
+def _citation(citation: native.CitationFacet, naming: Naming, names: Names) -> Citation:
+    if citation.answer_id:
+        return Citation(answer=answer_urn(citation.answer_id))
+    name = named(naming.normalise(citation.namespace, citation.name), names)
+    halves = (name.namespace, name.name)
+    return Citation(
+        dataset=dataset_urn(*halves),
+        name=name,
+        field=citation.field,
+        pinned=artifact_urn(*halves, citation.run_id) if citation.run_id else None,
+        column=column_urn(*halves, citation.field) if citation.field else None,
+    )

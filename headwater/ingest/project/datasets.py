@@ -1,0 +1,116 @@
+"""What the graph shows of a dataset: itself, its columns now, and its registered source if one was sent."""
+
+from __future__ import annotations
+
+import msgspec
+
+from headwater.ingest.facets import (
+    Catalog,
+    DataSource,
+    Documentation,
+    Hierarchy,
+    LifecycleChange,
+    Owners,
+    Schema,
+    SourceDetails,
+    Storage,
+    Tags,
+    TypeFacet,
+    flattened,
+    read_facet,
+)
+from headwater.ingest.project.values import Properties, count_of, seen, tag_words, text_of, time_at, time_of
+from headwater.schema import native
+from headwater.schema.facts import DatasetFacts, Name
+from headwater.schema.urns import column_urn, dataset_urn, shown, source_urn
+
+NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
+
+
+class DatasetView(msgspec.Struct):
+    node: Properties
+    columns: dict[str, Properties]
+    source: Properties | None
+    source_urn: str
+
+
+def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> DatasetView:
+    """A dataset from all that is said of it under any of its names; `own` is what is said under its own."""
+    name = facts.dataset
+    schema = read_facet(Schema, facts.facets, "schema")
+    fields = flattened(schema.fields) if schema else {}
+    node = {
+        "namespace": shown(name.namespace),
+        "name": shown(name.name),
+        **seen(facts.span),
+        "columns": list(fields) or None,
+        "schema": msgspec.json.encode(fields).decode() if fields else None,
+        **_described(facts),
+        **_lifecycle(facts),
+        "facts": text_of(own or facts),
+    }
+    columns = {
+        column_urn(name.namespace, name.name, field): {**column_properties(name, field), "type": type, "current": True}
+        for field, type in fields.items()
+    }
+    return DatasetView(node, columns, _source(facts), source_urn(name.namespace, name.name))
+
+
+def _described(facts: DatasetFacts) -> Properties:
+    kind = read_facet(TypeFacet, facts.facets, "datasetType")
+    owners = read_facet(Owners, facts.facets, "ownership")
+    documentation = read_facet(Documentation, facts.facets, "documentation")
+    tags = read_facet(Tags, facts.facets, "tags")
+    source = read_facet(DataSource, facts.facets, "dataSource")
+    storage = read_facet(Storage, facts.facets, "storage")
+    catalog = read_facet(Catalog, facts.facets, "catalog")
+    hierarchy = read_facet(Hierarchy, facts.facets, "hierarchy")
+    return {
+        "type": kind.dataset_type if kind else None,
+        "subType": kind.sub_type if kind else None,
+        "owners": [owner.name for owner in owners.owners] if owners else None,
+        "description": documentation.description if documentation else None,
+        "tags": tag_words(tags.tags) if tags else None,
+        "sourceName": source.name if source else None,
+        "sourceUri": source.uri if source else None,
+        "storage": storage.storage_layer if storage else None,
+        "fileFormat": storage.file_format if storage else None,
+        "catalog": catalog.name if catalog else None,
+        "hierarchy": [level.name for level in hierarchy.hierarchy] if hierarchy else None,
+    }
+
+
+def _lifecycle(facts: DatasetFacts) -> Properties:
+    change = read_facet(LifecycleChange, facts.facets, "lifecycleStateChange")
+    kind = change.lifecycle_state_change.upper() if change else None
+    at = time_at(facts.facets["lifecycleStateChange"].instant) if change else None
+    return {"lifecycle": kind, "lifecycleAt": at, "droppedAt": at if kind == "DROP" else None}
+
+
+def column_properties(dataset: Name, field: str) -> Properties:
+    """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
+    return {"namespace": shown(dataset.namespace), "dataset": shown(dataset.name), "name": shown(field)}
+
+
+def source_properties(dataset: Name) -> Properties:
+    """What every source node has, registered or not."""
+    return {
+        "namespace": shown(dataset.namespace),
+        "name": shown(dataset.name),
+        "dataset": dataset_urn(dataset.namespace, dataset.name),
+    }
+
+
+def _source(facts: DatasetFacts) -> Properties | None:
+    details = read_facet(SourceDetails, facts.facets, native.SOURCE_FACET)
+    if details is None:
+        return None
+    return {
+        **source_properties(facts.dataset),
+        "registered": True,
+        "origin": details.origin,
+        "format": details.format,
+        "rowCount": count_of(details.row_count),
+        "capturedAt": time_of(details.captured_at),
+        "checksum": details.checksum,
+    }

@@ -1,0 +1,271 @@
+"""What the graph shows of a run: itself, what it read, and the version it made of every dataset it wrote."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import NAMESPACE_URL, uuid5
+
+import msgspec
+
+from headwater.ingest.attempts import Attempts, attempts
+from headwater.ingest.facets import (
+    ArtifactDetails,
+    Assertions,
+    ErrorMessage,
+    ExternalQuery,
+    ExtractionError,
+    MappedTask,
+    NominalTime,
+    ProcessingEngine,
+    RunDetails,
+    Statistics,
+    Tags,
+    Tests,
+    read_facet,
+)
+from headwater.ingest.project.values import (
+    Names,
+    Properties,
+    count_of,
+    instant_in,
+    named,
+    tag_words,
+    text_of,
+    time_at,
+    time_of,
+)
+from headwater.schema import native
+from headwater.schema.events import TERMINAL
+from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
+from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, run_urn, shown
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A dataset that a run read; `pinned` when the event names the run that made the version, `version` when it
+    names the version as its producer does."""
+
+    dataset: str
+    name: Name
+    pinned: str | None
+    version: str | None
+    properties: Properties
+
+
+class RunView(msgspec.Struct):
+    node: Properties
+    artifacts: dict[str, Properties]
+    uses: list[Use]
+    produced: dict[str, Properties]
+    dropped: list[str]
+
+
+def run_view(facts: RunFacts, names: Names) -> RunView:
+    """A run as its own facts show it; what depends on other runs is added by the writer."""
+    details = read_facet(RunDetails, facts.facets, native.RUN_FACET) or RunDetails()
+    state = _placed(facts, attempts(facts.states), undated=details.undated)
+    started = _started(facts, state)
+    inputs, outputs = _usages(facts.inputs, names), _usages(facts.outputs, names)
+    made = {urn: usage for urn, usage in outputs.items() if usage.made}
+    job = max(facts.jobs.values(), default=None)
+    node: Properties = {
+        "runId": shown(facts.run_id),
+        "runUuid": _uuid_beside(facts.run_id),
+        "pipelineName": shown(job.name) if job else None,
+        "namespace": shown(job.namespace) if job else None,
+        "status": state.status,
+        "startedAt": time_at(started),
+        "finishedAt": time_at(state.finished),
+        "failedAt": time_at(state.failed),
+        "lastSeen": time_at(facts.span.last) if facts.span else None,
+        # The last time anything ended it, also where it was begun again since: what was part of it ended by then.
+        "lastEnd": time_at(max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)),
+        "attempts": state.count,
+        "version": details.version or (facts.code.value if facts.code else None),
+        "triggeredBy": details.triggered_by,
+        **_described(facts, since=state.started),
+        **_succeeded(state, job, bool(inputs), bool(made)),
+        "slot": _slot(facts, job),
+        # Whatever it was thought to be for want of news, there is news.
+        "silent": None,
+        "facts": text_of(facts),
+    }
+    artifacts, produced = {}, {}
+    for urn, usage in made.items():
+        artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
+        artifacts[artifact] = _artifact(facts, urn, usage, state, started)
+        statistics = {key: artifacts[artifact][key] for key in ("rowCount", "bytes")}
+        produced[artifact] = {**statistics, **_parts(usage)}
+        for began, ended in state.succeeded_before:
+            artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id, ended)
+            artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
+            produced[artifact] = {}
+    uses = [_use(urn, usage) for urn, usage in sorted(inputs.items())]
+    return RunView(node, artifacts, uses, produced, sorted(urn for urn, usage in outputs.items() if usage.dropped))
+
+
+def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
+    """What was used, under the names by which datasets go: two names of one are one."""
+    if not names:
+        return used
+    usages: dict[str, Usage] = {}
+    for _, usage in sorted(used.items()):
+        name = named(usage.dataset, names)
+        explicit = None if usage.explicit is None else {named(source, names) for source in usage.explicit}
+        usage = msgspec.structs.replace(
+            usage, dataset=name, derived={named(source, names) for source in usage.derived}, explicit=explicit
+        )
+        urn = dataset_urn(name.namespace, name.name)
+        usages[urn] = join_usages(usages[urn], usage) if urn in usages else usage
+    return usages
+
+
+def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
+    """A run that was registered without any time happened when the versions it made say they were created."""
+    if not undated or state.started is not None:
+        return state
+    said = (read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET) for usage in facts.outputs.values())
+    times = [instant_in(details.created_at) for details in said if details]
+    made = max((time for time in times if time is not None), default=None)
+    if made is None:
+        return state
+    failed = None if state.failed is None else made
+    return replace(state, started=made, finished=None if state.finished is None else made, failed=failed)
+
+
+def _started(facts: RunFacts, state: Attempts) -> int | None:
+    if state.started is not None or facts.span is None:
+        return state.started
+    return facts.span.first
+
+
+def _described(facts: RunFacts, *, since: int | None) -> Properties:
+    engine = read_facet(ProcessingEngine, facts.facets, "processing_engine")
+    nominal = read_facet(NominalTime, facts.facets, "nominalTime")
+    query = read_facet(ExternalQuery, facts.facets, "externalQuery")
+    extraction = read_facet(ExtractionError, facts.facets, "extractionError")
+    tags = read_facet(Tags, facts.facets, "tags")
+    return {
+        "error": _error(facts.facets, since=since),
+        "extractionErrors": [one.error_message for one in extraction.errors] if extraction else None,
+        "engine": " ".join(word for word in (engine.name, engine.version) if word) if engine else None,
+        "nominalStart": time_of(nominal.nominal_start_time) if nominal else None,
+        "nominalEnd": time_of(nominal.nominal_end_time) if nominal else None,
+        "externalQueryId": query.external_query_id if query else None,
+        "tags": tag_words(tags.tags) if tags else None,
+        **_tested(facts),
+    }
+
+
+def _tested(facts: RunFacts) -> Properties:
+    """The results of the tests that a run made: by the `test` facet, and as assertions on what it read."""
+    results: dict[str, bool] = {}
+    tests = read_facet(Tests, facts.facets, "test")
+    for test in tests.tests if tests else ():
+        results[test.name] = test.status.lower() in {"pass", "passed", "success", "ok", "skip", "skipped", "warn"}
+    for usage in facts.inputs.values():
+        assertions = read_facet(Assertions, usage.facets, "dataQualityAssertions")
+        for one in assertions.assertions if assertions else ():
+            named = ".".join(word for word in (one.name or one.assertion, one.column) if word)
+            results[named] = results.get(named, True) and one.success
+    failed = sorted(name for name, passed in results.items() if not passed)
+    return {
+        "testsPassed": len(results) - len(failed) if results else None,
+        "testsFailed": len(failed) if results else None,
+        "failedTests": failed or None,
+    }
+
+
+def _succeeded(state: Attempts, job: Name | None, reads: bool, writes: bool) -> Properties:
+    """Where a run that succeeded stands among those of its job: the newest such run tells what the job reads and
+    writes now. One that names no datasets tells nothing."""
+    urn = job_urn(job.namespace, job.name) if job and state.status == "COMPLETE" else None
+    return {"readerOf": urn if reads else None, "writerOf": urn if writes else None}
+
+
+def _slot(facts: RunFacts, job: Name | None) -> str | None:
+    """The schedule slot a run was for: its job, the nominal time, and which of several mapped tasks it is."""
+    nominal = read_facet(NominalTime, facts.facets, "nominalTime")
+    at = instant_in(nominal.nominal_start_time) if nominal else None
+    if at is None or job is None:
+        return None
+    mapped = read_facet(MappedTask, facts.facets, "airflow_mappedTask")
+    return f"{job_urn(job.namespace, job.name)}@{at}" + (f"#{mapped.map_index}" if mapped else "")
+
+
+def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None) -> Properties:
+    details = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    statistics = read_facet(Statistics, usage.facets, "outputStatistics") or Statistics()
+    # A run that has ended made its version when it ended; until then readers meet what it has written so far.
+    created = time_at(state.finished if state.finished is not None else started)
+    came_from = usage.derived if usage.explicit is None else usage.explicit
+    sources = sorted(dataset_urn(name.namespace, name.name) for name in came_from)
+    return {
+        "namespace": shown(usage.dataset.namespace),
+        "name": shown(usage.dataset.name),
+        "dataset": dataset,
+        "run": run_urn(facts.run_id),
+        "runId": shown(facts.run_id),
+        "startedAt": time_at(started),
+        "createdAt": (time_of(details.created_at) if details else None) or created,
+        "complete": state.status == "COMPLETE",
+        "status": state.status,
+        "rowCount": count_of(details.row_count if details and details.row_count is not None else statistics.row_count),
+        "bytes": count_of(statistics.size),
+        "fileCount": count_of(statistics.file_count),
+        "type": details.type if details else None,
+        "storagePath": details.storage_path if details else None,
+        "schema": details.schema if details else None,
+        "schemaHash": usage.schema.value if usage.schema else None,
+        "version": shown(usage.version.value) if usage.version else None,
+        "lifecycle": usage.lifecycle.value if usage.lifecycle else None,
+        "derivedFrom": sources or None,
+        # Where a lineage facet said so, it came from these and from nothing else, even from nothing at all.
+        "explicit": True if usage.explicit is not None else None,
+    }
+
+
+def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int) -> Properties:
+    """The version made by an earlier attempt that succeeded. The counts and the schema that were sent last are those
+    of the last attempt, so of this one no more is told than that it was."""
+    times = {"startedAt": time_at(began), "createdAt": time_at(ended)}
+    version = _artifact(facts, dataset, Usage(usage.dataset), attempts({(ended, "COMPLETE")}), began)
+    return {**version, **times}
+
+
+def _use(urn: str, usage: Usage) -> Use:
+    pinned = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    is_pinned = pinned is not None and bool(pinned.run_id.strip())
+    made = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned and is_pinned else None
+    version = shown(usage.version.value) if usage.version else None
+    statistics = read_facet(Statistics, usage.facets, "inputStatistics") or Statistics()
+    properties = {
+        "rowCount": count_of(statistics.row_count),
+        "bytes": count_of(statistics.size),
+        "wanted": f"{urn}@{version}" if version and not made else None,
+        **_parts(usage),
+    }
+    return Use(urn, usage.dataset, made, version, properties)
+
+
+def _parts(usage: Usage) -> Properties:
+    """Which part of a dataset was read or written, and where in a topic."""
+    subset = usage.facets.get("subset")
+    return {
+        "partitions": sorted(usage.partitions) or None,
+        "subset": subset.value if subset and subset.value else None,
+    }
+
+
+def _error(facets: Registers, *, since: int | None) -> str | None:
+    """Why a run failed: the specification's facet, then the one in which Spark really puts the cause. What was said
+    before the last attempt began is not about that attempt."""
+    for name in ("errorMessage", "spark.exception"):
+        said = read_facet(ErrorMessage, facets, name)
+        if said is not None and (since is None or facets[name].instant >= since):
+            return said.message
+    return None
+
+
+def _uuid_beside(run_id: str) -> str | None:
+    """A stable UUID for a run id that is none: UUIDv5 (RFC 9562) of the id in the URL namespace."""
+    return None if is_uuid(run_id) else str(uuid5(NAMESPACE_URL, run_id))

@@ -1,0 +1,71 @@
+"""How values of facts are shown as properties: times, counts, texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from headwater.errors import EventError
+from headwater.ingest.facets import Tag
+from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.facts import Name, Span
+from headwater.schema.urns import dataset_urn
+
+Properties = dict[str, Any]
+# Names by which datasets go here, by the urn of the other name they were sent with; those without an entry go by
+# their own.
+Names = Mapping[str, Name]
+# What Neo4j can hold; a count beyond it is no count.
+_COUNT_MAX = 2**63 - 1
+
+
+def named(name: Name, names: Names) -> Name:
+    """The name by which a dataset goes."""
+    return names.get(dataset_urn(name.namespace, name.name), name) if names else name
+
+
+def count_of(value: object) -> int | None:
+    """A count that may have come as text or as 1.0; None when it is none, or more than Neo4j can hold."""
+    try:
+        count = msgspec.convert(value, int, strict=False)
+    except msgspec.ValidationError:
+        return None
+    return count if abs(count) <= _COUNT_MAX else None
+
+
+def time_at(instant: int | None) -> datetime | None:
+    return None if instant is None else datetime_of(instant)
+
+
+def time_of(text: str | None) -> datetime | None:
+    return time_at(instant_in(text))
+
+
+def instant_in(text: str | None) -> int | None:
+    """The instant that a text names; None when it names none."""
+    if not text:
+        return None
+    try:
+        return instant_of(text)
+    except EventError:
+        return None
+
+
+def text_of(facts: msgspec.Struct) -> str:
+    return msgspec.json.encode(facts, order="sorted").decode()
+
+
+def seen(span: Span | None) -> Properties:
+    return {"firstSeen": time_at(span.first) if span else None, "lastSeen": time_at(span.last) if span else None}
+
+
+def tag_words(tags: list[Tag]) -> list[str] | None:
+    """Tags as `key=value`, those of a field as `field:key=value`; a tag whose value says nothing more is its key."""
+    words = []
+    for tag in tags:
+        word = tag.key if tag.value in (None, "", "true", tag.key) else f"{tag.key}={tag.value}"
+        words.append(f"{tag.field}:{word}" if tag.field else word)
+    return sorted(set(words)) or None
