@@ -57,6 +57,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_bytes_max: int = 100 * 2**20
     # How many events the worker folds into one transaction.
     fold_events_max: int = 1_000
+    # A file with rules of your own for the names of datasets (docs/naming.md).
+    naming_file: str = ""
+    # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
+    silent_seconds: int = 86_400
     # An event that says it happened this much after it was received is counted as one from the future.
     future_seconds: int = 60
     log_level: str = "info"
@@ -82,6 +86,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.cache:
             return Path(self.cache).expanduser()
         return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "headwater"
+
+    @property
+    def naming_path(self) -> Path | None:
+        return Path(self.naming_file).expanduser() if self.naming_file else None
 
     def password(self) -> str:
         """The password of Neo4j. Raises SettingsError when its file cannot be read."""
@@ -128,6 +136,8 @@ def _refuse_unsafe(settings: Settings) -> None:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
     if 0 < len(settings.redaction_key) < REDACTION_KEY_CHARACTERS_MIN:
         raise SettingsError(f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more")
+    if settings.silent_seconds <= 0:
+        raise SettingsError("HEADWATER_SILENT_SECONDS must be above 0")
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:

@@ -48,10 +48,45 @@ lineages = st.one_of(
 )
 
 
+def _named(name: str) -> dict[str, str]:
+    return {"namespace": "db", "name": name}
+
+
+def _symlinks(names: list[str] | None) -> dict[str, Any]:
+    if names is None:
+        return {"symlinks": {**FACET, "_deleted": True}}
+    return {"symlinks": {**FACET, "identifiers": [{**_named(name), "type": "TABLE"} for name in names]}}
+
+
+def _lifecycle(kind: str, previous: str) -> dict[str, Any]:
+    facet = {**FACET, "lifecycleStateChange": kind}
+    return {"lifecycleStateChange": {**facet, "previousIdentifier": _named(previous)} if kind == "RENAME" else facet}
+
+
+def _lineage(sources: list[tuple[str, str]]) -> dict[str, Any]:
+    """The lineage facet of a dataset; what has the name of a job comes from that job."""
+    inputs = [{**_named(name), "type": "DATASET", "field": field} for name, field in sources if name in DATASETS]
+    inputs += [{"namespace": "etl", "name": name, "type": "JOB"} for name, _ in sources if name not in DATASETS]
+    return {"lineage": {**FACET, "inputs": inputs}}
+
+
+# Facets that tell what a dataset is and where it comes from; most events have none of them.
+turns = st.one_of(
+    st.just({}),
+    st.just({}),
+    st.just({}),
+    st.builds(_symlinks, st.one_of(st.none(), st.lists(dataset_name, min_size=1, max_size=2))),
+    st.builds(_symlinks, st.lists(dataset_name, min_size=1, max_size=2)),
+    st.builds(_lifecycle, st.sampled_from(["DROP", "RENAME", "RENAME", "OVERWRITE"]), dataset_name),
+    st.builds(_lineage, st.lists(st.tuples(st.sampled_from([*DATASETS, "clean"]), column), max_size=2)),
+    st.builds(lambda version: {"version": {**FACET, "datasetVersion": version}}, st.sampled_from(["1", "2"])),
+)
+
+
 @st.composite
 def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
     name = draw(dataset_name)
-    dataset: dict[str, Any] = {"namespace": "db", "name": name, "facets": draw(schemas)}
+    dataset: dict[str, Any] = {"namespace": "db", "name": name, "facets": draw(schemas) | draw(turns)}
     if output:
         dataset["facets"] = dataset["facets"] | draw(lineages)
         if draw(st.booleans()):
@@ -68,6 +103,14 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 3)) == 0:
         parent = {"run": {"runId": "run-9"}, "job": {"namespace": "etl", "name": "nightly"}}
         facets["parent"] = {**FACET, **parent}
+        if draw(st.booleans()):
+            facets["parent"]["root"] = {"run": {"runId": "run-8"}, "job": {"namespace": "etl", "name": "weekly"}}
+    if draw(st.integers(0, 3)) == 0:
+        facets["nominalTime"] = {**FACET, "nominalStartTime": at(draw(st.integers(0, 1)))}
+    if draw(st.integers(0, 4)) == 0:
+        other = draw(st.sampled_from(sorted(RUNS)))
+        dependency = {"job": {"namespace": "etl", "name": RUNS[other]}, "run": {"runId": other}}
+        facets["jobDependencies"] = {**FACET, draw(st.sampled_from(["upstream", "downstream"])): [dependency]}
     event: dict[str, Any] = {
         "eventTime": at(draw(second)),
         "run": {"runId": run_id, "facets": facets},
@@ -121,13 +164,42 @@ def declared(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@st.composite
+def entries(draw: st.DrawFn) -> dict[str, Any]:
+    """A job or a run that tells its lineage by itself, with the lineage facet of a job."""
+    source = draw(st.sampled_from([*DATASETS, "extract", "publish"]))
+    kind = "DATASET" if source in DATASETS else "JOB"
+    inputs = [{"namespace": "db" if kind == "DATASET" else "etl", "name": source, "type": kind}]
+    target = draw(st.sampled_from([*DATASETS, ""]))
+    entry = {**_named(target), "type": "DATASET", "inputs": inputs} if target else {"type": "JOB", "inputs": inputs}
+    event: dict[str, Any] = draw(st.one_of(run_events(), declared()))
+    event["job"]["facets"] = {"lineage": {**FACET, "entries": [entry]}}
+    return event
+
+
+@st.composite
+def decided(draw: st.DrawFn) -> dict[str, Any]:
+    """That two names are one dataset or are not, decided by hand."""
+    one, other = draw(dataset_name), draw(dataset_name)
+    verdict = draw(st.sampled_from(["same", "apart"]))
+    return native.symlinks_event(_named(one), event_time=at(draw(second)), **{verdict: [_named(other)]})
+
+
+@st.composite
+def described(draw: st.DrawFn) -> dict[str, Any]:
+    """A dataset event."""
+    return {"eventTime": at(draw(second)), "dataset": draw(datasets(output=True))}
+
+
 def _encoded(event: dict[str, Any]) -> bytes:
     return json.dumps(event, sort_keys=True).encode()
 
 
 # A history is a list of event bodies.
 histories = st.lists(
-    st.one_of(run_events(), run_events(), run_events(), answers(), registered(), declared()).map(_encoded),
+    st.one_of(
+        *(run_events() for _ in range(6)), answers(), registered(), declared(), entries(), decided(), described()
+    ).map(_encoded),
     min_size=1,
     max_size=14,
 )

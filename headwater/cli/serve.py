@@ -60,11 +60,20 @@ def worker(home: Home = None) -> None:
     from headwater.health.metrics import observe_fold
     from headwater.ingest.spool import Spool
     from headwater.ingest.worker import Worker
+    from headwater.schema.naming import load
 
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    folding = Worker(database, spool, events_max=settings.fold_events_max, on_folded=observe_fold)
+    folding = Worker(
+        database,
+        spool,
+        events_max=settings.fold_events_max,
+        naming=load(settings.naming_path),
+        future_seconds=settings.future_seconds,
+        silent_seconds=settings.silent_seconds,
+        on_folded=observe_fold,
+    )
 
     _set_when_told_to_end(folding.stop)
     folding.run()

@@ -7,6 +7,7 @@ What may go wrong, and what happens then:
   that go well soon make them as many again.
 - An event cannot be folded, or Neo4j refuses what it says: the batch is halved until that event is alone, then it is
   set aside with the reason, and its neighbours go on.
+- Nothing is heard of a run for too long: it is marked as abandoned, until there is news of it.
 - The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
 """
@@ -20,6 +21,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -27,16 +29,21 @@ from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.cypher.warm import warm, writes_rows
 from headwater.errors import EventError, SpoolFullError, UnavailableError
+from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.spool import Record, Spool
+from headwater.ingest.tally import Tallies, absorb, tally
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
 from headwater.schema.events import Event, parse
+from headwater.schema.naming import Naming, load
 
 BATCH_BYTES_MAX = 32 * 2**20
 POLL_SECONDS = 0.05
 BACKOFF_SECONDS_MIN = 0.1
 BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
+# How often runs that have fallen silent are looked for.
+SWEEP_SECONDS = 60.0
 
 log = logging.getLogger("headwater.worker")
 
@@ -58,12 +65,19 @@ class Worker:
         spool: Spool,
         *,
         events_max: int = 1_000,
+        naming: Naming | None = None,
+        future_seconds: int = 60,
+        silent_seconds: int = 86_400,
         on_folded: Callable[[Folded], object] = id,
     ) -> None:
         self._database = database
         self._spool = spool
         self._events_max = events_max
         self.events_at_once = events_max
+        self._naming = naming or load()
+        self._future_seconds = future_seconds
+        self._silent_seconds = silent_seconds
+        self._sweep_at = 0.0
         self._on_folded = on_folded
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
@@ -80,6 +94,7 @@ class Worker:
             try:
                 if not self.step():
                     self.stop.wait(POLL_SECONDS)
+                self._sweep()
                 failures = 0
                 self.events_at_once = min(self.events_at_once * 8, self._events_max)
             except (UnavailableError, SpoolFullError) as error:
@@ -104,65 +119,96 @@ class Worker:
         records = self._spool.read(self._checkpoint.position, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
         if records:
             try:
-                self._fold(records)
+                self._fold([_judged(record) for record in records])
             except CheckpointMovedError:
                 log.warning("another worker folds this spool too")
                 self._checkpoint = None
         return len(records)
 
-    def _fold(self, records: list[Record]) -> None:
+    def _fold(self, judged: list[_Judged]) -> None:
         """Fold these, halving them around any that cannot be."""
-        events, dead = _parsed(records)
         try:
-            self._commit(records, events, dead)
+            self._commit(judged)
         except (UnavailableError, SpoolFullError, CheckpointMovedError):
             raise
         except Exception as error:  # whatever an event breaks must not stop the others
-            if len(records) > 1:
-                middle = len(records) // 2
-                self._fold(records[:middle])
-                self._fold(records[middle:])
+            if len(judged) > 1:
+                middle = len(judged) // 2
+                self._fold(judged[:middle])
+                self._fold(judged[middle:])
                 return
-            log.exception("event %s is set aside", records[0].seq)
-            self._commit(records, [], [(records[0].seq, f"{type(error).__name__}: {error}")])
+            record = judged[0].record
+            log.exception("event %s is set aside", record.seq)
+            self._commit([_Judged(record, None, f"{type(error).__name__}: {error}")])
 
-    def _commit(self, records: list[Record], events: list[Event], dead: list[tuple[int, str]]) -> None:
+    def _commit(self, judged: list[_Judged]) -> None:
         assert self._checkpoint is not None
         began = time.monotonic()
+        dead = [(one.record.seq, one.reason) for one in judged if one.event is None]
         if dead:
             self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
         before = self._checkpoint
         after = Checkpoint(
-            position=records[-1].seq,
-            folded=before.folded + len(records) - len(dead),
+            position=judged[-1].record.seq,
+            folded=before.folded + len(judged) - len(dead),
             dead=before.dead + len(dead),
         )
         write(
             self._database,
-            fold(events),
+            fold((one.event for one in judged if one.event is not None), self._naming),
             spool=self._spool.id,
             before=before,
             after=after,
             holder=self._holder,
             known=self._known,
+            naming=self._naming,
+            tallies=self._tallied(judged),
         )
         self._checkpoint = after
-        received = tuple(record.received for record in records)
+        received = tuple(one.record.received for one in judged)
         try:
             self._on_folded(Folded(received, len(dead), time.monotonic() - began))
         except Exception:  # it is committed: whatever this is, it is no reason to fold it again
             log.exception("a commit could not be measured")
 
+    def _tallied(self, judged: list[_Judged]) -> Tallies:
+        tallies = Tallies()
+        for one in judged:
+            record = one.record
+            said = tally(
+                record.received,
+                record.seq,
+                record.body,
+                one.event,
+                future_after=self._future_seconds,
+                reason=one.reason,
+            )
+            absorb(tallies, said)
+        return tallies
 
-def _parsed(records: list[Record]) -> tuple[list[Event], list[tuple[int, str]]]:
-    events: list[Event] = []
-    dead: list[tuple[int, str]] = []
-    for record in records:
-        if not record.intact:
-            dead.append((record.seq, "damaged: the bytes on disk are not those that were accepted"))
-            continue
-        try:
-            events.append(parse(record.body, received=record.received))
-        except EventError as error:
-            dead.append((record.seq, f"{error.field}: {error.message}" if error.field else error.message))
-    return events, dead
+    def _sweep(self) -> None:
+        """Once a minute, mark the runs that have fallen silent."""
+        if time.monotonic() < self._sweep_at:
+            return
+        self._sweep_at = time.monotonic() + SWEEP_SECONDS
+        now = datetime.now(UTC)
+        silent = sweep(self._database, now=now, silent_seconds=self._silent_seconds, holder=self._holder)
+        if silent:
+            log.info("%d runs of which nothing was heard for %d s are abandoned", silent, self._silent_seconds)
+
+
+class _Judged(msgspec.Struct, frozen=True):
+    """A record and the event in it, or None and the reason why there is none."""
+
+    record: Record
+    event: Event | None
+    reason: str = ""
+
+
+def _judged(record: Record) -> _Judged:
+    if not record.intact:
+        return _Judged(record, None, "damaged: the bytes on disk are not those that were accepted")
+    try:
+        return _Judged(record, parse(record.body, received=record.received))
+    except EventError as error:
+        return _Judged(record, None, f"{error.field}: {error.message}" if error.field else error.message)

@@ -29,6 +29,8 @@ from headwater.ingest.places import Places, learn_names, read_places, regroup, w
 from headwater.ingest.project import RunView, answer_view, job_properties, run_view, time_at
 from headwater.ingest.rows import run_rows
 from headwater.ingest.schema_versions import judge_drift, write_artifact_schemas, write_schemas
+from headwater.ingest.tally import Tallies
+from headwater.ingest.tally_writer import write_tallies
 from headwater.ingest.versions import (
     Reader,
     answer_reader,
@@ -117,11 +119,12 @@ def write(
     holder: str,
     known: Known | None = None,
     naming: Naming | None = None,
+    tallies: Tallies | None = None,
 ) -> None:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
 
-    `naming` must be that by which the delta was folded. `known` spares writing what earlier deltas are known to have
-    written; it learns from this one.
+    `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `known` spares
+    writing what earlier deltas are known to have written; it learns from this one.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -132,6 +135,7 @@ def write(
             raise CheckpointMovedError("another worker has folded this spool further")
         known = known or Known()
         write_delta(transaction, delta, known, naming or load())
+        write_tallies(transaction, tallies or Tallies())
         transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
     known.learn(delta)
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from headwater.cypher.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.project import answer_view, run_view
+from headwater.ingest.identity import goes_by
+from headwater.ingest.project import Properties, RunView, answer_view, run_view
 from headwater.ingest.writer import Checkpoint, write
 from headwater.schema.events import parse
-from headwater.schema.facts import GraphDelta, join
+from headwater.schema.facts import GraphDelta, Name, join
 from headwater.schema.naming import load
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty
@@ -79,44 +80,79 @@ def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str]
 
 
 def _map_edges(database: Database) -> set[tuple[str, str, str]]:
-    return {edge for edge in edges(database, "FEEDS") if edge[0].partition(":")[0] in {"dataset", "column"}}
+    found = edges(database, "FEEDS")
+    kinds = {edge: (edge[0].partition(":")[0], edge[2].partition(":")[0]) for edge in found}
+    return {edge for edge, (source, target) in kinds.items() if (source, target) not in _HISTORY}
+
+
+_HISTORY = {("artifact", "run"), ("source", "run")}
+
+
+def _names(delta: GraphDelta) -> dict[str, Name]:
+    """The names of those datasets that go by another."""
+    chosen = goes_by(delta.datasets)
+    return {urn: delta.datasets[name].dataset for urn, name in chosen.items() if urn != name}
+
+
+def _triggers(delta: GraphDelta, urn: str) -> set[str]:
+    """The runs after which a run was to run, up to five back."""
+    found: set[str] = set()
+    edge = {urn}
+    for _ in range(5):
+        edge = {before for run in edge for before in delta.runs[run].after}
+        found |= edge
+    return found
 
 
 def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     """Every version link, found by looking at every version of every dataset for every reader."""
-    runs = {urn: run_view(facts, {}) for urn, facts in delta.runs.items()}
+    names = _names(delta)
+    runs = {urn: run_view(facts, names) for urn, facts in delta.runs.items()}
     versions = [
-        (
-            properties["dataset"],
-            properties["createdAt"],
-            urn,
-            properties["run"],
-            properties["complete"],
-            properties["startedAt"],
-        )
+        (urn, properties)
         for view in runs.values()
         for urn, properties in view.artifacts.items()
         if properties["createdAt"] is not None
     ]
 
     def read(dataset: str, source: str, when: datetime, reader: str) -> set[str]:
-        earlier = [v for v in versions if v[0] == dataset and v[1] <= when and v[3] != reader]
-        whole = max(((v[1], v[2]) for v in earlier if v[4]), default=None)
-        partial = max(((v[1], v[2]) for v in earlier if not v[4] and (whole is None or v[1] > whole[0])), default=None)
+        others = [(urn, v) for urn, v in versions if v["dataset"] == dataset and v["run"] != reader]
+        if reader in delta.runs:
+            triggers = _triggers(delta, reader)
+            by_them = [(v["createdAt"], urn) for urn, v in others if v["complete"] and v["run"] in triggers]
+            if by_them and max(by_them)[0] > when:
+                return {max(by_them)[1]}
+        earlier = [(v["createdAt"], urn, v["complete"]) for urn, v in others if v["createdAt"] <= when]
+        whole = max(((at, urn) for at, urn, complete in earlier if complete), default=None)
+        left = [(at, urn) for at, urn, complete in earlier if not complete and (whole is None or at > whole[0])]
+        partial = max(left, default=None)
         if whole or partial:
             return {found[1] for found in (whole, partial) if found}
-        making = [v for v in versions if v[0] == dataset and v[5] and v[5] <= when < v[1] and v[3] != reader]
-        return {min((v[1], v[2]) for v in making)[1]} if making else {source}
+        making = [
+            (v["createdAt"], urn) for urn, v in others if v["startedAt"] and v["startedAt"] <= when < v["createdAt"]
+        ]
+        return {min(making)[1]} if making else {source}
 
     links = set()
     for urn, view in runs.items():
         for use in view.uses:
-            name = delta.datasets[use.dataset].dataset
-            source = source_urn(name.namespace, name.name)
-            made = {use.pinned} if use.pinned else read(use.dataset, source, view.node["startedAt"], urn)
+            source = source_urn(use.name.namespace, use.name.name)
+            said = {
+                version
+                for version, v in versions_of(runs)
+                if use.version and (v["dataset"], v["version"]) == (use.dataset, use.version) and v["run"] != urn
+            }
+            if use.pinned:
+                made = {use.pinned}
+            elif said:
+                made = said
+            elif view.node["startedAt"] is None:
+                made = set()
+            else:
+                made = read(use.dataset, source, view.node["startedAt"], urn)
             links |= {(version, "FEEDS", urn) for version in made}
     for urn, facts in delta.answers.items():
-        answer = answer_view(facts, load(), {})
+        answer = answer_view(facts, load(), names)
         for cited in answer.citations:
             if cited.answer:
                 links.add((cited.answer, "CITED_BY", urn))
@@ -125,10 +161,17 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
                 {cited.pinned}
                 if cited.pinned
                 else read(
-                    cited.dataset, source_urn(cited.name.namespace, cited.name.name), answer.node["generatedAt"], urn
+                    cited.dataset,
+                    source_urn(cited.name.namespace, cited.name.name),
+                    answer.node["generatedAt"],
+                    urn,
                 )
             )
             links |= {(version, "CITED_BY", urn) for version in made}
             if cited.column:
                 links.add((cited.column, "CITED_BY", urn))
     return links
+
+
+def versions_of(runs: dict[str, RunView]) -> list[tuple[str, Properties]]:
+    return [(urn, properties) for view in runs.values() for urn, properties in view.artifacts.items()]
