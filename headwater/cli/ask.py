@@ -62,17 +62,20 @@ def lineage(
     home: Home = None,
     direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
     depth: Annotated[int, typer.Option(help="How many jobs or runs to cross.")] = 10,
+    level: Annotated[str, typer.Option(help="Show jobs and runs as what contains them: top, dag, task, ...")] = "",
+    as_of: Annotated[str | None, typer.Option(help="The map as it was at this time (ISO 8601).")] = None,
     as_json: Json = False,
 ) -> None:
     """Show what lies upstream and downstream of a dataset, a job, a run, a version or a column."""
     from headwater.cli import show
     from headwater.cypher.lineage import lineage as found_lineage
 
-    found = found_lineage(graph(home), urn, direction=direction.upper(), depth=depth)
+    at = _time("--as-of", as_of)
+    found = found_lineage(graph(home), urn, direction=direction.upper(), depth=depth, level=level, as_of=at)
     if as_json:
         show.json_of(show.lineage_data(found))
     else:
-        show.lineage_tree(urn, found)
+        show.lineage_tree(found.start, found)
 
 
 def search(

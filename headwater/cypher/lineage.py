@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.levels import containers, lift
 from headwater.cypher.nodes import NodeName, name_nodes, read_nodes, require_node
 from headwater.cypher.walk import (
     COLUMNS_DOWN,
@@ -24,6 +26,7 @@ from headwater.cypher.walk import (
     Edge,
     Layer,
     Walk,
+    as_it_was,
     explore,
 )
 from headwater.errors import QueryError
@@ -56,6 +59,8 @@ class Lineage:
     nodes: list[NodeName]
     edges: list[Edge]
     reason: str = ""
+    # Where it started, by the name by which that goes, at the level asked for.
+    start: str = ""
 
     @property
     def truncated(self) -> bool:
@@ -86,27 +91,51 @@ def lineage(
     *,
     direction: str = "BOTH",
     depth: int = DEPTH_DEFAULT,
+    level: str = "",
+    as_of: datetime | None = None,
     nodes_max: int = NODES_MAX,
     edges_max: int = EDGES_MAX,
     seconds: float = WALK_SECONDS_MAX,
 ) -> Lineage:
-    """What lies upstream or downstream of a node, or both, at most `depth` hops away."""
+    """What lies upstream or downstream of a node, or both, at most `depth` hops away.
+
+    `level` shows jobs and runs as what contains them (`levels`); `as_of` asks the map as it was at an instant, without
+    it only what is current is walked.
+    """
     if direction not in DIRECTIONS:
         raise QueryError(f"direction {direction!r} is none of {', '.join(DIRECTIONS)}")
     if not 1 <= depth <= DEPTH_MAX:
         raise QueryError(f"depth {depth} is not between 1 and {DEPTH_MAX}")
-    upward, downward = _LAYERS[parse_urn(urn).kind]
-    require_node(database, urn)
+    upward, downward = _layers(urn, as_of)
+    urn = str(require_node(database, urn)["urn"])
     bounds = Bounds.within(seconds, depth=depth, nodes_max=nodes_max, edges_max=edges_max)
     layers = {"UPSTREAM": [upward], "DOWNSTREAM": [downward], "BOTH": [upward, downward]}[direction]
-    walks = [explore(database, layer, {urn: [urn]}, bounds)[urn] for layer in layers]
+    walks = [explore(database, layer, {urn: [urn]}, bounds, at=as_of)[urn] for layer in layers]
     hops: dict[str, int] = {}
     for walk in walks:
         for node, hop in walk.nodes.items():
             hops[node] = min(hop, hops.get(node, hop))
+    edges = {edge for walk in walks for edge in walk.edges}
+    shown_as = containers(database, hops, level.strip().upper()) if level.strip() else {}
+    if shown_as:
+        hops, edges = lift(hops, edges, shown_as)
     nearest_first = sorted(hops, key=lambda node: (hops[node], node))
-    edges = sorted({edge for walk in walks for edge in walk.edges})
-    return Lineage(name_nodes(database, nearest_first), edges, _reason(walks))
+    return Lineage(name_nodes(database, nearest_first), sorted(edges), _reason(walks), shown_as.get(urn, urn))
+
+
+def _layers(urn: str, as_of: datetime | None) -> tuple[Layer, Layer]:
+    kind = parse_urn(urn).kind
+    layers = _LAYERS.get(kind)
+    if layers is None:
+        raise QueryError(f"a {kind} has no lineage", mend=f"Ask for one of {', '.join(_LAYERS)}.")
+    if as_of is None:
+        return layers
+    if layers != (MAP_UP, MAP_DOWN):
+        raise QueryError(
+            "only the map changes with time: asOf is for datasets and jobs",
+            mend="Runs, versions and answers are history; ask for them without asOf.",
+        )
+    return as_it_was(MAP_UP), as_it_was(MAP_DOWN)
 
 
 def trace(

@@ -7,16 +7,31 @@ run, whose name is that of its pipeline, are looked up.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import NotFoundError
+from headwater.schema.facts import Name
 from headwater.schema.graph import LABELS, NODE_KINDS
-from headwater.schema.urns import parse_urn
+from headwater.schema.naming import normalise
+from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, parse_urn, source_urn
 
 URNS_PER_QUERY_MAX = 2_000
+
+
+def _version_urn(namespace: str, name: str, run_id: str, ended: str | None = None) -> str:
+    return artifact_urn(namespace, name, run_id, None if ended is None else int(ended))
+
+
+# The kinds of node whose urn begins with the name of a dataset.
+_OF_DATASETS: dict[str, Callable[..., str]] = {
+    "dataset": dataset_urn,
+    "source": source_urn,
+    "column": column_urn,
+    "artifact": _version_urn,
+}
 
 
 @dataclass(frozen=True)
@@ -45,10 +60,28 @@ def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ
     return found
 
 
+def resolve(database: Database, urn: str) -> str:
+    """The urn by which a node goes: a dataset, a column, a version may be asked for by any name of its dataset, in any
+    spelling that the rules of naming know. Raises QueryError when it is no urn."""
+    kind, parts = parse_urn(urn)
+    if kind not in _OF_DATASETS:
+        return urn
+    name = normalise(*parts[:2]) if parts else None
+    tidy = f"dataset:{urn.partition(':')[2]}" if name is None else dataset_urn(name.namespace, name.name)
+    rows = database.read("read/symlinked", urns=[tidy])
+    if rows:
+        canonical = parse_urn(rows[0]["canonical"]).parts
+        name = Name(canonical[0], canonical[1]) if canonical else None
+    if name is None or not parts:
+        return rows[0]["canonical"] if rows and kind == "dataset" else urn
+    return _OF_DATASETS[kind](name.namespace, name.name, *parts[2:])
+
+
 def require_node(database: Database, urn: str) -> Row:
-    """The properties of one node. Raises NotFoundError when it is not in the graph."""
+    """The properties of one node, asked for by any of its names. Raises NotFoundError when it is not in the graph."""
     kind = parse_urn(urn).kind
-    row = read_nodes(database, [urn]).get(urn)
+    rows = read_nodes(database, [urn]) or read_nodes(database, [resolve(database, urn)])
+    row = next(iter(rows.values()), None)
     if row is None:
         raise NotFoundError(f"there is no {kind} {urn!r}", mend="`headwater search TEXT` finds names.")
     return row

@@ -15,7 +15,8 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from headwater.cypher.database import Database, Row
@@ -54,7 +55,8 @@ class Layer:
     """One layer of the graph in one direction, as the names of the queries that answer for it.
 
     `onward` leads from places (datasets, versions) to the jobs or runs beside them and `beyond` from those to the
-    places behind; `hop` leads from column to column; `cites` follows citations, which are no hop.
+    places behind; `hop` leads from like to like where nothing lies between: from column to column, or, where that was
+    told, from dataset to dataset, job to job, run to run. `cites` follows citations, which are no hop.
     """
 
     upstream: bool
@@ -66,12 +68,13 @@ class Layer:
 
 
 _CITABLE = ("artifact:", "source:", "answer:", "column:")
-MAP_DOWN = Layer(False, onward="read/map_consumers", beyond="read/map_outputs")
-MAP_UP = Layer(True, onward="read/map_producers", beyond="read/map_inputs")
+MAP_DOWN = Layer(False, onward="read/map_consumers", beyond="read/map_outputs", hop="read/map_targets")
+MAP_UP = Layer(True, onward="read/map_producers", beyond="read/map_inputs", hop="read/map_sources")
 HISTORY_DOWN = Layer(
     False,
     onward="read/history_consumers",
     beyond="read/history_outputs",
+    hop="read/history_targets",
     cites="read/history_citing",
     citing_kinds=_CITABLE,
 )
@@ -79,11 +82,21 @@ HISTORY_UP = Layer(
     True,
     onward="read/history_producers",
     beyond="read/history_inputs",
+    hop="read/history_sources",
     cites="read/history_cited",
     citing_kinds=("answer:",),
 )
 COLUMNS_DOWN = Layer(False, hop="read/column_targets", cites="read/history_citing", citing_kinds=_CITABLE)
 COLUMNS_UP = Layer(True, hop="read/column_sources", cites="read/history_cited", citing_kinds=("answer:",))
+
+
+def as_it_was(layer: Layer) -> Layer:
+    """The same layer of the map at an instant."""
+    return replace(
+        layer, onward=f"{layer.onward}_at", beyond=f"{layer.beyond}_at", hop=f"{layer.hop}_at" if layer.hop else ""
+    )
+
+
 CITING = Layer(False, cites="read/history_citing", citing_kinds=_CITABLE)
 
 
@@ -93,8 +106,11 @@ class Neighbours:
     `exhausted` tells which bound kept it from learning everything: "edges" or "time".
     """
 
-    def __init__(self, database: Database, layer: Layer, deadline: float, rows_max: int) -> None:
+    def __init__(
+        self, database: Database, layer: Layer, deadline: float, rows_max: int, at: datetime | None = None
+    ) -> None:
         self.layer = layer
+        self._at = {} if at is None else {"at": at}
         self.exhausted = ""
         self.onward: dict[str, list[str]] = defaultdict(list)
         # Behind a job or run: every place; those reached whatever one came from; those reached from one place only.
@@ -119,7 +135,7 @@ class Neighbours:
         processes.update(process for place in places for process in self.onward.get(place, ()))
         for row in self._ask(self.layer.beyond, sorted(processes)):
             self._learn_beyond(row)
-        for row in self._ask(self.layer.hop, places):
+        for row in self._ask(self.layer.hop, [*places, *sorted(processes)]):
             source, target = row["source"], row["target"]
             self.hops[target if self.layer.upstream else source].append(source if self.layer.upstream else target)
 
@@ -132,14 +148,14 @@ class Neighbours:
     def _learn_onward(self, row: Row) -> None:
         place, process = row["place"], row["process"]
         self.onward[place].append(process)
-        if row.get("derived"):
+        if row.get("derived") or row.get("told"):
             self.closed.add((place, process))
             self.narrow[(place, process)].extend(row["derived"])
 
     def _learn_beyond(self, row: Row) -> None:
         place, process = row["place"], row["process"]
         self.behind[process].append(place)
-        if not row.get("derived"):
+        if not row.get("derived") and not row.get("told"):
             self.open[process].append(place)
         for source in row.get("derived") or ():
             self.narrow[(source, process)].append(place)
@@ -163,7 +179,8 @@ class Neighbours:
     def _read(self, name: str, urns: list[str], seconds: float) -> list[Row] | None:
         """None when time ran out."""
         try:
-            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left + 1)
+            at = self._at if name.endswith("_at") else {}
+            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left + 1, **at)
         except UnavailableError as error:
             if timed_out(error):
                 return None
@@ -212,6 +229,7 @@ class Walk:
                 fresh.extend(self._beyond(urn, known.behind.get(urn, ())))
             for process in known.onward.get(urn, ()):
                 self._cross(urn, process, "PRODUCED" if self.upstream else "FEEDS")
+                fresh.extend(other for other in known.hops.get(process, ()) if self._cross(process, other, "FEEDS"))
                 fresh.extend(self._beyond(process, known.narrow.get((urn, process), ())))
                 if (urn, process) not in known.closed and process not in self._opened:
                     self._opened.add(process)
@@ -248,11 +266,18 @@ class Walk:
 
 
 def explore(
-    database: Database, layer: Layer, starts: Mapping[K, Iterable[str]], bounds: Bounds, *, rows_max: int = 0
+    database: Database,
+    layer: Layer,
+    starts: Mapping[K, Iterable[str]],
+    bounds: Bounds,
+    *,
+    rows_max: int = 0,
+    at: datetime | None = None,
 ) -> dict[K, Walk]:
-    """One walk from each set of starts. `rows_max` bounds what all of them may read; by default that of one walk."""
+    """One walk from each set of starts. `rows_max` bounds what all of them may read; by default that of one walk. `at`
+    is the instant for a layer that is a map as it was."""
     walks = {key: Walk(list(urns), layer.upstream, bounds) for key, urns in starts.items()}
-    known = Neighbours(database, layer, bounds.deadline, rows_max or bounds.edges_max * _ROWS_PER_EDGE)
+    known = Neighbours(database, layer, bounds.deadline, rows_max or bounds.edges_max * _ROWS_PER_EDGE, at)
     for hop in range(bounds.depth + 1):
         _follow_citations(list(walks.values()), known)
         active = [walk for walk in walks.values() if walk.frontier and not walk.truncated]

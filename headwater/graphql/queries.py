@@ -13,6 +13,7 @@ import strawberry
 
 from headwater.cypher import conformance, failures, lineage, search
 from headwater.cypher.lineage import DEPTH_DEFAULT
+from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
 from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
@@ -36,6 +37,17 @@ class JobName:
 
 
 Urn = Annotated[str | None, strawberry.argument(description="For example dataset:file:/raw/planes.")]
+Level = Annotated[
+    str,
+    strawberry.argument(
+        description="Show jobs and runs as what contains them: TOP for the outermost, or a job type such as DAG, TASK "
+        "or APPLICATION for the nearest of that type. Empty: as they are."
+    ),
+]
+AsOf = Annotated[
+    datetime | None,
+    strawberry.argument(description="The map (datasets, jobs) as it was then; without it only what is current."),
+]
 First = Annotated[int, strawberry.argument(description="At most this many.")]
 
 
@@ -46,13 +58,15 @@ class Query:
         row = await info.context.nodes.load(run_urn(run_id))
         return PipelineRun.of(row) if row else None
 
-    @resolved("One dataset, by namespace and name or by urn. Null when it is unknown.")
+    @resolved("One dataset, by namespace and name or by urn; by any of its names. Null when it is unknown.")
     async def dataset(
         self, info: Info, namespace: str | None = None, name: str | None = None, urn: Urn = None
     ) -> Dataset | None:
         wanted = _one_urn("dataset", urn, namespace, name)
         row = await info.context.nodes.load(wanted)
-        return Dataset(urn=wanted, namespace=row["namespace"], name=row["name"]) if row else None
+        if row is None:
+            row = await info.context.nodes.load(await info.context.ask(resolve, info.context.database, wanted))
+        return Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"]) if row else None
 
     @resolved("One job, by namespace and name or by urn. Null when it is unknown.")
     async def job(
@@ -107,6 +121,8 @@ class Query:
         job: JobName | None = None,
         direction: Direction = Direction.BOTH,
         depth: Annotated[int, strawberry.argument(description="Hops, 1 to 50.")] = DEPTH_DEFAULT,
+        level: Level = "",
+        as_of: AsOf = None,
     ) -> Lineage:
         walked = await info.context.ask(
             lineage.lineage,
@@ -114,6 +130,8 @@ class Query:
             _start(urn, dataset, job),
             direction=direction.value,
             depth=depth,
+            level=level,
+            as_of=as_of,
         )
         return Lineage.of(walked)
 

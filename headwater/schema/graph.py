@@ -51,6 +51,7 @@ LABELS = {
     "artifact": "Artifact",
     "answer": "Answer",
     "column": "Column",
+    "schema": "SchemaVersion",
 }
 
 NODE_KINDS = {
@@ -61,6 +62,7 @@ NODE_KINDS = {
     "Artifact": "ARTIFACT",
     "Answer": "ANSWER",
     "Column": "COLUMN",
+    "SchemaVersion": "SCHEMA_VERSION",
 }
 
 RUN_STATUSES = ("RUNNING", "COMPLETE", "FAIL", "ABORT", "ABANDONED")

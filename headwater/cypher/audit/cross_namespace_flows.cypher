@@ -5,7 +5,7 @@
 // returns: fromNamespace, toNamespace, job, source, target
 // example: headwater cypher cross_namespace_flows --param limit=50
 MATCH (j:Job)
-MATCH (i:Dataset)-[:FEEDS]->(j)-[:PRODUCED]->(o:Dataset)
+MATCH (i:Dataset)-[:FEEDS {current: true}]->(j)-[:PRODUCED {current: true}]->(o:Dataset)
 WHERE i.namespace <> o.namespace
   AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->() }
     OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })

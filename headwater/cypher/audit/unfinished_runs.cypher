@@ -1,10 +1,12 @@
-// Runs that started before a time and have not ended: still running, or their end was never heard.
+// Runs that started before a time and never ended: still running, or abandoned (what they were part of ended without
+// them, or nothing was heard of them for long).
 // access: read
 // params: $before DATETIME, $limit INTEGER = 100
-// returns: startedAt, pipeline, runId, engine
+// returns: startedAt, pipeline, runId, engine, status
 // example: headwater cypher unfinished_runs --param before=2026-01-31
 MATCH (r:PipelineRun)
-WHERE r.startedAt < $before AND r.status = 'RUNNING'
-RETURN r.startedAt AS startedAt, r.pipelineName AS pipeline, r.runId AS runId, r.engine AS engine
+WHERE r.startedAt < $before AND r.status IN ['RUNNING', 'ABANDONED']
+RETURN r.startedAt AS startedAt, r.pipelineName AS pipeline, r.runId AS runId, r.engine AS engine,
+  r.status AS status
 ORDER BY startedAt, runId
 LIMIT $limit

@@ -1,9 +1,15 @@
-// One layer of a walk upstream over columns: the columns that feed these.
+// One layer of a walk upstream over columns: the columns that feed these, and those that feed the whole of the
+// datasets they are in.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target
 // example: headwater cypher read/column_sources --param urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
-MATCH (c:Column {urn: urn})<-[:FEEDS]-(s:Column)
-RETURN DISTINCT s.urn AS source, urn AS target
+MATCH (c:Column {urn: urn})
+CALL (c) {
+  MATCH (c)<-[:FEEDS]-(s:Column) RETURN s
+  UNION
+  MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[:FEEDS]-(s:Column) RETURN s
+}
+RETURN s.urn AS source, urn AS target
 LIMIT $limit

@@ -1,9 +1,15 @@
-// One layer of a walk downstream over columns: the columns that these feed.
+// One layer of a walk downstream over columns: the columns that these feed, and all columns of the datasets whose
+// whole they feed.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target
 // example: headwater cypher read/column_targets --param urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
-MATCH (c:Column {urn: urn})-[:FEEDS]->(t:Column)
-RETURN DISTINCT urn AS source, t.urn AS target
+MATCH (c:Column {urn: urn})
+CALL (c) {
+  MATCH (c)-[:FEEDS]->(t:Column) RETURN t
+  UNION
+  MATCH (c)-[:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t
+}
+RETURN urn AS source, t.urn AS target
 LIMIT $limit

@@ -1,4 +1,4 @@
-// The jobs that produce and read some datasets, on the map.
+// The jobs that produce and read some datasets now, on the map.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, producers, readers
@@ -6,5 +6,5 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn,
-  COLLECT { MATCH (j:Job)-[:PRODUCED]->(d) RETURN j.urn ORDER BY j.urn LIMIT $limit } AS producers,
-  COLLECT { MATCH (d)-[:FEEDS]->(j:Job) RETURN j.urn ORDER BY j.urn LIMIT $limit } AS readers
+  COLLECT { MATCH (j:Job)-[e:PRODUCED]->(d) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS producers,
+  COLLECT { MATCH (d)-[e:FEEDS]->(j:Job) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS readers

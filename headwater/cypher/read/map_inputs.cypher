@@ -1,9 +1,10 @@
-// One layer of a walk upstream over the map: the datasets that these jobs read.
+// One layer of a walk upstream over the map: the datasets that these jobs read now.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place
 // example: headwater cypher read/map_inputs --param urns=job:spark:flights.clean
 UNWIND $urns AS urn
-MATCH (j:Job {urn: urn})<-[:FEEDS]-(i:Dataset)
-RETURN urn AS process, i.urn AS place
+MATCH (j:Job {urn: urn})<-[e:FEEDS]-(i:Dataset)
+WHERE e.current
+RETURN DISTINCT urn AS process, i.urn AS place
 LIMIT $limit

@@ -1,11 +1,15 @@
-// One layer of a walk downstream over the map: what these jobs produce, and for each output those of the job's inputs
-// that it is known to come from when this job makes it (an empty list: from any of them).
+// One layer of a walk downstream over the map: what these jobs produce now, and for each output those of the job's
+// inputs that it is known to come from when this job makes it (an empty list: from any of them; where it was told what
+// it comes from, told is true and the list is all).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: process, place, derived
+// returns: process, place, derived, told
 // example: headwater cypher read/map_outputs --param urns=job:spark:flights.clean
 UNWIND $urns AS urn
-MATCH (j:Job {urn: urn})-[:PRODUCED]->(o:Dataset)
-RETURN urn AS process, o.urn AS place,
-  [(o)-[r:DERIVED_FROM]->(i:Dataset) WHERE r.job = urn AND EXISTS { (i)-[:FEEDS]->(j) } | i.urn] AS derived
+MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
+WHERE p.current
+RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+  coalesce(p.explicit, false) AS told
 LIMIT $limit

@@ -1,11 +1,15 @@
-// One layer of a walk upstream over the map: the jobs that produce these datasets, and for each those of its inputs
-// that the dataset is known to come from (an empty list: from any of them).
+// One layer of a walk upstream over the map: the jobs that produce these datasets now, and for each those of its
+// inputs that the dataset is known to come from (an empty list: from any of them; where it was told what it comes
+// from, told is true and the list is all).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: place, process, derived
+// returns: place, process, derived, told
 // example: headwater cypher read/map_producers --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
-MATCH (o:Dataset {urn: urn})<-[:PRODUCED]-(j:Job)
-RETURN urn AS place, j.urn AS process,
-  [(o)-[r:DERIVED_FROM]->(i:Dataset) WHERE r.job = j.urn AND EXISTS { (i)-[:FEEDS]->(j) } | i.urn] AS derived
+MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
+WHERE p.current
+RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+  coalesce(p.explicit, false) AS told
 LIMIT $limit

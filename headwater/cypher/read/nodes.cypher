@@ -18,5 +18,7 @@ CALL (urn) {
   MATCH (n:Answer {urn: urn}) RETURN n, 'Answer' AS label
   UNION ALL
   MATCH (n:Column {urn: urn}) RETURN n, 'Column' AS label
+  UNION ALL
+  MATCH (n:SchemaVersion {urn: urn}) RETURN n, 'SchemaVersion' AS label
 }
 RETURN urn, label, n {.*, facts: null} AS properties

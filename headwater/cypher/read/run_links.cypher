@@ -1,5 +1,6 @@
 // What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of
-// them, and how many of the latter (down to eight levels) failed.
+// them, and how many of the latter (down to eight levels) failed for good: not those that were tried again, and not
+// those of an earlier attempt of the run.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, jobs, inputs, outputs, parents, children, childFailures
@@ -18,4 +19,8 @@ RETURN urn,
   } AS outputs,
   COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
   COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
-  COUNT { MATCH (c:PipelineRun)-[:PART_OF]->{1,8}(r) WHERE c.status = 'FAIL' RETURN DISTINCT c } AS childFailures
+  COUNT { 
+    MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun) WHERE below.retried IS NULL){1,8} (r)
+    WHERE c.status = 'FAIL' AND (r.attempts = 1 OR c.startedAt >= r.startedAt)
+    RETURN DISTINCT c
+  } AS childFailures

@@ -1,0 +1,17 @@
+// One layer of a walk downstream over the map as it was at an instant: the jobs that read these datasets then, by the
+// newest run of each that had succeeded.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: place, process
+// example: headwater cypher read/map_consumers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
+WITH *, COLLECT {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(readerOf, finishedAt)
+    WHERE r.readerOf = j.urn AND r.finishedAt <= $at
+    RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
+  }[0] AS newest
+WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
+RETURN DISTINCT urn AS place, j.urn AS process
+LIMIT $limit

@@ -1,0 +1,21 @@
+// One layer of a walk downstream over the map as it was at an instant: what these jobs produced then, with what each
+// is known to come from.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: process, place, derived, told
+// example: headwater cypher read/map_outputs_at --param urns=job:spark:flights.clean --param at=2026-01-31T00:00:00Z
+UNWIND $urns AS urn
+MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
+WITH *, COLLECT {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
+    WHERE r.writerOf = j.urn AND r.finishedAt <= $at
+    RETURN r ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
+  }[0] AS newest
+WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR newest IS NULL
+  OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
+RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+  coalesce(p.explicit, false) AS told
+LIMIT $limit

@@ -1,0 +1,21 @@
+// One layer of a walk upstream over the map as it was at an instant: the jobs that produced these datasets then, with
+// what each is known to come from.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: place, process, derived, told
+// example: headwater cypher read/map_producers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+UNWIND $urns AS urn
+MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
+WITH *, COLLECT {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
+    WHERE r.writerOf = j.urn AND r.finishedAt <= $at
+    RETURN r ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
+  }[0] AS newest
+WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR newest IS NULL
+  OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
+RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+  coalesce(p.explicit, false) AS told
+LIMIT $limit
