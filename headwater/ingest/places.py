@@ -15,10 +15,10 @@ from functools import reduce
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
-from headwater.ingest.identity import goes_by
 from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, time_at
 from headwater.ingest.rows import run_rows
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
+from headwater.schema.identity import goes_by
 from headwater.schema.urns import parse_urn, schema_urn
 
 

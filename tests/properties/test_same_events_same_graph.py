@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from headwater.cypher.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.identity import goes_by
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
 from headwater.ingest.writer import Checkpoint, write
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
+from headwater.schema.identity import goes_by
 from headwater.schema.naming import load
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from headwater.schema.facts import DatasetFacts, Register
 
 SAME, APART = "same", "apart"
+BY_HAND, BY_FACET = "hand", "facet"
 
 
 def others(facts: DatasetFacts) -> set[str]:
@@ -45,15 +46,23 @@ def _chosen(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
 
 
 def _joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> bool:
+    return joined_since(one, facts, other, others_facts) is not None
+
+
+def joined_since(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> tuple[str, int] | None:
+    """Why two names are joined, without a third between, and since when: by hand or by a facet. None when they are
+    not."""
     decided = [register for register in (facts.by_hand.get(other), others_facts.by_hand.get(one)) if register]
     if decided:
-        return max(decided).value == SAME
-    return _linked(facts, other) or _linked(others_facts, one)
+        newest = max(decided)
+        return (BY_HAND, newest.instant) if newest.value == SAME else None
+    linked = [first for first in (_linked_since(facts, other), _linked_since(others_facts, one)) if first is not None]
+    return (BY_FACET, min(linked)) if linked else None
 
 
-def _linked(facts: DatasetFacts, other: str) -> bool:
+def _linked_since(facts: DatasetFacts, other: str) -> int | None:
     claim, facet = facts.symlinks.get(other), facts.facets.get("symlinks")
-    return claim is not None and not _deleted_since(facet, claim.last)
+    return None if claim is None or _deleted_since(facet, claim.last) else claim.first
 
 
 def _deleted_since(facet: Register | None, instant: int) -> bool:
