@@ -1,20 +1,9 @@
-"""A canonical picture of the whole graph: equal exactly when two graphs are the same. For comparing in tests.
-
-Tallies are left out: they count receipts, and an event received twice is two.
-"""
+"""The canonical export of the whole graph, in two halves: equal exactly when two graphs are the same."""
 
 from __future__ import annotations
 
+from headwater.cypher import export
 from headwater.cypher.database import Database
-
-_NODES = """
-MATCH (n) WHERE NOT n:Migration AND NOT n:WriteLock AND NOT n:Checkpoint AND NOT n:Producer AND NOT n:Finding
-RETURN labels(n) AS labels, properties(n) AS properties
-"""
-_EDGES = """
-MATCH (a)-[e]->(b)
-RETURN a.urn AS source, type(e) AS type, b.urn AS target, properties(e) AS properties
-"""
 
 _ERASE = "MATCH (n) WHERE NOT n:Migration WITH n LIMIT 10000 DETACH DELETE n"
 
@@ -23,20 +12,14 @@ Graph = tuple[list[str], list[str]]
 
 def canonical(database: Database) -> Graph:
     """Every node and every edge with all their properties, as sorted lines."""
-    nodes = [
-        f"{'/'.join(sorted(row['labels']))} {sorted(row['properties'].items(), key=str)}"
-        for row in database.ask(_NODES, {})
-    ]
-    edges = [
-        f"{row['source']} {row['type']} {row['target']} {sorted(row['properties'].items(), key=str)}"
-        for row in database.ask(_EDGES, {})
-    ]
-    return sorted(nodes), sorted(edges)
+    counts = export.count(database)
+    nodes = export.as_lines(export.export_nodes(database, canonical=True, counts=counts))
+    return list(nodes), list(export.as_lines(export.export_edges(database, counts=counts)))
 
 
 def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
     """(source urn, type, target urn) of all edges of these types."""
-    rows = database.ask(_EDGES, {})
+    rows = export.export_edges(database, counts=export.count(database))
     return {(row["source"], row["type"], row["target"]) for row in rows if row["type"] in types}
 
 

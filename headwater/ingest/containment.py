@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from headwater.cypher.database import Database, Row, Transaction
+from headwater.cypher.lock import lock
 from headwater.ingest.project import RunView
 from headwater.ingest.rows import run_rows
 from headwater.schema.facts import RunFacts
@@ -80,6 +81,6 @@ def sweep(database: Database, *, now: datetime, silent_seconds: int, holder: str
     """Mark as abandoned the runs of which nothing was heard for so long; returns how many. Raises UnavailableError."""
     before = now - timedelta(seconds=silent_seconds)
     with database.write() as transaction:
-        transaction.run("write/lock_graph", holder=holder)
+        lock(transaction, holder)
         rows = transaction.run("write/abandon_silent", before=before, limit=_SWEPT_AT_ONCE)
     return int(rows[0]["abandoned"])

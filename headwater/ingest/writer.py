@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from headwater.cypher.database import Database, Transaction
+from headwater.cypher.lock import lock
 from headwater.errors import HeadwaterError
 from headwater.ingest.containment import write_attempts, write_containment
 from headwater.ingest.map_edges import (
@@ -129,7 +130,7 @@ def write(
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
     with database.write() as transaction:
-        transaction.run("write/lock_graph", holder=holder)
+        lock(transaction, holder)
         rows = transaction.run("read/checkpoint", spool=spool)
         if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
             raise CheckpointMovedError("another worker has folded this spool further")

@@ -2,7 +2,8 @@
 // until the transaction ends, so what is read after it cannot change before what is written.
 // access: write
 // params: $holder STRING
-// returns: nothing
+// returns: erasing
 // example: run by the worker
 MERGE (l:WriteLock {name: 'graph'})
 SET l.holder = $holder
+RETURN coalesce(l.erasing, false) AS erasing

@@ -1,0 +1,14 @@
+"""The graph's write lock: one writer at a time, and none while the graph is being erased."""
+
+from __future__ import annotations
+
+from headwater.cypher.database import Transaction
+from headwater.errors import UnavailableError
+
+
+def lock(transaction: Transaction, holder: str) -> None:
+    """Hold the lock until the transaction ends. Raises UnavailableError while the graph is being erased."""
+    if transaction.run("write/lock_graph", holder=holder)[0]["erasing"]:
+        raise UnavailableError(
+            "the graph is being erased; if nobody does so now, `headwater rebuild --erase` finishes it"
+        )

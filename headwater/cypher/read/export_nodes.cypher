@@ -1,0 +1,60 @@
+// The nodes of one label after a urn, in the order of their urns. `silent` tells a run, or a version that it made, that
+// is abandoned for no other reason than that nothing was heard of it.
+// access: read
+// params: $label STRING, $after STRING, $limit INTEGER
+// returns: urn, properties, silent
+// example: run by `headwater export`
+WITH $label AS label, $after AS after
+CALL (label, after) {
+  WITH label, after WHERE label = 'Answer'
+  MATCH (n:Answer) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Artifact'
+  MATCH (n:Artifact) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Column'
+  MATCH (n:Column) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Dataset'
+  MATCH (n:Dataset) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Finding'
+  MATCH (n:Finding) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Job'
+  MATCH (n:Job) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'PipelineRun'
+  MATCH (n:PipelineRun) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Producer'
+  MATCH (n:Producer) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'SchemaVersion'
+  MATCH (n:SchemaVersion) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Source'
+  MATCH (n:Source) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  WITH label, after WHERE label = 'Symlink'
+  MATCH (n:Symlink) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+}
+WITH n, CASE
+  WHEN n.status <> 'ABANDONED' OR n.status IS NULL THEN []
+  WHEN label = 'Artifact' THEN [(maker:PipelineRun)-[:PRODUCED]->(n) | maker]
+  ELSE [n] END AS runs
+RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.silent AND NOT EXISTS {
+  (r)-[:PART_OF]->{1,8}(a:PipelineRun) WHERE a.lastEnd >= coalesce(r.lastSeen, a.lastEnd)
+}) AS silent
+ORDER BY urn

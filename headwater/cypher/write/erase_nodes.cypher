@@ -1,0 +1,12 @@
+// Erase some nodes, whichever a scan meets first; the record of migrations and the lock stay.
+// access: write
+// params: $limit INTEGER
+// returns: erased
+// example: run by `headwater rebuild --erase`
+CALL () {
+  MATCH (n:Answer|Artifact|Column|Dataset|Finding|Job|PipelineRun|Producer|SchemaVersion|Source|Symlink)
+  WITH n LIMIT $limit
+  DETACH DELETE n
+  RETURN count(n) AS erased
+}
+RETURN erased
