@@ -102,7 +102,7 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
         assert found["complete"] == f"artifact:db:big:r{second - partial}"
         assert found["partial"] == (f"artifact:db:big:r{second}" if partial else None)
         assert hits(database, "read/versions_at", row) < HITS_MAX
-        moved = {"artifact": f"artifact:db:big:r{second}", "since": instant, "instants": [instant]}
+        moved = {"artifact": f"artifact:db:big:r{second}", "since": instant, "instants": [instant], "wanted": []}
         if second > 1:  # what comes before all others concerns the readers of every incomplete version since
             assert hits(database, "read/consumers_to_relink", {**row, **moved}) < HITS_MAX
     empty(database)

@@ -6,11 +6,9 @@
 // example: run by the worker
 UNWIND $urns AS urn
 CALL (urn) {
-  MATCH (:Artifact {dataset: urn})<-[:PRODUCED]-(n:PipelineRun) RETURN n
+  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(:Artifact)<-[:PRODUCED]-(n:PipelineRun) RETURN n
   UNION
-  MATCH (:Artifact {dataset: urn})-[:FEEDS|CITED_BY]->(n:PipelineRun|Answer) RETURN n
-  UNION
-  MATCH (:Source {dataset: urn})-[:FEEDS|CITED_BY]->(n:PipelineRun|Answer) RETURN n
+  MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(:Artifact|Source)-[:FEEDS|CITED_BY]->(n:PipelineRun|Answer) RETURN n
   UNION
   MATCH (:Dataset {urn: urn})-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(n:Answer) RETURN n
   UNION

@@ -1,4 +1,5 @@
-// The runs of some schedule slots, in the order in which they began, and what is known of them as attempts.
+// The runs of some schedule slots, in the order in which they began, and what is known of them as attempts: the first of
+// each slot, and those that were among the first before.
 // access: read
 // params: $slots LIST<STRING>, $limit INTEGER = 100
 // returns: slot, urn, startedAt, finishedAt, attempt, retried, previous
@@ -8,6 +9,10 @@ CALL (slot) {
   MATCH (r:PipelineRun {slot: slot})
   WHERE r.startedAt IS NOT NULL
   RETURN r ORDER BY r.startedAt, r.urn LIMIT $limit
+  UNION
+  MATCH (r:PipelineRun {slot: slot})
+  WHERE r.attempt IS NOT NULL AND r.startedAt IS NOT NULL
+  RETURN r
 }
 RETURN slot, r.urn AS urn, r.startedAt AS startedAt, r.finishedAt AS finishedAt, r.attempt AS attempt,
   r.retried AS retried, COLLECT { MATCH (r)-[:RETRY_OF]->(p:PipelineRun) RETURN p.urn }[0] AS previous

@@ -22,4 +22,5 @@ WITH r, CASE
 SET r.status = status
 WITH r, status
 MATCH (r)-[:PRODUCED]->(a:Artifact)
+WHERE NOT a.complete
 SET a.status = status

@@ -9,7 +9,7 @@ CALL () {
   WHERE r.status = 'RUNNING' AND r.heardAt < $before
   WITH r LIMIT $limit
   SET r.status = 'ABANDONED', r.silent = true
-  FOREACH (a IN [(r)-[:PRODUCED]->(made:Artifact) | made] | SET a.status = 'ABANDONED')
+  FOREACH (a IN [(r)-[:PRODUCED]->(made:Artifact) WHERE NOT made.complete | made] | SET a.status = 'ABANDONED')
   RETURN count(r) AS abandoned
 }
 RETURN abandoned

@@ -6,7 +6,7 @@
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
-WHERE a.derivedFrom IS NOT NULL
+WHERE a.derivedFrom IS NOT NULL OR EXISTS { (a)-[:DERIVED_FROM]->() }
 OPTIONAL MATCH (v:Source|Artifact)-[:FEEDS]->(r)
 WHERE v.dataset IN a.derivedFrom
 WITH a, collect(v) AS wanted

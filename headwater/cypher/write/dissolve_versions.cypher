@@ -5,9 +5,5 @@
 // returns: nothing
 // example: run by the worker
 UNWIND $urns AS urn
-CALL (urn) {
-  MATCH (v:Artifact {dataset: urn}) RETURN v
-  UNION ALL
-  MATCH (v:Source {dataset: urn}) RETURN v
-}
+MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(v:Artifact|Source)
 DETACH DELETE v

@@ -1,12 +1,17 @@
-// Which job a job is part of: the task its DAG, the SQL execution its application.
+// Which jobs a job is part of: the task its DAG, the SQL execution its application; those that it was thought to be part
+// of before are not, any more.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MATCH (a:Job {urn: row.source})
-MATCH (b:Job {urn: row.target})
-MERGE (a)-[e:PART_OF]->(b)
-SET e += row.properties,
-    e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
-    e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END
+MATCH (j:Job {urn: row.job})
+CALL (j, row) {
+  MATCH (j)-[old:PART_OF]->(above:Job)
+  WHERE NOT above.urn IN row.parents
+  DELETE old
+}
+WITH j, row
+UNWIND row.parents AS parent
+MATCH (above:Job {urn: parent})
+MERGE (j)-[:PART_OF]->(above)

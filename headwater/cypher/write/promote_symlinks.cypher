@@ -5,7 +5,7 @@
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (s:Symlink {urn: urn})
-OPTIONAL MATCH (s)-[e:SYMLINK_OF]->(:Dataset)
+OPTIONAL MATCH (s)-[e:SYMLINK_OF]->()
 DELETE e
 REMOVE s:Symlink
 SET s:Dataset

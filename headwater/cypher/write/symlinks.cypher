@@ -9,7 +9,7 @@ SET s += row.properties
 WITH s, row
 MATCH (d:Dataset {urn: row.canonical})
 CALL (s, d) {
-  MATCH (s)-[old:SYMLINK_OF]->(other:Dataset)
+  MATCH (s)-[old:SYMLINK_OF]->(other)
   WHERE other <> d
   DELETE old
 }
