@@ -75,7 +75,7 @@ def worker(home: Home = None) -> None:
         on_folded=observe_fold,
     )
 
-    _set_when_told_to_end(folding.stop)
+    set_when_told_to_end(folding.stop)
     folding.run()
     spool.close()
     database.close()
@@ -89,7 +89,7 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
 
     settings = settings_of(home)
     ended = threading.Event()
-    _set_when_told_to_end(ended)
+    set_when_told_to_end(ended)
     with local_neo4j(settings, bolt_port) as (_, running):
         console = Console(highlight=False)
         console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
@@ -98,7 +98,7 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
         ended.wait()
 
 
-def _set_when_told_to_end(event: threading.Event) -> None:
+def set_when_told_to_end(event: threading.Event) -> None:
     def told(_: int, __: FrameType | None) -> None:
         # In a thread: this one may be inside the event's own lock just now, and would wait for itself for ever.
         threading.Thread(target=event.set, daemon=True).start()

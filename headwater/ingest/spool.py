@@ -116,13 +116,24 @@ class Spool:
         return None if value is None else int(value)
 
     def set_aside(self, dead: Iterable[tuple[int, str]]) -> None:
-        """Record events that cannot be folded, by seq, with the reason. Doing so twice changes nothing."""
+        """Record events that cannot be folded, by seq, with the reason; the newest reason stays."""
         now = time.time_ns() // 1_000
         with self._writing() as connection, connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO dead(seq, at, reason) VALUES(?, ?, ?)",
+                "INSERT INTO dead(seq, at, reason) VALUES(?, ?, ?) "
+                "ON CONFLICT(seq) DO UPDATE SET reason = excluded.reason",
                 [(seq, now, reason) for seq, reason in dead],
             )
+
+    def dead_after(self, seq: int) -> set[int]:
+        """The seqs after this one that were set aside."""
+        with self._reading() as connection:
+            return {int(row[0]) for row in connection.execute("SELECT seq FROM dead WHERE seq > ?", (seq,))}
+
+    def revive(self, seqs: Iterable[int]) -> None:
+        """Events that were set aside once and have been folded since are dead no longer."""
+        with self._writing() as connection, connection:
+            connection.executemany("DELETE FROM dead WHERE seq = ?", [(seq,) for seq in seqs])
 
     def dead(self, *, limit: int = 100) -> list[Dead]:
         """The newest events that were set aside."""

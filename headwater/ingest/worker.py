@@ -8,6 +8,8 @@ What may go wrong, and what happens then:
 - An event cannot be folded, or Neo4j refuses what it says: the batch is halved until that event is alone, then it is
   set aside with the reason, and its neighbours go on.
 - Nothing is heard of a run for too long: it is marked as abandoned, until there is news of it.
+- An event was set aside by an earlier worker, and this graph is made anew: it is tried like any other, and is dead no
+  longer when it can be folded now.
 - The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
 """
@@ -82,19 +84,24 @@ class Worker:
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
         self._known = Known()
+        self._dead_before: set[int] = set()
         self._cold = False
         self.stop = threading.Event()
 
-    def run(self) -> None:
-        """Fold until told to stop. Ends only between transactions."""
+    def run(self, *, until_done: bool = False) -> None:
+        """Fold until told to stop, or until all that was received is folded. Ends only between transactions."""
         log.info("folding %s into %s", self._spool.path, self._database.uri)
         failures = 0
         self._cold = True
         while not self.stop.is_set():
             try:
                 if not self.step():
+                    if until_done:
+                        return
                     self.stop.wait(POLL_SECONDS)
-                self._sweep()
+                # Of a history that is folded anew, nothing was heard for long.
+                if not until_done:
+                    self._sweep()
                 failures = 0
                 self.events_at_once = min(self.events_at_once * 8, self._events_max)
             except (UnavailableError, SpoolFullError) as error:
@@ -116,6 +123,7 @@ class Worker:
                 self._cold = False
             self._checkpoint = read_checkpoint(self._database, self._spool.id)
             self._known = Known()  # it may be another graph than before
+            self._dead_before = self._spool.dead_after(self._checkpoint.position)
         records = self._spool.read(self._checkpoint.position, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
         if records:
             try:
@@ -165,11 +173,19 @@ class Worker:
             tallies=self._tallied(judged),
         )
         self._checkpoint = after
+        self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
         received = tuple(one.record.received for one in judged)
         try:
             self._on_folded(Folded(received, len(dead), time.monotonic() - began))
         except Exception:  # it is committed: whatever this is, it is no reason to fold it again
             log.exception("a commit could not be measured")
+
+    def _revive(self, seqs: set[int]) -> None:
+        if not seqs:
+            return
+        self._spool.revive(seqs)
+        self._dead_before -= seqs
+        log.info("%d events that were set aside once are folded", len(seqs))
 
     def _tallied(self, judged: list[_Judged]) -> Tallies:
         tallies = Tallies()
