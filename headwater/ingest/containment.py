@@ -58,15 +58,16 @@ def write_attempts(transaction: Transaction, views: Views) -> None:
 
 def _attempts(runs: list[Row]) -> list[Row]:
     """What is new about the runs of one slot, which come in the order in which they began."""
-    rows = []
-    for number, run in enumerate(runs):
-        before = runs[number - 1] if number else None
-        after = runs[number + 1] if number + 1 < len(runs) else None
+    counted, number = runs[:ATTEMPTS_MAX], 0
+    rows = [{"run": run["urn"], "attempt": None, "retried": None, "previous": None} for run in runs[ATTEMPTS_MAX:]]
+    for run, before, after in zip(counted, [None, *counted], [*counted[1:], None], strict=False):
+        is_retry = before is not None and _follows(run, before)
+        number = number + 1 if is_retry else 1
         row = {
             "run": run["urn"],
-            "attempt": number + 1,
+            "attempt": number,
             "retried": True if after and _follows(after, run) else None,
-            "previous": before["urn"] if before and _follows(run, before) else None,
+            "previous": before["urn"] if before and is_retry else None,
         }
         if any(row[key] != run[key] for key in ("attempt", "retried", "previous")):
             rows.append(row)
