@@ -40,17 +40,18 @@ class _Edges:
     def __init__(self, places: Places) -> None:
         self._places = places
         self._spans: dict[str, dict[tuple[str, str, str], Span | None]] = {}
-        self._properties: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._properties: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
     def add(self, statement: str, source: str, target: str, span: Span | None, **properties: Any) -> None:
         key = (*_ends(self._places, source, target), _sent_as(self._places, source, target))
         edges = self._spans.setdefault(statement, {})
         edges[key] = join_spans(edges.get(key), span)
-        self._properties.setdefault(key, {}).update(properties)
+        # Two edges of different types may have the same ends.
+        self._properties.setdefault((statement, *key), {}).update(properties)
 
     def write(self, transaction: Transaction) -> None:
         for statement, edges in sorted(self._spans.items()):
-            rows = [_row(key, edges[key], self._properties[key]) for key in sorted(edges)]
+            rows = [_row(key, edges[key], self._properties[statement, *key]) for key in sorted(edges)]
             run_rows(transaction, f"write/{statement}", rows)
 
 
@@ -84,6 +85,29 @@ def _halves(name: Name) -> tuple[str, str]:
     return name.namespace, name.name
 
 
+def named_on_map(places: Places, jobs: Iterable[JobFacts]) -> set[str]:
+    """The urns of all datasets that these jobs, the datasets that changed and the edges taken apart were sent with."""
+    urns: set[str] = set()
+    for job in jobs:
+        urns.update(job.inputs, job.outputs, job.explicit)
+    for facts in places.changed.values():
+        urns.update(key.removeprefix(_RENAMED) for key in facts.sources)
+    for edge in places.dissolved.edges:
+        urns.update(map(_dataset_of, _sent_with(edge)))
+    return {urn for urn in urns if urn.startswith("dataset:")}
+
+
+def _sent_with(edge: Row) -> tuple[str, str]:
+    """The urns of the ends of an edge as they were sent."""
+    source, target = (edge["properties"].get("sentAs") or f"{edge['source']} {edge['target']}").split(" ")
+    return source, target
+
+
+def _dataset_of(urn: str) -> str:
+    parts = parse_urn(urn).parts if urn.startswith("column:") else ()
+    return dataset_urn(*parts[:2]) if parts else urn
+
+
 def write_map(
     transaction: Transaction, places: Places, jobs: Mapping[str, JobFacts], runs: Mapping[str, RunFacts]
 ) -> None:
@@ -100,6 +124,10 @@ def write_map(
             for dataset in (dataset for dataset, usage in run.outputs.items() if usage.made):
                 edges.add("map_produced", job_urn, dataset, run.span)
     edges.write(transaction)
+    # As with runs: part of the parent, or, where no parent was told, of the root.
+    above = {urn: job.parents or job.roots for urn, job in jobs.items()}
+    rows = [{"job": urn, "parents": sorted(parents)} for urn, parents in above.items() if parents]
+    run_rows(transaction, "write/map_part_of", rows)
 
 
 def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
@@ -107,7 +135,7 @@ def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
     for key, claim in facts.sources.items():
         source = key.removeprefix(_RENAMED)
         # That a table was renamed stays true whatever is declared later.
-        current = source in declared or source != key
+        current = source in declared or f"{_RENAMED}{source}" in facts.sources
         if source.startswith("job:"):
             edges.add("map_produced", source, urn, _span(claim), claimed=current)
         else:
@@ -130,8 +158,6 @@ def _from_job(edges: _Edges, urn: str, facts: JobFacts) -> None:
         edges.add("map_job_feeds", source, urn, _span(claim), current=True)
     for source, claim in facts.after.items():
         edges.add("map_triggers", source, urn, _span(claim))
-    for parent in facts.parents:
-        edges.add("map_part_of", urn, parent, None)
 
 
 def _span(claim: Claim) -> Span:
@@ -140,15 +166,18 @@ def _span(claim: Claim) -> Span:
 
 def write_explicit(transaction: Transaction, places: Places, jobs: Mapping[str, JobFacts]) -> None:
     """Of which outputs of a job it is told what they came from, and what the newest declaration says of that."""
-    rows = []
+    rows: dict[tuple[str, str], Row] = {}
     for urn, job in jobs.items():
         declared = msgspec.json.decode(job.declared_outputs.value) if job.declared_outputs else {}
         for output in sorted({*job.explicit, *job.outputs}):
-            sources = declared.get(output)
-            row = {"job": urn, "output": _goes_by(places, output), "explicit": output in job.explicit}
-            row["declared"] = None if sources is None else [_goes_by(places, source) for source in sources]
-            rows.append(row)
-    run_rows(transaction, "write/map_explicit", rows)
+            # An output that the job knows by two names is one.
+            place = _goes_by(places, output)
+            row = rows.setdefault((urn, place), {"job": urn, "output": place, "explicit": False, "declared": None})
+            row["explicit"] = row["explicit"] or output in job.explicit
+            if (sources := declared.get(output)) is not None:
+                told = {*(row["declared"] or ()), *(_goes_by(places, source) for source in sources)}
+                row["declared"] = sorted(told)
+    run_rows(transaction, "write/map_explicit", list(rows.values()))
 
 
 def write_derivations(transaction: Transaction, places: Places, derivations: Mapping[DerivationKey, Flow]) -> None:
@@ -195,9 +224,8 @@ def write_as_they_were(transaction: Transaction, places: Places) -> None:
     rows: dict[str, list[Row]] = {}
     columns: dict[str, Row] = {}
     for edge in places.dissolved.edges:
-        properties = dict(edge["properties"])
-        sent_as = properties.pop("sentAs", "") or f"{edge['source']} {edge['target']}"
-        source, target = sent_as.split(" ")
+        properties = {key: value for key, value in edge["properties"].items() if key != "sentAs"}
+        source, target = _sent_with(edge)
         for end in (source, target):
             parts = parse_urn(end).parts if end.startswith("column:") else ()
             if parts:

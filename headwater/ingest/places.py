@@ -24,10 +24,11 @@ from headwater.schema.urns import parse_urn, schema_urn
 
 @dataclass
 class Dissolved:
-    """What was made under names that are no longer apart, or no longer one: runs and answers to make afresh, edges of
-    the map as they were."""
+    """What was made under names that are no longer apart, or no longer one: runs, jobs and answers to make afresh, and
+    the edges of the map as they were."""
 
     runs: set[str] = field(default_factory=set)
+    jobs: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
     edges: list[Row] = field(default_factory=list)
 
@@ -96,6 +97,9 @@ def regroup(transaction: Transaction, places: Places) -> None:
         kind = places.dissolved.runs if row["urn"].startswith("run:") else places.dissolved.answers
         kind.add(row["urn"])
     places.dissolved.edges = transaction.run("read/dissolved_edges", urns=old)
+    for edge in places.dissolved.edges:
+        named = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
+        places.dissolved.jobs |= {urn for urn in named if urn.startswith("job:")}
     for statement in ("dissolve_versions", "dissolve_columns", "dissolve_edges"):
         transaction.run(f"write/{statement}", urns=old)
     demoted = sorted(urn for urn in moved if places.went_by[urn] == urn)

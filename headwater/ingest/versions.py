@@ -76,11 +76,11 @@ class Reader(msgspec.Struct):
     columns: dict[str, tuple[str, Properties]] = {}
 
 
-_PLACE = ("startedAt", "createdAt", "complete", "version")
+_PLACE = ("startedAt", "createdAt", "complete", "version", "schemaHash")
 
 
 def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
-    """The versions of a run whose place among the versions of their dataset is not what it was."""
+    """The versions of a run whose place among the versions of their dataset, or whose schema, is not what it was."""
     moved = []
     for urn, now in new.artifacts.items():
         before = old.artifacts.get(urn) if old else None
@@ -129,12 +129,16 @@ def relink(
     gone: Iterable[str],
     places: Places,
     naming: Naming,
+    placed_anew: Iterable[str] = (),
 ) -> set[str]:
-    """Link these readers, and all others that the moved versions concern. Returns the urns of the runs linked."""
+    """Link these readers, and all others that the moved versions concern, or that run after runs of which it is newly
+    known what those run after (`placed_anew`). Returns the urns of the runs linked."""
     all_runs = {urn: reader for urn, reader in readers.items() if urn.startswith("run:")}
     all_answers = {urn: reader for urn, reader in readers.items() if urn.startswith("answer:")}
-    concerned = _concerned(transaction, sorted(moved, key=lambda version: version.artifact)) - readers.keys()
-    read_readers(transaction, concerned, all_runs, all_answers, places, naming)
+    concerned = _concerned(transaction, sorted(moved, key=lambda version: version.artifact))
+    after = sorted(placed_anew)
+    concerned |= {row["urn"] for row in transaction.run("read/triggered_later", urns=after)} if after else set()
+    read_readers(transaction, concerned - readers.keys(), all_runs, all_answers, places, naming)
     versions = _versions(transaction, [*all_runs.values(), *all_answers.values()])
     _mention(transaction, [*all_runs.values(), *all_answers.values()], versions)
     left = set(gone)

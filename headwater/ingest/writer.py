@@ -20,6 +20,7 @@ from headwater.errors import HeadwaterError
 from headwater.ingest.containment import write_attempts, write_containment
 from headwater.ingest.map_edges import (
     judge_map,
+    named_on_map,
     write_as_they_were,
     write_column_flows,
     write_derivations,
@@ -145,13 +146,14 @@ def write_delta(transaction: Transaction, delta: GraphDelta, known: Known, namin
     """Join a delta with what the graph holds and write what that changes. Needs the write lock."""
     places = read_places(transaction, delta.datasets)
     regroup(transaction, places)
-    jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs)
+    jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs, also=places.dissolved.jobs)
     runs = _changes(transaction, "runs", delta.runs, RunFacts, join_runs, also=places.dissolved.runs)
     answers = _changes(transaction, "answers", delta.answers, AnswerFacts, join_answers, also=places.dissolved.answers)
     new_runs = {urn: new for urn, (_, new) in runs.items()}
     old_runs = [old for old, _ in runs.values() if old is not None]
     new_answers = [new for _, new in answers.values()]
-    learn_names(transaction, places, mentioned([*new_runs.values(), *old_runs], new_answers, naming))
+    on_map = named_on_map(places, [new for _, new in jobs.values()])
+    learn_names(transaction, places, on_map | mentioned([*new_runs.values(), *old_runs], new_answers, naming))
 
     write_schemas(transaction, known.new_schemas(delta.schemas))
     write_places(transaction, places)
@@ -159,14 +161,16 @@ def write_delta(transaction: Transaction, delta: GraphDelta, known: Known, namin
     views = {urn: _views(old, new, places) for urn, (old, new) in runs.items()}
     _write_runs(transaction, runs, views, delta.heard)
     readers = _run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
+    # What they were first, so that what is said of them now counts.
+    write_as_they_were(transaction, places)
     write_map(transaction, places, {urn: new for urn, (_, new) in jobs.items()}, new_runs)
     write_derivations(transaction, places, known.news(delta.derivations))
     write_column_flows(transaction, places, known.news(delta.columns))
-    write_as_they_were(transaction, places)
     write_explicit(transaction, places, {urn: new for urn, (_, new) in jobs.items()})
     moved = [version for old, view in views.values() for version in moved_versions(old, view)]
     gone = sorted(urn for old, view in views.values() for urn in gone_versions(old, view))
-    linked = relink(transaction, readers, moved, gone, places, naming)
+    placed_anew = [urn for urn, (old, new) in runs.items() if new.after and (old is None or old.after != new.after)]
+    linked = relink(transaction, readers, moved, gone, places, naming, placed_anew)
     touched = sorted(linked | runs.keys())
     if touched:
         transaction.run("write/derived_from", urns=touched)

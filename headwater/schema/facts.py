@@ -103,6 +103,8 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True):
     facets: Registers = {}
     # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or "apart").
     symlinks: Claims = {}
+    # When its symlinks facet was last deleted: what it said until then counts no more, whatever it says afterwards.
+    unlinked: int | None = None
     by_hand: Registers = {}
     # By hash, when each of its schemas was seen.
     schemas: dict[str, Span] = {}
@@ -117,6 +119,7 @@ class JobFacts(msgspec.Struct, omit_defaults=True):
     span: Span | None = None
     facets: Registers = {}
     parents: dict[str, Name] = {}
+    roots: dict[str, Name] = {}
     # The jobs after which it runs, and those whose data it takes without a dataset between.
     after: Claims = {}
     sources: Claims = {}
@@ -138,7 +141,8 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True):
 
 class Flow(msgspec.Struct, array_like=True, frozen=True):
     """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways. For a derivation
-    those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run).
+    those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run),
+    `renamed` (a run gave the one the name of the other).
     """
 
     first: int
@@ -256,6 +260,7 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         symlinks=_merged(a.symlinks, b.symlinks, join_claims),
+        unlinked=max((instant for instant in (a.unlinked, b.unlinked) if instant is not None), default=None),
         by_hand=join_registers(a.by_hand, b.by_hand),
         schemas=_merged(a.schemas, b.schemas, _wider),
         sources=_merged(a.sources, b.sources, join_claims),
@@ -269,6 +274,7 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         parents=_merged(a.parents, b.parents, _smaller),
+        roots=_merged(a.roots, b.roots, _smaller),
         after=_merged(a.after, b.after, join_claims),
         sources=_merged(a.sources, b.sources, join_claims),
         inputs=_merged(a.inputs, b.inputs, join_claims),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headwater.schema.facts import DatasetFacts, Register
+from headwater.schema.facts import DatasetFacts
 
 SAME, APART = "same", "apart"
 BY_HAND, BY_FACET = "hand", "facet"
@@ -61,9 +61,7 @@ def joined_since(one: str, facts: DatasetFacts, other: str, others_facts: Datase
 
 
 def _linked_since(facts: DatasetFacts, other: str) -> int | None:
-    claim, facet = facts.symlinks.get(other), facts.facets.get("symlinks")
-    return None if claim is None or _deleted_since(facet, claim.last) else claim.first
-
-
-def _deleted_since(facet: Register | None, instant: int) -> bool:
-    return facet is not None and not facet.value and facet.instant >= instant
+    claim = facts.symlinks.get(other)
+    if claim is None or (facts.unlinked is not None and facts.unlinked >= claim.last):
+        return None
+    return claim.first

@@ -1,5 +1,5 @@
 // The map: a dataset is known to come from another when a job makes it ('' where no job was named). ways tells how it
-// is known: columns (column lineage), lineage (a run said so), declared (said without a run).
+// is known: columns (column lineage), lineage (a run said so), declared (said without a run), renamed (by a run).
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing

@@ -6,7 +6,7 @@ import msgspec
 
 from headwater.ingest.flows import column_lineage, dataset_lineage
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
-from headwater.ingest.fold.said import IDENTIFIER, LIFECYCLE, Said, add_claim, is_named, is_rename, json_of
+from headwater.ingest.fold.said import IDENTIFIER, LIFECYCLE, Said, add_claim, is_named, json_of, renamed_from
 from headwater.ingest.registers import decoded, registers
 from headwater.schema import facts, native
 from headwater.schema.events import Dataset, Facets
@@ -51,10 +51,9 @@ def _declared_origin(said: Said, about: DatasetFacts, facets: Facets) -> None:
     if lineage is not None:
         came_from = column_flows(said, about.dataset, lineage, None, known_by=DECLARED)
     lifecycle = decoded(LIFECYCLE, facets.get("lifecycleStateChange"))
-    renamed = lifecycle.previous_identifier if lifecycle and is_rename(lifecycle) else None
-    if renamed is not None and is_named(renamed):
+    old = renamed_from(said, about.dataset, lifecycle)
+    if old is not None:
         # Kept whatever is declared later: a table was renamed once and for all.
-        old = said.name(renamed)
         add_claim(about.sources, f"renamed:{said.mention(old)}", said.claim(old))
     for name in came_from - {about.dataset}:
         add_claim(about.sources, said.mention(name), said.claim(name))

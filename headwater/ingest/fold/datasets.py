@@ -12,13 +12,14 @@ from headwater.ingest.fold.said import DROP, IDENTIFIER, LIFECYCLE, Said, add_cl
 from headwater.ingest.registers import REMEMBERED_BYTES_MAX, decoded, registers
 from headwater.schema import facts, native
 from headwater.schema.events import Dataset, Facets
+from headwater.schema.facets import is_deleted
 from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, Flow, GraphDelta, Name
 from headwater.schema.urns import job_urn, schema_hash
 
 # Folded into edges, so not kept as text on the node as well.
 _FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
 # How it is known that one dataset comes from another.
-COLUMNS, LINEAGE, DECLARED = "columns", "lineage", "declared"
+COLUMNS, LINEAGE, DECLARED, RENAMED = "columns", "lineage", "declared", "renamed"
 
 
 class _Symlinks(msgspec.Struct):
@@ -35,6 +36,8 @@ def dataset_facts(said: Said, dataset: Dataset, name: Name) -> DatasetFacts:
     schema = schema_of(said, dataset)
     if schema:
         about.schemas[schema] = said.span
+    if "symlinks" in facets and is_deleted(bytes(facets["symlinks"])):
+        about.unlinked = said.event.instant
     # What drops a table names it as best it can; a name that was never more than that must not be joined to a real one.
     symlinks = decoded(_symlinks, facets.get("symlinks")) if "symlinks" in facets else None
     if symlinks is not None and symlinks.identifiers and not _is_drop(facets):
@@ -96,7 +99,12 @@ def column_flows(
                 facts.absorb(said.delta, GraphDelta(columns={key: flow}))
     for name in came_from:
         said.mention(name)
-        derivation = DerivationKey(target, name, through)
-        flow = Flow(said.event.instant, frozenset({known_by}))
-        facts.absorb(said.delta, GraphDelta(derivations={derivation: flow}))
+        derive(said, target, name, job, known_by)
     return came_from
+
+
+def derive(said: Said, target: Name, source: Name, job: Name | None, known_by: str) -> None:
+    """One dataset is known to come from another when a job makes it."""
+    key = DerivationKey(target, source, job_urn(*halves(job)) if job is not None else "")
+    flow = Flow(said.event.instant, frozenset({known_by}))
+    facts.absorb(said.delta, GraphDelta(derivations={key: flow}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.flows import JOB, Source, Target, column_lineage, dataset_lineage, job_lineage
-from headwater.ingest.fold.datasets import LINEAGE, column_flows, dataset_facts, schema_of
+from headwater.ingest.fold.datasets import LINEAGE, RENAMED, column_flows, dataset_facts, derive, schema_of
 from headwater.ingest.fold.said import (
     DROP,
     LIFECYCLE,
@@ -15,7 +15,7 @@ from headwater.ingest.fold.said import (
     add_usage,
     halves,
     is_named,
-    is_rename,
+    renamed_from,
 )
 from headwater.ingest.registers import decoded, registers
 from headwater.schema.events import TERMINAL, Dataset, Facets, Job
@@ -107,13 +107,15 @@ def _output(said: Said, run: RunFacts, job: JobFacts, dataset: Dataset) -> None:
     if lifecycle is not None:
         kind = lifecycle.lifecycle_state_change.upper()
         usage.lifecycle, usage.made, usage.dropped = said.register(kind), kind != DROP, kind == DROP
-    if lifecycle and is_rename(lifecycle) and lifecycle.previous_identifier and is_named(lifecycle.previous_identifier):
-        # What has the new name came from what had the old one.
-        old = said.name(lifecycle.previous_identifier)
-        if old != usage.dataset:
-            said.mention(old)
-            add_usage(run.inputs, Usage(old))
     usage.derived = column_flows(said, usage.dataset, column_lineage(dataset.facets), job.job)
+    old = renamed_from(said, usage.dataset, lifecycle)
+    if old is not None:
+        # What has the new name came from what had the old one, wherever else its columns came from.
+        said.mention(old)
+        add_usage(run.inputs, Usage(old))
+        if usage.derived:
+            derive(said, usage.dataset, old, job.job, RENAMED)
+            usage.derived.add(old)
     # What the columns came from was read, also where the list of inputs lacks it: dbt's seeds are in none.
     for name in usage.derived - {usage.dataset}:
         add_usage(run.inputs, Usage(name))
@@ -232,11 +234,11 @@ def _containment(said: Said, run: RunFacts, job: JobFacts) -> None:
 
 
 def _job_above(said: Said, above: Name, top: Name | None) -> str:
-    """The job that contains this one, itself part of the job at the root unless it is that one."""
-    parents = {}
+    """The job that contains this one, itself somewhere below the job at the root unless it is that one."""
+    roots = {}
     if top is not None and top != above:
-        parents = {said.job(JobFacts(top)): top}
-    return said.job(JobFacts(above, parents=parents))
+        roots = {said.job(JobFacts(top)): top}
+    return said.job(JobFacts(above, roots=roots))
 
 
 def _jobs(name: Name | None) -> dict[str, Name]:

@@ -94,8 +94,13 @@ def halves(name: Name) -> tuple[str, str]:
     return name.namespace, name.name
 
 
-def is_rename(lifecycle: Lifecycle) -> bool:
-    return lifecycle.lifecycle_state_change.upper() == RENAME
+def renamed_from(said: Said, dataset: Name, lifecycle: Lifecycle | None) -> Name | None:
+    """The name that a dataset had before; None unless it was renamed from another."""
+    if lifecycle is None or lifecycle.lifecycle_state_change.upper() != RENAME:
+        return None
+    previous = lifecycle.previous_identifier
+    old = said.name(previous) if previous and is_named(previous) else dataset
+    return None if old == dataset else old
 
 
 def is_named(named: Named) -> bool:

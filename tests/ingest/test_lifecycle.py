@@ -1,0 +1,139 @@
+"""What becomes of datasets: dropped, renamed, truncated, altered, overwritten, created."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import lineage
+from tests.canonical import edges
+from tests.scenes import dataset, dataset_event, node, read_by, run_event, settle, symlinks, urns
+from tests.stories import Event, ds, job, run_of, version
+
+pytestmark = pytest.mark.neo4j
+
+
+def change(kind: str, previous: str | None = None) -> Event:
+    was = {"previousIdentifier": {"namespace": "db", "name": previous}} if previous else {}
+    return {"lifecycleStateChange": {"lifecycleStateChange": kind, **was}}
+
+
+def reached(database: Database, urn: str, direction: str) -> set[str]:
+    return {found.urn for found in lineage(database, urn, direction=direction).nodes} - {urn}
+
+
+def test_dropping_is_no_producing(database: Database) -> None:
+    settle(
+        database,
+        run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
+        run_event("d", "START", 3, job="drop", outputs=[dataset("t", change("DROP"))]),
+        run_event("d", "COMPLETE", 4, job="drop", outputs=[dataset("t", change("DROP"))]),
+        run_event("r", "START", 5, job="report", inputs=["t"]),
+    )
+    assert edges(database, "DROPPED") == {(run_of("d"), "DROPPED", ds("t"))}
+    assert urns(database, "Artifact") == {version("t", "w")}
+    assert (job("drop"), "PRODUCED", ds("t")) not in edges(database, "PRODUCED")
+    assert read_by(database, run_of("r")) == {version("t", "w")}
+    dropped = node(database, ds("t"))
+    assert (dropped["lifecycle"], dropped["droppedAt"].minute) == ("DROP", 4)
+
+
+def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
+    settle(
+        database,
+        run_event("d", "COMPLETE", 1, job="drop", outputs=[dataset("t", change("DROP"))]),
+        run_event("c", "COMPLETE", 2, job="make", outputs=[dataset("t", change("CREATE"))]),
+    )
+    assert (node(database, ds("t"))["lifecycle"], node(database, ds("t"))["droppedAt"]) == ("CREATE", None)
+    assert node(database, version("t", "c"))["lifecycle"] == "CREATE"
+
+
+def test_a_run_that_drops_and_makes_a_table_has_done_both(database: Database) -> None:
+    settle(
+        database,
+        run_event("b", "START", 1, outputs=[dataset("t", change("DROP"))]),
+        run_event("b", "COMPLETE", 2, outputs=[dataset("t", change("CREATE"))]),
+    )
+    assert edges(database, "DROPPED") == {(run_of("b"), "DROPPED", ds("t"))}
+    assert urns(database, "Artifact") == {version("t", "b")}
+
+
+@pytest.mark.parametrize("kind", ["ALTER", "CREATE", "OVERWRITE", "TRUNCATE", "overwrite"])
+def test_every_other_change_makes_a_version_that_says_so(database: Database, kind: str) -> None:
+    settle(
+        database,
+        run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
+        run_event("c", "COMPLETE", 2, job="change", outputs=[dataset("t", change(kind))]),
+        run_event("r", "START", 3, job="report", inputs=["t"]),
+    )
+    assert node(database, version("t", "c"))["lifecycle"] == node(database, ds("t"))["lifecycle"] == kind.upper()
+    assert node(database, version("t", "w"))["lifecycle"] is None
+    assert read_by(database, run_of("r")) == {version("t", "c")}
+    assert node(database, ds("t"))["droppedAt"] is None
+
+
+def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(database: Database) -> None:
+    settle(
+        database,
+        run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
+        run_event("n", "COMPLETE", 3, job="rename", outputs=[dataset("new", change("RENAME", "old"))]),
+        run_event("r", "COMPLETE", 5, job="report", inputs=["new"], outputs=["mart"]),
+    )
+    assert {ds("old"), ds("raw"), job("load")} <= reached(database, ds("new"), "UPSTREAM")
+    assert {ds("new"), ds("mart")} <= reached(database, ds("old"), "DOWNSTREAM")
+    assert read_by(database, run_of("n")) == {version("old", "w")}
+    assert version("old", "w") in reached(database, version("mart", "r"), "UPSTREAM")
+
+
+def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_same(database: Database) -> None:
+    lineage_of_columns = {"columnLineage": {"fields": {"a": {"inputFields": [_field("other", "a")]}}}}
+    renamed = dataset("new", {**change("RENAME", "old"), **lineage_of_columns})
+    settle(database, run_event("n", "COMPLETE", 3, job="rename", inputs=["other"], outputs=[renamed]))
+    assert reached(database, ds("new"), "UPSTREAM") == {ds("old"), ds("other"), job("rename")}
+
+
+def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(database: Database) -> None:
+    declared = {"lineage": {"inputs": [{**_field("feed", "id"), "type": "DATASET"}]}}
+    settle(
+        database,
+        run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
+        dataset_event("new", 3, {**change("RENAME", "old"), "lineage": {"inputs": [{**_field("old", "id")}]}}),
+        dataset_event("new", 5, declared),
+    )
+    assert reached(database, ds("new"), "UPSTREAM") == {ds("old"), job("load"), ds("raw"), ds("feed")}
+    assert ds("new") in reached(database, ds("raw"), "DOWNSTREAM")
+
+
+def test_a_rename_to_itself_is_none(database: Database) -> None:
+    settle(
+        database,
+        run_event("n", "COMPLETE", 3, outputs=[dataset("t", change("RENAME", "t"))]),
+        dataset_event("u", 3, change("RENAME", "u")),
+    )
+    assert edges(database, "FEEDS") == set()
+
+
+def test_the_made_up_place_of_a_table_that_is_dropped_if_it_exists_is_not_glued_to_the_real_one(
+    database: Database,
+) -> None:
+    """Spark names the table that it did not find by a path it made up, with the table's name as a symlink."""
+    real = dataset("/lake/shop/t", symlinks("shop.t", namespace="catalog"), namespace="file")
+    phantom = dataset("/spark-warehouse/t", {**symlinks("shop.t", namespace="catalog"), **change("DROP")})
+    elsewhere = dataset("/other/t", symlinks("shop.t", namespace="other-catalog"), namespace="file")
+    settle(
+        database,
+        run_event("d", "COMPLETE", 1, job="drop", outputs=[phantom]),
+        run_event("w", "COMPLETE", 2, job="load", outputs=[real]),
+        run_event("x", "COMPLETE", 3, job="other", outputs=[elsewhere]),
+    )
+    places = {"dataset:file:/lake/shop/t", "dataset:db:/spark-warehouse/t", "dataset:file:/other/t"}
+    assert urns(database, "Dataset") == places
+    assert edges(database, "SYMLINK_OF") == {
+        ("dataset:catalog:shop.t", "SYMLINK_OF", "dataset:file:/lake/shop/t"),
+        ("dataset:other-catalog:shop.t", "SYMLINK_OF", "dataset:file:/other/t"),
+    }
+    assert node(database, "dataset:file:/lake/shop/t")["droppedAt"] is None
+
+
+def _field(name: str, field: str) -> Event:
+    return {"namespace": "db", "name": name, "field": field}
