@@ -44,6 +44,7 @@ class Context:
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
         self.dataset_sources = self._links("read/dataset_sources")
+        self.schema_versions = self._links("read/schemas_of_datasets")
         self.citations = self._citations()
         self.job_runs = self._lists("read/job_runs", "runs")
         self.dataset_versions = self._lists("read/dataset_versions", "versions")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import conformance, failures, lineage, search
+from headwater.cypher import conformance, failures, lineage, schemas, search
 from headwater.cypher.lineage import DEPTH_DEFAULT
 from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
@@ -134,6 +134,15 @@ class Query:
             as_of=as_of,
         )
         return Lineage.of(walked)
+
+    @resolved("How two schemas differ: added, dropped and retyped columns.")
+    async def schema_diff(
+        self,
+        info: Info,
+        before: Annotated[str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")],
+        after: Annotated[str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")],
+    ) -> list[str]:
+        return await info.context.ask(schemas.schema_diff, info.context.database, before, after)
 
     @resolved("Datasets, jobs and answers by name; exact names first. A run by its whole id.")
     async def search(self, info: Info, text: str, first: First = 20) -> list[Node]:

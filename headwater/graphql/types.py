@@ -16,21 +16,15 @@ from strawberry.scalars import JSON
 from headwater.cypher.database import Row
 from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
+from headwater.graphql.details import ArtifactDetails, DatasetDetails, JobDetails, RunDetails, SchemaField
 from headwater.graphql.enums import RunStatus
 from headwater.graphql.fields import checked_first, property_of, resolved, spelled
 from headwater.graphql.scalars import Long
 from headwater.schema.urns import job_urn, parse_urn
 
 
-@strawberry.type(description="A column of a dataset, as its schema names it.")
-class SchemaField:
-    name: str
-    type: str | None
-
-
 @strawberry.type(description="A named place data lives: a table, a path, a topic, a model.")
-class Dataset:
-    urn: str
+class Dataset(DatasetDetails):
     namespace: str
     name: str
 
@@ -38,10 +32,6 @@ class Dataset:
     async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
         names = await spelled(info, urns, "namespace", "name")
         return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
-
-    @resolved("TABLE, VIEW, FILE, ...: as the producer says.")
-    async def type(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "type", str)
 
     @resolved("When an event first named it.")
     async def first_seen(self, info: Info) -> datetime | None:
@@ -64,11 +54,11 @@ class Dataset:
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
 
-    @resolved("The jobs that produce it.")
+    @resolved("The jobs that produce it now.")
     async def produced_by(self, info: Info) -> list[Job]:
         return await Job.all(info, (await info.context.dataset_links.load(self.urn)).get("producers", []))
 
-    @resolved("The jobs that read it.")
+    @resolved("The jobs that read it now.")
     async def read_by(self, info: Info) -> list[Job]:
         return await Job.all(info, (await info.context.dataset_links.load(self.urn)).get("readers", []))
 
@@ -88,8 +78,7 @@ class Dataset:
 
 
 @strawberry.type(description="A named process that reads and writes datasets.")
-class Job:
-    urn: str
+class Job(JobDetails):
     namespace: str
     name: str
 
@@ -97,14 +86,6 @@ class Job:
     async def all(cls, info: Info, urns: list[str]) -> list[Job]:
         names = await spelled(info, urns, "namespace", "name")
         return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
-
-    @resolved("JOB, TASK, MODEL, ...: as the producer says.")
-    async def type(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "type", str)
-
-    @resolved("The statement it runs, where one was sent.")
-    async def sql(self, info: Info) -> str | None:
-        return await property_of(info, self.urn, "sql", str)
 
     @resolved("When an event first named it.")
     async def first_seen(self, info: Info) -> datetime | None:
@@ -118,13 +99,25 @@ class Job:
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
 
-    @resolved("Every dataset it is known to read.")
+    @resolved("The datasets it reads now: what its newest run that succeeded read, and what is declared.")
     async def inputs(self, info: Info) -> list[Dataset]:
         return await Dataset.all(info, (await info.context.job_links.load(self.urn)).get("inputs", []))
 
-    @resolved("Every dataset it is known to produce.")
+    @resolved("The datasets it produces now.")
     async def outputs(self, info: Info) -> list[Dataset]:
         return await Dataset.all(info, (await info.context.job_links.load(self.urn)).get("outputs", []))
+
+    @resolved("The jobs it is part of: the DAG of a task, the application of a query.")
+    async def parents(self, info: Info) -> list[Job]:
+        return await Job.all(info, (await info.context.job_links.load(self.urn)).get("parents", []))
+
+    @resolved("The jobs that are part of it.")
+    async def children(self, info: Info) -> list[Job]:
+        return await Job.all(info, (await info.context.job_links.load(self.urn)).get("children", []))
+
+    @resolved("The jobs after which it runs, by control flow.")
+    async def runs_after(self, info: Info) -> list[Job]:
+        return await Job.all(info, (await info.context.job_links.load(self.urn)).get("after", []))
 
     @resolved("Its runs, newest first.")
     async def runs(self, info: Info, first: int = 20) -> list[PipelineRun]:
@@ -133,8 +126,7 @@ class Job:
 
 
 @strawberry.type(description="One execution of a job.")
-class PipelineRun:
-    urn: str
+class PipelineRun(RunDetails):
     run_id: str
     run_uuid: str | None = strawberry.field(description="A stable UUID beside a run id that is none.")
     namespace: str | None
@@ -216,7 +208,7 @@ class PipelineRun:
         urns = (await info.context.run_links.load(self.urn)).get("children", [])
         return [PipelineRun.of(row) for row in await info.context.found(urns)]
 
-    @resolved("How many of the runs that are part of it, at any depth, failed.")
+    @resolved("How many of the runs that are part of it, at any depth, failed and were not tried again.")
     async def child_failures(self, info: Info) -> int:
         return int((await info.context.run_links.load(self.urn)).get("childFailures", 0))
 
@@ -259,8 +251,7 @@ class Source:
 
 
 @strawberry.type(description="One version of a dataset, made by a run.")
-class Artifact:
-    urn: str
+class Artifact(ArtifactDetails):
     namespace: str
     name: str
     dataset: Dataset

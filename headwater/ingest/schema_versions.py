@@ -15,21 +15,8 @@ from headwater.ingest.places import Places
 from headwater.ingest.project import RunView
 from headwater.ingest.rows import run_rows
 from headwater.ingest.versions import Moved
+from headwater.schema.drift import Fields, drift
 from headwater.schema.urns import schema_urn
-
-Fields = dict[str, str | None]
-
-
-def drift(old: Fields, new: Fields) -> list[str]:
-    """How a schema changed: `added: b`, `dropped: a`, `retyped: c from int to string`, by column."""
-    added = [(name, f"added: {name}") for name in new.keys() - old.keys()]
-    dropped = [(name, f"dropped: {name}") for name in old.keys() - new.keys()]
-    retyped = [
-        (name, f"retyped: {name} from {old[name]} to {new[name]}")
-        for name in new.keys() & old.keys()
-        if new[name] != old[name]
-    ]
-    return [words for _, words in sorted(added + dropped + retyped)]
 
 
 def write_schemas(transaction: Transaction, schemas: Mapping[str, str]) -> None:

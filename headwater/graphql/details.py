@@ -1,0 +1,220 @@
+"""What GraphQL shows of a node beside its name and its links: what producers said of it, read only when asked for.
+
+Each class is the base of the type of one label; its fields are properties of that node.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import strawberry
+
+from headwater.graphql.context import Info
+from headwater.graphql.fields import property_of, resolved
+
+
+@strawberry.type(description="A column of a schema.")
+class SchemaField:
+    name: str
+    type: str | None
+
+
+@strawberry.type(description="One schema, shared by all versions of any dataset that have it.")
+class SchemaVersion:
+    urn: str
+    hash: str
+    fields: list[SchemaField]
+    first_seen: datetime | None = strawberry.field(description="When the dataset was first seen with it.")
+
+
+@strawberry.type
+class DatasetDetails:
+    urn: str
+
+    @resolved("TABLE, VIEW, TOPIC, MODEL, ...: as the producer says.")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolved("A finer kind than the type, as the producer says.")
+    async def sub_type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "subType", str)
+
+    @resolved("What it is, in words.")
+    async def description(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "description", str)
+
+    @resolved("Who owns it.")
+    async def owners(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "owners", list) or []
+
+    @resolved("Its tags as key=value, those of a field as field:key=value.")
+    async def tags(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "tags", list) or []
+
+    @resolved("The name of the system it lives in.")
+    async def source_name(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "sourceName", str)
+
+    @resolved("Where that system is.")
+    async def source_uri(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "sourceUri", str)
+
+    @resolved("How it is stored: iceberg, delta, ...")
+    async def storage(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "storage", str)
+
+    @resolved("The format of its files.")
+    async def file_format(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "fileFormat", str)
+
+    @resolved("The catalog that lists it.")
+    async def catalog(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "catalog", str)
+
+    @resolved("What it is in, outermost first: project, database, schema, ...")
+    async def hierarchy(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "hierarchy", list) or []
+
+    @resolved("What was last done to it: CREATE, ALTER, OVERWRITE, TRUNCATE, RENAME or DROP.")
+    async def lifecycle(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "lifecycle", str)
+
+    @resolved("When it was dropped, if that was the last that was done to it.")
+    async def dropped_at(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "droppedAt", datetime)
+
+    @resolved("Every schema it was seen with, newest first.")
+    async def schema_versions(self, info: Info) -> list[SchemaVersion]:
+        rows = (await info.context.schema_versions.load(self.urn)).get("schemas", [])
+        return [
+            SchemaVersion(urn=row["urn"], hash=row["hash"], fields=_fields(row["fields"]), first_seen=row["firstSeen"])
+            for row in rows
+        ]
+
+
+def _fields(text: str) -> list[SchemaField]:
+    return [SchemaField(name=name, type=type) for name, type in json.loads(text)]
+
+
+@strawberry.type
+class JobDetails:
+    urn: str
+
+    @resolved("JOB, TASK, DAG, MODEL, ...: as the producer says.")
+    async def type(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "type", str)
+
+    @resolved("BATCH or STREAMING.")
+    async def processing(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "processing", str)
+
+    @resolved("SPARK, DBT, AIRFLOW, ...")
+    async def integration(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "integration", str)
+
+    @resolved("What it is for, in words.")
+    async def description(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "description", str)
+
+    @resolved("Who owns it.")
+    async def owners(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "owners", list) or []
+
+    @resolved("Its tags as key=value.")
+    async def tags(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "tags", list) or []
+
+    @resolved("The statement it runs, where one was sent.")
+    async def sql(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "sql", str)
+
+    @resolved("Its code, where that was sent.")
+    async def source_code(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "sourceCode", str)
+
+    @resolved("The language of its code.")
+    async def language(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "language", str)
+
+    @resolved("Where its code is.")
+    async def code_url(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "codeUrl", str)
+
+    @resolved("The repository of its code.")
+    async def code_repo(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "codeRepo", str)
+
+    @resolved("The path of its code in the repository.")
+    async def code_path(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "codePath", str)
+
+    @resolved("The version of its code, as last told.")
+    async def code_version(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "codeVersion", str)
+
+
+@strawberry.type
+class RunDetails:
+    urn: str
+
+    @resolved("Which attempt of its schedule slot it is, from 1; null without a nominal time.")
+    async def attempt(self, info: Info) -> int | None:
+        return await property_of(info, self.urn, "attempt", int)
+
+    @resolved("Whether a later attempt for the same slot followed it.")
+    async def retried(self, info: Info) -> bool:
+        return bool(await property_of(info, self.urn, "retried", bool))
+
+    @resolved("The end of the time it was for.")
+    async def nominal_end(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "nominalEnd", datetime)
+
+    @resolved("The time of the last event about it.")
+    async def last_seen(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "lastSeen", datetime)
+
+    @resolved("When something was last heard of it, by Headwater's own clock.")
+    async def heard_at(self, info: Info) -> datetime | None:
+        return await property_of(info, self.urn, "heardAt", datetime)
+
+    @resolved("Its tags as key=value.")
+    async def tags(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "tags", list) or []
+
+    @resolved("What the producer could not extract of its lineage.")
+    async def extraction_errors(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "extractionErrors", list) or []
+
+    @resolved("The id of its query in the system that ran it.")
+    async def external_query_id(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "externalQueryId", str)
+
+    @resolved("How many of the tests it made passed; null when it made none.")
+    async def tests_passed(self, info: Info) -> int | None:
+        return await property_of(info, self.urn, "testsPassed", int)
+
+    @resolved("The names of the tests it made that failed.")
+    async def failed_tests(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "failedTests", list) or []
+
+
+@strawberry.type
+class ArtifactDetails:
+    urn: str
+
+    @resolved("The version as its producer names it: a snapshot, a commit, a number.")
+    async def version(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "version", str)
+
+    @resolved("What was done to the dataset: CREATE, OVERWRITE, ALTER, ...")
+    async def lifecycle(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "lifecycle", str)
+
+    @resolved("The hash of its schema.")
+    async def schema_hash(self, info: Info) -> str | None:
+        return await property_of(info, self.urn, "schemaHash", str)
+
+    @resolved("How its schema differs from that of the version before: added, dropped and retyped columns.")
+    async def drift(self, info: Info) -> list[str]:
+        return await property_of(info, self.urn, "drift", list) or []

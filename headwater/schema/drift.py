@@ -1,0 +1,18 @@
+"""How one schema differs from another."""
+
+from __future__ import annotations
+
+# The types of columns by their dotted path.
+Fields = dict[str, str | None]
+
+
+def drift(old: Fields, new: Fields) -> list[str]:
+    """How a schema changed: `added: b`, `dropped: a`, `retyped: c from int to string`, by column."""
+    added = [(name, f"added: {name}") for name in new.keys() - old.keys()]
+    dropped = [(name, f"dropped: {name}") for name in old.keys() - new.keys()]
+    retyped = [
+        (name, f"retyped: {name} from {old[name]} to {new[name]}")
+        for name in new.keys() & old.keys()
+        if new[name] != old[name]
+    ]
+    return [words for _, words in sorted(added + dropped + retyped)]
