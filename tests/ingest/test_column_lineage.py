@@ -1,0 +1,129 @@
+"""Column lineage: field by field and of the whole dataset, with how each column came to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import lineage
+from headwater.schema.urns import column_urn
+from tests.canonical import edges
+from tests.scenes import columns, dataset, dataset_event, edge, job_event, node, read_by, run_event, settle
+from tests.stories import Event, ds, job, run_of
+
+pytestmark = pytest.mark.neo4j
+
+
+def column(name: str, field: str) -> str:
+    return column_urn("db", name, field)
+
+
+def step(type: str, subtype: str | None = None, **more: Any) -> Event:
+    return {"type": type, **({"subtype": subtype} if subtype else {}), **more}
+
+
+def field(name: str, field: str, *steps: Event) -> Event:
+    return {"namespace": "db", "name": name, "field": field, **({"transformations": list(steps)} if steps else {})}
+
+
+def told(fields: Event, whole: list[Event] | None = None) -> Event:
+    return {"columnLineage": {"fields": {name: {"inputFields": of} for name, of in fields.items()}, "dataset": whole}}
+
+
+def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Database) -> None:
+    ways = [step("DIRECT", "IDENTITY"), step("INDIRECT", "FILTER"), step("DIRECT", "TRANSFORMATION", masking=True)]
+    said = told({"total": [field("a", "price", *ways), field("b", "tax")], "id": [field("a", "id", step("DIRECT"))]})
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
+    assert {(s, t) for s, _, t in edges(database, "FEEDS") if s.startswith("column:")} == {
+        (column("a", "price"), column("x", "total")),
+        (column("b", "tax"), column("x", "total")),
+        (column("a", "id"), column("x", "id")),
+    }
+    made = edge(database, column("a", "price"), "FEEDS", column("x", "total"))
+    assert made["ways"] == ["DIRECT:IDENTITY", "DIRECT:TRANSFORMATION:masked", "INDIRECT:FILTER"]
+    assert made["job"] == job("j")
+    assert edge(database, column("b", "tax"), "FEEDS", column("x", "total"))["ways"] == ["DIRECT"]
+
+
+def test_the_older_shape_is_read_as_well(database: Database) -> None:
+    old = {"columnLineage": {"fields": {"id": {"inputFields": [field("a", "id")], "transformationType": "MASKED"}}}}
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", old)]))
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == ["DIRECT:MASKED"]
+
+
+def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database: Database) -> None:
+    said = told({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
+    assert edge(database, column("b", "flag"), "FEEDS", ds("x"))["ways"] == ["INDIRECT:JOIN"]
+    assert edges(database, "DERIVED_FROM") >= {(ds("x"), "DERIVED_FROM", ds(name)) for name in "ab"}
+
+
+def test_ways_add_up_over_runs(database: Database) -> None:
+    one, two = (told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION"))
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", one)]),
+        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", two)]),
+    )
+    found = edge(database, column("a", "id"), "FEEDS", column("x", "id"))
+    assert (found["ways"], found["firstSeen"].minute) == (["DIRECT:AGGREGATION", "DIRECT:IDENTITY"], 1)
+
+
+def test_two_jobs_are_two_edges(database: Database) -> None:
+    said = columns(id=[("a", "id")])
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, job="one", inputs=["a"], outputs=[dataset("x", said)]),
+        run_event("r2", "COMPLETE", 2, job="two", inputs=["a"], outputs=[dataset("x", said)]),
+    )
+    rows = database.ask("MATCH (:Column)-[e:FEEDS]->(:Column) RETURN e.job AS job ORDER BY job", {})
+    assert [row["job"] for row in rows] == [job("one"), job("two")]
+
+
+def test_a_source_that_is_not_among_the_inputs_was_read(database: Database) -> None:
+    settle(
+        database,
+        run_event("s", "COMPLETE", 0, job="seed", outputs=["seed"]),
+        run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(id=[("seed", "id")]))]),
+    )
+    assert read_by(database, run_of("r")) == {"artifact:db:seed:s"}
+    assert (ds("seed"), "FEEDS", job("j")) in edges(database, "FEEDS")
+
+
+def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Database) -> None:
+    settle(database, run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(n=[("x", "n")]))]))
+    assert read_by(database, run_of("r")) == set()
+    assert edge(database, column("x", "n"), "FEEDS", column("x", "n"))["ways"] == ["DIRECT"]
+
+
+def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(database: Database) -> None:
+    outputs = [dataset("x", columns(id=[("a", "id")])), dataset("y", columns(id=[("b", "id")]))]
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
+    found = {one.urn for one in lineage(database, ds("x"), direction="UPSTREAM").nodes}
+    assert found == {ds("x"), job("j"), ds("a")}
+
+
+def test_declared_without_a_run_or_without_a_job(database: Database) -> None:
+    settle(
+        database,
+        job_event("planned", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]),
+        dataset_event("view", 1, columns(id=[("x", "id")])),
+    )
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["job"] == job("planned")
+    assert edge(database, column("x", "id"), "FEEDS", column("view", "id"))["job"] == ""
+    reached = {one.urn for one in lineage(database, column("view", "id"), direction="UPSTREAM").nodes}
+    assert reached == {column(name, "id") for name in ("view", "x", "a")}
+
+
+def test_a_column_that_only_an_edge_names_is_no_current_one(database: Database) -> None:
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]))
+    assert node(database, column("a", "id"))["current"] is False
+
+
+@pytest.mark.parametrize("broken", [{"namespace": "db"}, {"namespace": " ", "name": "a", "field": "id"}, 7, None])
+def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(database: Database, broken: Any) -> None:
+    said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)]))
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == ["DIRECT"]

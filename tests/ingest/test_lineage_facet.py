@@ -1,0 +1,202 @@
+"""The lineage facet: what is told of where data came from is all of it, and nothing is inferred beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import lineage
+from headwater.schema.urns import column_urn
+from tests.canonical import edges
+from tests.scenes import (
+    current,
+    dataset,
+    dataset_event,
+    edge,
+    job_event,
+    node,
+    read_by,
+    run_event,
+    settle,
+    source,
+    source_job,
+)
+from tests.stories import Event, ds, job, run_of, version
+
+pytestmark = pytest.mark.neo4j
+
+
+def came_from(*inputs: Event, **fields: list[Event]) -> Event:
+    """The lineage facet of a dataset."""
+    return {"lineage": {"inputs": list(inputs), "fields": {name: {"inputs": of} for name, of in fields.items()}}}
+
+
+def entries(*targets: Event) -> Event:
+    """The lineage facet of a job."""
+    return {"lineage": {"entries": list(targets)}}
+
+
+def upstream(database: Database, urn: str) -> set[str]:
+    return {found.urn for found in lineage(database, urn, direction="UPSTREAM").nodes} - {urn}
+
+
+def downstream(database: Database, urn: str) -> set[str]:
+    return {found.urn for found in lineage(database, urn, direction="DOWNSTREAM").nodes} - {urn}
+
+
+def test_on_outputs_of_a_run_each_comes_from_what_it_says(database: Database) -> None:
+    outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
+    assert (upstream(database, ds("x")), upstream(database, ds("y"))) == ({job("j"), ds("a")}, {job("j"), ds("b")})
+    assert downstream(database, ds("a")) == {job("j"), ds("x")}
+    assert edges(database, "DERIVED_FROM") == {
+        (ds("x"), "DERIVED_FROM", ds("a")),
+        (ds("y"), "DERIVED_FROM", ds("b")),
+        (version("x", "r"), "DERIVED_FROM", "source:db:a"),
+        (version("y", "r"), "DERIVED_FROM", "source:db:b"),
+    }
+    assert upstream(database, version("x", "r")) == {run_of("r"), "source:db:a"}
+    assert downstream(database, "source:db:a") == {run_of("r"), version("x", "r")}
+
+
+def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(database: Database) -> None:
+    output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
+    settle(database, run_event("r", "COMPLETE", 1, outputs=[output]))
+    assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
+    assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(database, "FEEDS")
+    assert upstream(database, ds("x")) == {job("j"), ds("a"), ds("b")}
+
+
+def test_no_inputs_means_that_it_came_from_nothing(database: Database) -> None:
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]))
+    assert upstream(database, ds("x")) == {job("j")}
+    assert upstream(database, version("x", "r")) == {run_of("r")}
+    assert upstream(database, ds("y")) == {job("j"), ds("a")}, "of which nothing is told"
+    assert downstream(database, ds("a")) == {job("j"), ds("y")}
+
+
+def test_what_it_says_outweighs_the_columns_of_an_earlier_event(database: Database) -> None:
+    by_columns = {"columnLineage": {"fields": {"id": {"inputFields": [source("a", field="id")]}}}}
+    settle(
+        database,
+        run_event("r", "START", 1, inputs=["a"], outputs=[dataset("x", by_columns)]),
+        run_event("r", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", came_from())]),
+    )
+    assert upstream(database, version("x", "r")) == {run_of("r")}
+    assert upstream(database, ds("x")) == {job("j")}
+
+
+def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing(database: Database) -> None:
+    told = entries({**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]})
+    settle(
+        database,
+        run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=told),
+    )
+    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+    assert upstream(database, ds("y")) == {job("j")}
+    assert upstream(database, ds("z")) == {job("j"), ds("c")}
+    assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b", "source:db:c"}
+
+
+def test_on_a_run_it_says_the_same_as_on_a_job(database: Database) -> None:
+    told = entries({**source("x"), "inputs": [source("a")]})
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told))
+    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+
+
+def test_later_runs_add_to_what_earlier_ones_said(database: Database) -> None:
+    one, two = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=one),
+        run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=two),
+    )
+    assert upstream(database, ds("x")) == {job("j"), ds("a"), ds("b")}
+    assert upstream(database, version("x", "r2")) == {run_of("r2"), "source:db:b"}
+
+
+def test_on_a_job_event_the_newest_says_all(database: Database) -> None:
+    one = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
+    two = entries({**source("x"), "inputs": [source("b")]})
+    settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
+    assert current(database) == {(ds("b"), "FEEDS", job("j")), (job("j"), "PRODUCED", ds("x"))}
+    assert upstream(database, ds("x")) == {job("j"), ds("b")}
+    assert edge(database, ds("x"), "DERIVED_FROM", ds("a"))["declared"] is None
+    settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=entries()))
+    assert current(database) == set(), "no entries are the saying that there are none"
+
+
+def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(database: Database) -> None:
+    outputs: list[str | Event] = [dataset("x", came_from(source("a"))), "y"]
+    settle(database, job_event("j", 1, inputs=["a", "b"], outputs=outputs))
+    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+    assert upstream(database, ds("y")) == {job("j"), ds("a"), ds("b")}
+
+
+def test_on_a_dataset_event_it_needs_no_job(database: Database) -> None:
+    settle(
+        database,
+        dataset_event("view", 1, came_from(source("a"), id=[source("a", field="key")])),
+        dataset_event("view", 2, came_from(source("b"))),
+    )
+    assert upstream(database, ds("view")) == {ds("b")}
+    assert downstream(database, ds("b")) == {ds("view")}
+    assert edge(database, ds("a"), "FEEDS", ds("view"))["current"] is False
+    assert (column_urn("db", "a", "key"), "FEEDS", column_urn("db", "view", "id")) in edges(database, "FEEDS")
+
+
+def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
+    settle(database, dataset_event("x", 1, came_from(source_job("maker"))), dataset_event("x", 2, came_from()))
+    assert edge(database, job("maker"), "PRODUCED", ds("x"))["claimed"] is False
+
+
+def test_a_job_takes_the_data_of_another_without_a_dataset_between(database: Database) -> None:
+    into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
+    settle(
+        database,
+        run_event("f", "COMPLETE", 0, job="feeder", inputs=["a"]),
+        run_event("r", "COMPLETE", 1, outputs=[dataset("x")], job_facets=into_me),
+    )
+    assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
+    assert {job("feeder"), ds("a")} <= upstream(database, job("j"))
+
+
+def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None:
+    into_me = entries({"type": "JOB", "inputs": [source_job("feeder"), source("a")]})
+    settle(database, job_event("j", 1, facets=into_me), job_event("j", 2, facets=entries()))
+    assert current(database) == set()
+    assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is False
+
+
+def test_a_feeder_of_which_the_run_is_told_feeds_the_run(database: Database) -> None:
+    into_me = entries({"type": "JOB", "inputs": [source_job("feeder", runId="f")]})
+    settle(database, run_event("r", "COMPLETE", 1, outputs=["x"], job_facets=into_me))
+    assert (run_of("f"), "FEEDS", run_of("r")) in edges(database, "FEEDS")
+    assert (run_of("f"), "RUN_OF", job("feeder")) in edges(database, "RUN_OF")
+    assert run_of("f") in upstream(database, run_of("r"))
+
+
+def test_a_dataset_may_come_straight_from_a_run_of_another_job(database: Database) -> None:
+    output = dataset("x", came_from(source("a"), source_job("helper", runId="h")))
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[output]))
+    assert (job("helper"), "PRODUCED", ds("x")) in edges(database, "PRODUCED")
+    assert (run_of("h"), "PRODUCED", version("x", "h")) in edges(database, "PRODUCED")
+
+
+def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database: Database) -> None:
+    into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
+    after = {"jobDependencies": {"upstream": [{"job": {"namespace": "etl", "name": "feeder"}}]}}
+    settle(
+        database,
+        run_event("r", "START", 1, facets=after),
+        run_event("r", "COMPLETE", 2, outputs=["x"], job_facets=into_me),
+    )
+    assert edge(database, job("feeder"), "TRIGGERS", job("j"))["current"] is None
+    assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
+
+
+def test_a_deleted_facet_says_nothing(database: Database) -> None:
+    gone = {"lineage": {"_deleted": True, "inputs": []}}
+    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)]))
+    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+    assert node(database, version("x", "r"))["explicit"] is None
