@@ -37,8 +37,11 @@ class Counts(NamedTuple):
 
 def count(database: Database) -> dict[str, Counts]:
     """How large the graph is, by label, in the order of labels."""
-    rows = database.read("read/export_counts")
-    return {row["label"]: Counts(row["nodes"], row["edges"]) for row in sorted(rows, key=lambda row: str(row["label"]))}
+    counts: dict[str, Counts] = {}
+    for row in sorted(database.read("read/export_counts"), key=lambda row: str(row["label"])):
+        before = counts.get(row["label"], Counts(0, 0))
+        counts[row["label"]] = Counts(before.nodes + row["nodes"], before.edges + row["edges"])
+    return counts
 
 
 def checkpoints(database: Database) -> list[Row]:

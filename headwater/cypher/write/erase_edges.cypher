@@ -1,10 +1,36 @@
-// Erase some edges, whichever a scan meets first.
+// Erase some edges, whichever a scan of their types meets first.
 // access: write
 // params: $limit INTEGER
 // returns: erased
 // example: run by `headwater rebuild --erase`
 CALL () {
-  MATCH ()-[e:CITED_BY|DERIVED_FROM|DROPPED|FEEDS|HAS_COLUMN|HAS_SCHEMA|PART_OF|PRODUCED|RETRY_OF|RUN_OF|SYMLINK_OF|TRIGGERS|VERSION_OF]->()
+  CALL () {
+    MATCH ()-[e:CITED_BY]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:DERIVED_FROM]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:DROPPED]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:FEEDS]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:HAS_COLUMN]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:HAS_SCHEMA]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:PART_OF]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:PRODUCED]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:RETRY_OF]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:RUN_OF]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:SYMLINK_OF]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:TRIGGERS]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:VERSION_OF]->() RETURN e
+  }
   WITH e LIMIT $limit
   DELETE e
   RETURN count(e) AS erased
