@@ -40,6 +40,9 @@ _FAILED = """query ($first: Int!) { failedRuns(first: $first) { edges { node {
   downstream { datasets { namespace name } jobs { namespace name } answers { answerId } } } } } }"""
 
 
+DatasetName = tuple[str, str]
+
+
 @dataclass(frozen=True)
 class Source:
     """A registered source; may be given as an input or a citation."""
@@ -72,6 +75,11 @@ class Artifact:
     @property
     def reference(self) -> dict[str, str]:
         return {"namespace": self.namespace, "name": self.name, "runId": self.run_id}
+
+
+def _named(name: DatasetName) -> dict[str, str]:
+    namespace, own = name
+    return {"namespace": namespace, "name": own}
 
 
 class Headwater:
@@ -131,6 +139,15 @@ class Headwater:
         citations = [{"answerId": cited} if isinstance(cited, str) else cited.reference for cited in cites]
         self._send([native.answer_event(answer_id, cites=citations, **properties)])
         return answer_id
+
+    def join_names(self, one: DatasetName, other: DatasetName) -> None:
+        """Decide that two names, each (namespace, name), are one dataset, whatever symlinks facets say."""
+        self._send([native.symlinks_event(_named(one), same=[_named(other)])])
+
+    def part_names(self, one: DatasetName, other: DatasetName) -> None:
+        """Decide that two names, each (namespace, name), are two datasets, whatever symlinks facets say. The newest
+        decision on a pair counts; names that are both joined to a third stay one dataset."""
+        self._send([native.symlinks_event(_named(one), apart=[_named(other)])])
 
     def trace(self, answer_id: str) -> dict[str, Any]:
         """Where an answer came from: `answer`, `sources`, `artifacts`, `runs`, `edges`, `truncated`.

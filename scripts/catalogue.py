@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import typer.main
 from typer.core import TyperArgument, TyperOption
@@ -63,10 +64,20 @@ with commas between.
 
 def cli_page() -> str:
     command = typer.main.get_command(app)
-    commands = getattr(command, "commands", {})
-    listed = "\n".join(f"| [`{name}`](#{name}) | {_line(one.help)} |" for name, one in commands.items())
+    commands = dict(all_commands(command))
+    rows = ((name, name.replace(" ", "-"), _line(one.help.split("\n\n")[0])) for name, one in commands.items())
+    listed = "\n".join(f"| [`{name}`](#{anchor}) | {said} |" for name, anchor, said in rows)
     sections = "\n".join(_section(name, one.help, one.params) for name, one in commands.items())
     return f"{CLI}\n| command | what it does |\n|---|---|\n{listed}\n\n{sections}"
+
+
+def all_commands(group: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by the words that call it: those of a group after its name."""
+    for name, one in getattr(group, "commands", {}).items():
+        if hasattr(one, "commands"):
+            yield from all_commands(one, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", one
 
 
 def _section(name: str, help_text: str | None, parameters: list[object]) -> str:

@@ -22,7 +22,7 @@ import sys
 
 import typer
 
-from headwater.cli import ask, conformance, send, serve, set_up
+from headwater.cli import ask, conformance, send, serve, set_up, symlinks, whole
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -34,9 +34,13 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
     "5 unavailable, 6 not found.",
 )
-for room in (serve, send, ask, conformance, set_up):
+for room in (serve, send, ask, whole, conformance, set_up):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
+names = typer.Typer(help=symlinks.HELP, no_args_is_help=True, rich_markup_mode="rich")
+for name, command in symlinks.COMMANDS.items():
+    names.command(name)(command)
+app.add_typer(names, name="symlinks")
 
 
 @app.callback(invoke_without_command=True)

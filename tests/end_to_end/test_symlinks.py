@@ -1,0 +1,131 @@
+"""Names joined and parted by hand, through the real API and worker: one dataset, two, and one again; nothing lost."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from headwater.client import Headwater
+from headwater.cypher.database import Database
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Worker
+from headwater.schema import native
+from tests.canonical import edges, empty
+from tests.conftest import Neo4jServer
+from tests.end_to_end.conftest import Running
+from tests.end_to_end.test_commands import Command
+
+pytestmark = pytest.mark.neo4j
+
+PATH, TABLE = ("file", "/names/t"), ("catalog", "names.t")
+MADE, MADE_OF_BOTH = "artifact:file:/names/t:names-w", "artifact:catalog:names.t:names-w"
+Edges = set[tuple[str, str, str]]
+
+EVENTS = [
+    *native.run_events(
+        "names-w",
+        pipeline_name="names-write",
+        started_at="2026-03-01T00:00:00Z",
+        finished_at="2026-03-01T00:10:00Z",
+        outputs=[{"namespace": PATH[0], "name": PATH[1]}],
+    ),
+    *native.run_events(
+        "names-r",
+        pipeline_name="names-read",
+        started_at="2026-03-01T01:00:00Z",
+        finished_at="2026-03-01T01:10:00Z",
+        inputs=[{"namespace": TABLE[0], "name": TABLE[1]}],
+    ),
+    native.answer_event(
+        "names-answer", cites=[{"namespace": TABLE[0], "name": TABLE[1]}], generated_at="2026-03-01T02:00:00Z"
+    ),
+]
+
+
+@pytest.fixture
+def command(running: Running, neo4j_server: Neo4jServer) -> Command:
+    return Command(running, neo4j_server)
+
+
+def about_names(database: Database) -> Edges:
+    """The edges of this story."""
+    return {edge for edge in edges(database) if "names" in f"{edge[0]} {edge[2]}"}
+
+
+def decide(command: Command, running: Running, verdict: str) -> Edges:
+    code, out, _ = command("symlinks", verdict, *PATH, *TABLE, "--url", running.url, "--json")
+    names = [{"namespace": namespace, "name": name} for namespace, name in (PATH, TABLE)]
+    assert (code, json.loads(out)) == (0, {f"{verdict}ed": names})
+    running.wait_folded()
+    return about_names(running.database)
+
+
+def listed(command: Command) -> list[dict[str, Any]]:
+    code, out, _ = command("symlinks", "list", "--json")
+    assert code == 0
+    return [row for row in json.loads(out) if "names" in str(row)]
+
+
+def test_joined_parted_and_joined_again(command: Command, running: Running) -> None:
+    assert command.ingest("-", stdin=b"\n".join(json.dumps(event).encode() for event in EVENTS))[0] == 0
+    running.wait_folded()
+    apart = about_names(running.database)
+    assert ("run:names-w", "PRODUCED", MADE) in apart
+    assert ("source:catalog:names.t", "FEEDS", "run:names-r") in apart
+    assert ("source:catalog:names.t", "CITED_BY", "answer:names-answer") in apart
+
+    one = decide(command, running, "join")
+    assert (MADE_OF_BOTH, "FEEDS", "run:names-r") in one
+    assert (MADE_OF_BOTH, "CITED_BY", "answer:names-answer") in one
+    (found,) = listed(command)
+    # An event used both, so the smaller urn gives the name.
+    assert (found["dataset"], found["name"]) == (
+        {"namespace": TABLE[0], "name": TABLE[1]},
+        {"namespace": PATH[0], "name": PATH[1]},
+    )
+    assert (found["by"], found["through"]) == ("hand", None)
+    assert str(found["since"]).startswith("20")
+
+    assert decide(command, running, "part") == apart
+    assert listed(command) == []
+    assert decide(command, running, "join") == one
+
+
+def test_the_decision_survives_a_rebuild(running: Running, database: Database) -> None:
+    lived = about_names(database)
+    assert any(type == "SYMLINK_OF" for _, type, _ in lived)
+    empty(database)
+    with closing(Spool(running.home / "spool.db")) as spool:
+        Worker(database, spool).run(until_done=True)
+    assert about_names(database) == lived
+
+
+def test_a_facet_tells_since_when_and_a_hand_outweighs_it(command: Command, running: Running) -> None:
+    facet = {"identifiers": [{"namespace": "file", "name": "/names/u", "type": "TABLE"}]}
+    event = {
+        "eventTime": "2026-03-02T00:00:00Z",
+        "dataset": {"namespace": "catalog", "name": "names.u", "facets": {"symlinks": facet}},
+    }
+    assert command.ingest("-", stdin=json.dumps(event).encode())[0] == 0
+    running.wait_folded()
+    (found,) = [row for row in listed(command) if "names.u" in str(row)]
+    assert (found["by"], found["since"], found["through"]) == ("facet", "2026-03-02T00:00:00Z", None)
+    client = Headwater(running.url)
+    client.part_names(("file", "/names/u"), ("catalog", "names.u"))
+    running.wait_folded()
+    assert [row for row in listed(command) if "names.u" in str(row)] == []
+    client.join_names(("catalog", "names.u"), ("file", "/names/u"))
+    client.join_names(("file", "/names/u"), ("file", "/names/v"))
+    running.wait_folded()
+    by_name = {row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])}
+    assert {name: row["by"] for name, row in by_name.items()} == {"/names/u": "hand", "/names/v": "hand"}
+    assert by_name["/names/v"]["through"] == {"namespace": "file", "name": "/names/u"}
+
+
+def test_what_is_no_name_is_refused(command: Command, running: Running) -> None:
+    code, _, said = command("symlinks", "join", "", "", *TABLE, "--url", running.url)
+    assert code != 0
+    assert "Traceback" not in said
