@@ -44,6 +44,7 @@ class Context:
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
         self.dataset_sources = self._links("read/dataset_sources")
+        self.other_names = self._links("read/other_names")
         self.schema_versions = self._links("read/schemas_of_datasets")
         self.citations = self._citations()
         self.job_runs = self._lists("read/job_runs", "runs")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import conformance, failures, lineage, schemas, search
+from headwater.cypher import conformance, failures, lineage, schemas, search, symlinks
 from headwater.cypher.lineage import DEPTH_DEFAULT
 from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
@@ -20,6 +20,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.enums import Direction
 from headwater.graphql.fields import resolved
 from headwater.graphql.results import FailedRunConnection, Lineage, Node, Trace
+from headwater.graphql.symlinks import Symlink
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
 
@@ -158,6 +159,16 @@ class Query:
     ) -> Conformance:
         found = await info.context.ask(conformance.producers, info.context.database, producer=producer, first=first)
         return Conformance(producers=[Producer.of(counted) for counted in found])
+
+    @resolved("Names that go by another dataset: why, and since when.")
+    async def symlinks(
+        self,
+        info: Info,
+        first: First = 100,
+        after: Annotated[str, strawberry.argument(description="The cursor of the last one seen.")] = "",
+    ) -> list[Symlink]:
+        found = await info.context.ask(symlinks.symlinks, info.context.database, first=first, after=after)
+        return [Symlink.of(one) for one in found]
 
 
 def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:

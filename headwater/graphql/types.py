@@ -20,6 +20,7 @@ from headwater.graphql.details import ArtifactDetails, DatasetDetails, JobDetail
 from headwater.graphql.enums import RunStatus
 from headwater.graphql.fields import checked_first, property_of, resolved, spelled
 from headwater.graphql.scalars import Long
+from headwater.graphql.symlinks import OtherName
 from headwater.schema.urns import job_urn, parse_urn
 
 
@@ -32,6 +33,10 @@ class Dataset(DatasetDetails):
     async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
         names = await spelled(info, urns, "namespace", "name")
         return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
+
+    @resolved("Other names that are the same dataset.")
+    async def other_names(self, info: Info) -> list[OtherName]:
+        return [OtherName(**name) for name in (await info.context.other_names.load(self.urn)).get("names", [])]
 
     @resolved("When an event first named it.")
     async def first_seen(self, info: Info) -> datetime | None:

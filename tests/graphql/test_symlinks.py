@@ -1,0 +1,35 @@
+"""The names of datasets in GraphQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.schema import native
+from tests.canonical import empty
+from tests.graphql.conftest import Ask
+from tests.stories import at, run, tell
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_other_names_and_why(database: Database, data: Ask) -> None:
+    empty(database)
+    same = native.symlinks_event(
+        {"namespace": "db", "name": "t"}, same=[{"namespace": "db", "name": "u"}], event_time=at(9)
+    )
+    tell(database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same])
+    found = data("""{ dataset(namespace: "db", name: "t") { otherNames { namespace name } }
+        symlinks { cursor name { name } dataset { name } by since through { name } } }""")
+    assert found["dataset"] == {"otherNames": [{"namespace": "db", "name": "u"}]}
+    assert found["symlinks"] == [
+        {
+            "cursor": "dataset:db:u",
+            "name": {"name": "u"},
+            "dataset": {"name": "t"},
+            "by": "hand",
+            "since": "2026-01-01T00:09:00Z",
+            "through": None,
+        }
+    ]
+    assert data('{ symlinks(after: "dataset:db:u") { cursor } }') == {"symlinks": []}
