@@ -1,0 +1,122 @@
+"""Versions by the names that producers give them, and what began after what whatever the clocks say."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.schema.urns import source_urn
+from tests.canonical import edges
+from tests.scenes import dataset, node, read_by, run_event, settle
+from tests.stories import Event, job, run_of, version
+
+pytestmark = pytest.mark.neo4j
+
+
+def versioned(name: str) -> Event:
+    return dataset("t", {"version": {"datasetVersion": name}})
+
+
+def write(run_id: str, minute: int, name: str | None = None, state: str = "COMPLETE") -> Event:
+    return run_event(run_id, state, minute, job="load", outputs=[versioned(name) if name else "t"])
+
+
+def read(minute: int, name: str | None = None, run_id: str = "r", state: str = "COMPLETE") -> Event:
+    return run_event(run_id, state, minute, job="report", inputs=[versioned(name) if name else "t"], outputs=["mart"])
+
+
+def test_the_version_that_is_asked_for_is_taken_whatever_is_newer(database: Database) -> None:
+    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1"))
+    assert read_by(database, run_of("r")) == {version("t", "w1")}
+    assert node(database, version("t", "w1"))["version"] == "v1"
+
+
+def test_also_where_it_was_made_after_the_reader_began(database: Database) -> None:
+    settle(database, write("w1", 1, "v1"), read(5, "v2"), write("w2", 9, "v2"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+
+
+def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(database: Database) -> None:
+    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v9"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+    settle(database, read(5, "v9"))
+    assert read_by(database, run_of("r")) == {source_urn("db", "t")}
+
+
+def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Database) -> None:
+    settle(database, write("w1", 1, "v0", "START"), write("w1", 2, "v1"), write("w0", 0, "v0"), read(5, "v0"))
+    assert node(database, version("t", "w1"))["version"] == "v1"
+    assert read_by(database, run_of("r")) == {version("t", "w0")}
+
+
+def test_what_was_read_is_named_by_the_event_that_began_the_run(database: Database) -> None:
+    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1", state="START"), read(6, "v2"))
+    assert read_by(database, run_of("r")) == {version("t", "w1")}
+
+
+def test_a_run_that_rewrites_what_it_reads_reads_the_version_before(database: Database) -> None:
+    merge = run_event("m", "COMPLETE", 5, job="merge", inputs=[versioned("v1")], outputs=[versioned("v2")])
+    settle(database, write("w1", 1, "v1"), merge)
+    assert read_by(database, run_of("m")) == {version("t", "w1")}
+
+
+def test_a_version_may_be_a_number(database: Database) -> None:
+    numbered = dataset("t", {"version": {"datasetVersion": 7}})
+    settle(database, run_event("w", "COMPLETE", 1, outputs=[numbered]), write("w8", 2, "8"), read(5, "7"))
+    assert read_by(database, run_of("r")) == {version("t", "w")}
+
+
+def after(job_name: str, run_id: str | None = None, side: str = "upstream") -> Event:
+    one: Event = {"job": {"namespace": "etl", "name": job_name}}
+    if run_id:
+        one["run"] = {"runId": run_id}
+    return {"jobDependencies": {side: [one]}}
+
+
+def test_what_runs_after_what_is_an_edge_between_jobs_and_runs(database: Database) -> None:
+    settle(
+        database,
+        run_event("a", "COMPLETE", 1, job="first", facets=after("second", "b", "downstream")),
+        run_event("c", "START", 3, job="third", facets=after("second", "b")),
+        run_event("d", "START", 3, job="fourth", facets=after("third")),
+    )
+    assert edges(database, "TRIGGERS") == {
+        (job("first"), "TRIGGERS", job("second")),
+        (job("second"), "TRIGGERS", job("third")),
+        (job("third"), "TRIGGERS", job("fourth")),
+        (run_of("a"), "TRIGGERS", run_of("b")),
+        (run_of("b"), "TRIGGERS", run_of("c")),
+    }
+    assert edges(database, "FEEDS") == set(), "no data flows along it"
+
+
+def behind(run_id: str, *, then: str, of: str) -> list[Event]:
+    """A reader whose clock says that it began before what it ran after ended."""
+    return [
+        run_event(run_id, "START", 5, job="report", inputs=["t"], facets=after(of, then)),
+        run_event(run_id, "COMPLETE", 6, job="report", inputs=["t"]),
+    ]
+
+
+def test_a_reader_whose_clock_is_behind_read_what_it_was_triggered_by(database: Database) -> None:
+    settle(database, write("w1", 1), write("w2", 9), *behind("r", then="w2", of="load"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+
+
+def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Database) -> None:
+    """In every order: what is last heard of may be the writer, the reader, or what ran between them."""
+    between = run_event("check", "COMPLETE", 10, job="check", facets=after("load", "w2"))
+    settle(database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+    settle(database, between, write("w1", 1), write("w2", 9), *behind("r", then="check", of="check"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+
+
+def test_a_clock_that_is_right_is_believed(database: Database) -> None:
+    settle(database, write("w1", 1), write("w2", 4), *behind("r", then="w1", of="load"))
+    assert read_by(database, run_of("r")) == {version("t", "w2")}
+
+
+def test_a_writer_that_failed_left_nothing_to_take_on_trust(database: Database) -> None:
+    settle(database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load"))
+    assert read_by(database, run_of("r")) == {version("t", "w1")}
