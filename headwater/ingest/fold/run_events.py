@@ -129,12 +129,18 @@ def _usage(said: Said, dataset: Dataset, facets: Facets | None) -> Usage:
     name = said.name(dataset)
     said.dataset(dataset_facts(said, dataset, name))
     usage = Usage(name, registers(said.event, facets))
-    if dataset.name.startswith(name.name) and len(dataset.name) > len(name.name):
-        partition = dataset.name[len(name.name) :].strip("/")
-        usage.partitions = {partition} if partition else set()
+    partition = _partition(dataset.name, name.name)
+    usage.partitions = {partition} if partition else set()
     schema = schema_of(said, dataset)
     usage.schema = said.register(schema) if schema else None
     return usage
+
+
+def _partition(sent: str, name: str) -> str:
+    """What stands behind a dataset's own name in the name it was sent with, however both begin: its partition."""
+    last = name.rstrip("/").rpartition("/")[2]
+    _, found, partition = f"/{sent.strip('/')}/".rpartition(f"/{last}/")
+    return partition.strip("/") if found else ""
 
 
 def _explicit(said: Said, run: RunFacts, job: JobFacts, output: Name, lineage: Target) -> set[Name]:
