@@ -13,6 +13,7 @@ import msgspec
 
 from headwater.ingest.registers import decoded
 from headwater.schema.events import Facets
+from headwater.schema.facets import is_deleted
 
 # A column edge into this field is one into the whole dataset: it is filtered, joined or sorted by its source.
 WHOLE = ""
@@ -99,6 +100,12 @@ def column_lineage(facets: Facets | None) -> Target | None:
 def dataset_lineage(facets: Facets | None) -> Target | None:
     """The `lineage` facet of a dataset."""
     return _read((facets or {}).get("lineage"))
+
+
+def lineage_deleted(facets: Facets | None) -> bool:
+    """Whether a facet that told where data came from is said to be no more."""
+    told = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
+    return any(is_deleted(bytes(raw)) for raw in told)
 
 
 def job_lineage(facets: Facets | None) -> list[Target] | None:

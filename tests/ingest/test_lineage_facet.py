@@ -12,6 +12,7 @@ from tests.scenes import (
     current,
     dataset,
     dataset_event,
+    deleted,
     edge,
     job_event,
     node,
@@ -193,6 +194,17 @@ def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database:
     )
     assert edge(database, job("feeder"), "TRIGGERS", job("j"))["current"] is None
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
+
+
+def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
+    settle(
+        database,
+        dataset_event("view", 1, came_from(source("a"), source_job("maker"))),
+        dataset_event("view", 2, deleted("lineage")),
+        job_event("j", 1, facets=entries({**source("x"), "inputs": [source("a")]})),
+        job_event("j", 2, facets=deleted("lineage")),
+    )
+    assert current(database) == set()
 
 
 def test_a_deleted_facet_says_nothing(database: Database) -> None:

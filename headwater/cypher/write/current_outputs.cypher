@@ -1,5 +1,6 @@
 // Which datasets a job makes now: those of its newest run that succeeded and named any, and those that are declared;
-// all of them as long as there is neither. Of several runs that ended at the same instant the greatest urn counts.
+// as long as there is neither, all but what a dataset has ceased to claim. Of several runs that ended at the same
+// instant the greatest urn counts.
 // access: write
 // params: $urns LIST<STRING>
 // returns: nothing
@@ -21,6 +22,6 @@ WITH j, last, COLLECT {
 WITH j, newest, COLLECT { MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset } AS used
 MATCH (j)-[e:PRODUCED]->(d:Dataset)
 WITH e, coalesce(e.declared, false) OR d.urn IN used OR coalesce(e.claimed, false)
-  OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false)) AS current
+  OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false) AND e.claimed IS NULL) AS current
 WHERE e.current IS NULL OR e.current <> current
 SET e.current = current

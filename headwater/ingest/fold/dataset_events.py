@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import column_lineage, dataset_lineage
+from headwater.ingest.flows import column_lineage, dataset_lineage, lineage_deleted
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
 from headwater.ingest.fold.said import IDENTIFIER, LIFECYCLE, Said, add_claim, is_named, json_of, renamed_from
 from headwater.ingest.registers import decoded, registers
@@ -61,7 +61,7 @@ def _declared_origin(said: Said, about: DatasetFacts, facets: Facets) -> None:
         if source.name:
             job = Name(source.namespace, source.name)
             add_claim(about.sources, said.job(JobFacts(job)), said.claim(job))
-    if lineage is not None or by_columns is not None:
+    if lineage is not None or by_columns is not None or lineage_deleted(facets):
         about.declared = said.register(json_of(sorted(about.sources)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.ingest.flows import JOB, Target, column_lineage, dataset_lineage, job_lineage
+from headwater.ingest.flows import JOB, Target, column_lineage, dataset_lineage, job_lineage, lineage_deleted
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
 from headwater.ingest.fold.run_events import into_job, job_facts
 from headwater.ingest.fold.said import Said, add_claim, halves, is_named, json_of
@@ -29,9 +29,10 @@ def job_event(said: Said, job: Job) -> None:
         outputs = {urn: sources or [] for urn, sources in outputs.items()}
         _declared_entries(said, declared, entries, outputs)
     # Naming no datasets at all is not the same as saying that there are none.
-    if declared.inputs or entries is not None:
+    says_all = entries is not None or lineage_deleted(job.facets)
+    if declared.inputs or says_all:
         declared.declared_inputs = said.register(json_of(sorted(declared.inputs)))
-    if outputs or entries is not None:
+    if outputs or says_all:
         declared.declared_outputs = said.register(json_of(outputs))
     said.job(declared)
 
