@@ -1,17 +1,29 @@
 """The shape of the graph: labels, properties, edges. Times are ZONED DATETIME in UTC.
 
-Nodes (every one has `urn`; `facts` is what `project` made the node from, as JSON):
+Nodes (every one has `urn`; those made from facts have them as JSON in `facts`, every facet as it was sent among them):
 
 | label | properties |
 |---|---|
-| Dataset | namespace, name, firstSeen, lastSeen, columns (names, in order), schema (JSON), type, facets-in-`facts` |
-| Job | namespace, name, firstSeen, lastSeen, type, sql |
+| Dataset | namespace, name, firstSeen, lastSeen, columns (names, in order), schema (JSON), type, subType, |
+| | description, owners, tags, sourceName, sourceUri, storage, fileFormat, catalog, hierarchy, |
+| | lifecycle (what was last done to it), lifecycleAt, droppedAt (when that was a DROP) |
+| Symlink | namespace, name: another name of a dataset, with what was said under it in `facts` |
+| SchemaVersion | hash, fields (JSON: names and types, in order), columns (names); shared by whatever has that schema |
+| Job | namespace, name, firstSeen, lastSeen, type, processing, integration, sql, language, sourceCode, codeUrl, |
+| | codeRepo, codePath, codeVersion, codeBranch, description, owners, tags, |
+| | declaresInputs, declaresOutputs (whether a JobEvent ever told) |
 | PipelineRun | runId, runUuid (only when runId is no UUID), pipelineName, namespace, status, startedAt, finishedAt, |
-| | failedAt, attempts, error, engine, version, triggeredBy, nominalStart |
+| | failedAt, lastSeen, lastEnd (the last time anything ended it), attempts (how often this run id was begun), |
+| | error, extractionErrors, engine, version, triggeredBy, nominalStart, nominalEnd, externalQueryId, tags, |
+| | testsPassed, testsFailed, failedTests, slot (the job and nominal time), attempt (which one of its slot), |
+| | retried, readerOf, writerOf (the job whose inputs or outputs it tells, when it succeeded), |
+| | heardAt (received, not sent), silent (abandoned because nothing was heard of it) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
 | Artifact | namespace, name, dataset (urn), run (urn), runId, startedAt, createdAt, complete, status, |
-| | rowCount, bytes, fileCount, type, storagePath, schema, derivedFrom (dataset urns; absent when unknown) |
-| Answer | answerId, type, content, generatedAt, generatedBy |
+| | rowCount, bytes, fileCount, type, storagePath, schema, schemaHash, drift (what its schema changed), |
+| | version (its producer's name for it), lifecycle, derivedFrom (dataset urns; absent when unknown), |
+| | explicit (whether a lineage facet told that, so that it came from nothing else) |
+| Answer | answerId, name, type, content, generatedAt, generatedBy |
 | Column | namespace, dataset (name), name (the field), type, current |
 
 Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker counted:
@@ -23,21 +35,36 @@ Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker coun
 
 Edges. History, what happened:
 
-    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount on both where it was sent
+    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes, partitions, subset
+    (PipelineRun)-[:FEEDS]->(PipelineRun)                                   data that took no way over a dataset
+    (PipelineRun)-[:DROPPED]->(Dataset)
     (Source|Artifact|Answer|Column)-[:CITED_BY]->(Answer)                   pinned: cited as that very version
     (Artifact)-[:DERIVED_FROM]->(Source|Artifact)                           only where an event says which inputs
-    (PipelineRun)-[:PART_OF]->(PipelineRun)
+    (PipelineRun)-[:PART_OF]->(PipelineRun)                                 its parent, or else its root
+    (PipelineRun)-[:TRIGGERS]->(PipelineRun)                                control flow: no data goes along it
+    (PipelineRun)-[:RETRY_OF]->(PipelineRun)                                the attempt before it in its slot
 
-The map, how things are wired:
+FEEDS into a run has `wanted` where the run asked for a version by its producer's name: the dataset, @ and that name.
 
-    (Dataset)-[:FEEDS {firstSeen, lastSeen}]->(Job)-[:PRODUCED {firstSeen, lastSeen}]->(Dataset)
-    (Dataset)-[:DERIVED_FROM {job, firstSeen}]->(Dataset)                   only where an event says which inputs
-    (Column)-[:FEEDS {job, ways, firstSeen}]->(Column)
+The map, how things are wired. Its edges only grow; `current` tells which hold now, `firstSeen` and `lastSeen` from when
+to when they were seen, `sentAs` the two urns they were sent with where these are other names of the ends:
+
+    (Dataset)-[:FEEDS {declared}]->(Job)-[:PRODUCED {declared, claimed, explicit}]->(Dataset)
+    (Dataset)-[:FEEDS]->(Dataset), (Job)-[:FEEDS]->(Job)                    nothing is known to lie between
+    (Dataset)-[:DERIVED_FROM {job, ways, declared}]->(Dataset)              only where an event says which inputs
+    (Column)-[:FEEDS {job, ways}]->(Column|Dataset)                         Dataset: the whole depends on the column
+    (Job)-[:PART_OF]->(Job), (Job)-[:TRIGGERS]->(Job)
+
+`declared`: in the newest declaration of the job. `claimed`: a dataset says that this job makes it. `explicit`: of this
+output a lineage facet told what it came from. `ways` of a column: DIRECT:IDENTITY and the like; of a derivation how it
+is known: columns, lineage, declared, renamed.
 
 Between them: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(Dataset),
-(Dataset)-[:HAS_COLUMN]->(Column). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
+(Dataset)-[:HAS_COLUMN]->(Column), (Dataset|Artifact)-[:HAS_SCHEMA]->(SchemaVersion),
+(Symlink)-[:SYMLINK_OF]->(Dataset). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
 
-Which inputs an output came from: where it has DERIVED_FROM edges, those; otherwise every input of its run or job.
+Which inputs an output came from: where it is `explicit`, what its DERIVED_FROM edges tell, even when that is nothing;
+otherwise where it has DERIVED_FROM edges, those; otherwise every input of its run or job.
 """
 
 from __future__ import annotations
