@@ -10,6 +10,7 @@ from datetime import datetime
 
 import strawberry
 
+from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
 from headwater.graphql.fields import property_of, resolved
 
@@ -181,6 +182,12 @@ class RunDetails:
     @resolved("Its tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
+
+    @resolved("Where in the code it failed, as the producer says.")
+    async def stack_trace(self, info: Info) -> str | None:
+        facets = await info.context.ask(read_facets, info.context.database, self.urn)
+        traces = (facets.get(name, {}).get("stackTrace") for name in ("errorMessage", "spark.exception"))
+        return next((trace for trace in traces if isinstance(trace, str)), None)
 
     @resolved("What the producer could not extract of its lineage.")
     async def extraction_errors(self, info: Info) -> list[str]:
