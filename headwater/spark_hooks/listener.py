@@ -64,7 +64,7 @@ def coordinates(scala: str) -> str:
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
-def _endpoint(url: str) -> tuple[str, str]:
+def endpoint(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(f"not an http or https URL: {url!r}", mend="for example http://127.0.0.1:8080")
@@ -103,7 +103,7 @@ def spark_conf(
     if scala is None:
         # A Spark named without its Scala is not the one installed here: every Spark 4 is built for 2.13.
         scala = found_scala if spark_version is None else ("2.13" if version[0] >= "4" else "2.12")
-    origin, path = _endpoint(url)
+    origin, path = endpoint(url)
     conf = {JARS: jar} if jar else {PACKAGES: coordinates(scala)}
     conf |= {
         LISTENERS: LISTENER_CLASS,

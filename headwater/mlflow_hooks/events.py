@@ -1,0 +1,130 @@
+"""An MLflow run as OpenLineage events. Pure: what MLflow says comes in, dictionaries go out.
+
+Parameters are in the facet `executionParameters`, metrics in `headwater_mlflow`, MLflow's own ids and the tags that
+people gave in `tags`, and a registered version of a model is an output of type MODEL with the facet `version`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from headwater.mlflow_hooks.datasets import Reference
+from headwater.schema.native import ARTIFACT_FACET, PRODUCER
+
+MLFLOW_FACET = "headwater_mlflow"
+VALUES_MAX = 500
+CHARACTERS_MAX = 500
+MODEL = "MODEL"
+
+_SPEC = "https://openlineage.io/spec"
+_NAMES = {
+    "datasetType": ("1-0-1", "DatasetTypeDatasetFacet"),
+    "errorMessage": ("1-0-1", "ErrorMessageRunFacet"),
+    "executionParameters": ("1-0-0", "ExecutionParametersRunFacet"),
+    "jobType": ("2-0-4", "JobTypeJobFacet"),
+    "processing_engine": ("1-1-1", "ProcessingEngineRunFacet"),
+    "tags": ("1-0-0", "TagsRunFacet"),
+    "version": ("1-0-1", "DatasetVersionDatasetFacet"),
+}
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run as MLflow knows it."""
+
+    run_id: str
+    namespace: str
+    job: str
+    mlflow_version: str
+    mlflow_run_id: str = ""
+    name: str = ""
+    experiment: str = ""
+    params: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def instant(milliseconds: int) -> str:
+    """An instant of MLflow's as OpenLineage writes it."""
+    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def run_event(
+    training: Training,
+    state: str,
+    at: str,
+    *,
+    inputs: Sequence[Reference] = (),
+    outputs: Sequence[Reference] = (),
+    error: str | None = None,
+) -> Event:
+    """One event of a training: START, RUNNING, COMPLETE, FAIL or ABORT."""
+    facets = _run_facets(training)
+    if error is not None:
+        facets |= _facet("errorMessage", message=error, programmingLanguage="python")
+    kind = _facet("jobType", processingType="BATCH", integration="MLFLOW", jobType="JOB")
+    return {
+        "eventType": state,
+        "eventTime": at,
+        "producer": PRODUCER,
+        "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": training.run_id, "facets": facets},
+        "job": {"namespace": training.namespace, "name": training.job, "facets": kind},
+        "inputs": [_dataset(reference, is_input=True) for reference in inputs],
+        "outputs": [_dataset(reference, is_input=False) for reference in outputs],
+    }
+
+
+def _facet(key: str, **fields: Any) -> dict[str, Any]:
+    version, name = _NAMES.get(key, ("", key))
+    schema = f"{_SPEC}/facets/{version}/{name}.json#/$defs/{name}" if version else f"{PRODUCER}/facets/{name}.json"
+    return {key: {"_producer": PRODUCER, "_schemaURL": schema, **fields}}
+
+
+def _dataset(reference: Reference, *, is_input: bool) -> Event:
+    facets: dict[str, Any] = {}
+    if reference.get("type"):
+        facets |= _facet("datasetType", datasetType=reference["type"])
+    if reference.get("version"):
+        facets |= _facet("version", datasetVersion=reference["version"])
+    dataset: Event = {"namespace": reference["namespace"], "name": reference["name"], "facets": facets}
+    if is_input and reference.get("runId"):
+        dataset["inputFacets"] = _facet(ARTIFACT_FACET, runId=reference["runId"])
+    return dataset
+
+
+def _run_facets(training: Training) -> dict[str, Any]:
+    facets = _facet("processing_engine", version=training.mlflow_version, name="MLflow")
+    own = {
+        "mlflow.run_id": training.mlflow_run_id,
+        "mlflow.run_name": training.name,
+        "mlflow.experiment": training.experiment,
+    }
+    # MLflow's own tags say who and where somebody is: only those that people gave are told.
+    given = {key: value for key, value in training.tags.items() if not key.startswith("mlflow.")}
+    tags = [{"key": key, "value": value, "source": "MLFLOW"} for key, value in _cut({**own, **given}).items() if value]
+    facets |= _facet("tags", tags=tags) if tags else {}
+    if training.params:
+        pairs = [{"key": key, "name": key, "value": value} for key, value in _cut(training.params).items()]
+        facets |= _facet("executionParameters", parameters=pairs)
+    if training.metrics:
+        facets |= _facet(MLFLOW_FACET, metrics=_numbers(training.metrics))
+    return facets
+
+
+def _cut(texts: Mapping[str, str]) -> dict[str, str]:
+    """So many that the event stays one that is taken."""
+    return {key: str(texts[key])[:CHARACTERS_MAX] for key in list(texts)[:VALUES_MAX]}
+
+
+def _numbers(metrics: Mapping[str, float]) -> dict[str, float | str]:
+    """JSON has no word for NaN and infinity."""
+    kept = {key: metrics[key] for key in sorted(metrics)[:VALUES_MAX]}
+    return {key: value if math.isfinite(value) else str(value) for key, value in kept.items()}
