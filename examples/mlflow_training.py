@@ -1,7 +1,7 @@
 """A training of a real MLflow that Headwater knows of: its features, its model version, a prediction that cites it.
 
-    headwater up
-    MLFLOW_TRACKING_URI=http://mlflow:5000 python examples/mlflow_training.py http://127.0.0.1:8000
+Run it beside `headwater up` and an MLflow server, which MLFLOW_TRACKING_URI names:
+python examples/mlflow_training.py http://127.0.0.1:8000
 """
 
 from __future__ import annotations

@@ -108,6 +108,16 @@ def test_mlflow_is_told_where_headwater_has_them() -> None:
     assert model_version("credit_risk", 1).run_id == run_id
 
 
+def test_of_two_versions_of_one_model_the_newest_is_the_one_a_run_made() -> None:
+    with recorder() as server, mlflow.start_run() as run, track(url=server.url):
+        for _ in range(11):
+            register("credit_risk", run.info.run_id)
+    [model] = by_state(server)["COMPLETE"]["outputs"]
+    assert model["facets"]["version"]["datasetVersion"] == "11"
+    tags = [MlflowClient().get_model_version("credit_risk", version).tags for version in ("1", "11")]
+    assert tags[0] == tags[1] != {}
+
+
 def test_a_training_that_fails_is_told_as_failed_and_fails_as_it_did() -> None:
     with recorder() as server:
         with (
