@@ -21,6 +21,7 @@ from tests.scenes import (
     settle,
     source,
     source_job,
+    symlinks,
 )
 from tests.stories import Event, ds, job, run_of, version
 
@@ -194,6 +195,18 @@ def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database:
     )
     assert edge(database, job("feeder"), "TRIGGERS", job("j"))["current"] is None
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
+
+
+def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_job(database: Database) -> None:
+    """The last event to arrive lies between two others, so that the job was seen before it and after."""
+    settle(
+        database,
+        run_event("r2", "COMPLETE", 5, outputs=["y"]),
+        run_event("r1", "COMPLETE", 1, outputs=[dataset("x", {**came_from(source("a")), **symlinks("y")})]),
+        run_event("r3", "COMPLETE", 8, inputs=["b"], outputs=["z"]),
+    )
+    rows = database.ask("MATCH (:Job)-[e:PRODUCED]->(:Dataset {urn: $urn}) RETURN e.explicit AS e", {"urn": ds("x")})
+    assert [row["e"] for row in rows] == [True, True]
 
 
 def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
