@@ -109,8 +109,11 @@ def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
 
 
 def read_facets(database: Database, urn: str) -> dict[str, Any]:
-    """The facets of a node as they were last sent, by name: {} when it has none."""
-    rows = database.read("read/facts", urns=[urn])
-    facts = json.loads(rows[0]["facts"]) if rows and rows[0]["facts"] else {}
-    registers: Mapping[str, list[Any]] = facts.get("facets") or {}
-    return {name: json.loads(register[2]) for name, register in sorted(registers.items()) if register[2]}
+    """The facets of a node as they were last sent, by name: {} when it has none. Those of a dataset may have been sent
+    under any of its names."""
+    rows = database.read("read/dataset_members" if urn.startswith("dataset:") else "read/facts", urns=[urn])
+    newest: dict[str, list[Any]] = {}
+    for facts in (json.loads(row["facts"]) for row in rows if row["facts"]):
+        for name, register in (facts.get("facets") or {}).items():
+            newest[name] = max(newest.get(name, register), register)
+    return {name: json.loads(register[2]) for name, register in sorted(newest.items()) if register[2]}

@@ -12,7 +12,7 @@ WITH *, COLLECT {
     WHERE r.writerOf = j.urn AND r.finishedAt <= $at
     RETURN r ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
   }[0] AS newest
-WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR newest IS NULL
+WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.claimed IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
 RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
