@@ -224,7 +224,9 @@ def write_as_they_were(transaction: Transaction, places: Places) -> None:
     rows: dict[str, list[Row]] = {}
     columns: dict[str, Row] = {}
     for edge in places.dissolved.edges:
-        properties = {key: value for key, value in edge["properties"].items() if key != "sentAs"}
+        # What was told of an output is told of all its names together: it is judged afresh (`write_explicit`).
+        told = {"sentAs", "explicit"} | ({"declared"} if edge["type"] == "DERIVED_FROM" else set())
+        properties = {key: value for key, value in edge["properties"].items() if key not in told}
         source, target = _sent_with(edge)
         for end in (source, target):
             parts = parse_urn(end).parts if end.startswith("column:") else ()
