@@ -146,10 +146,10 @@ def write_delta(transaction: Transaction, delta: GraphDelta, known: Known, namin
     """Join a delta with what the graph holds and write what that changes. Needs the write lock."""
     places = read_places(transaction, delta.datasets)
     regroup(transaction, places)
-    # A run may make what its job is not yet known to make, though nothing new is said of the job itself.
-    made_by = {job for run in delta.runs.values() if run.outputs for job in run.jobs}
-    jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs, also=places.dissolved.jobs | made_by)
     runs = _changes(transaction, "runs", delta.runs, RunFacts, join_runs, also=places.dissolved.runs)
+    # A run may make what its job is not yet known to make, though nothing new is said of the job itself.
+    made_by = {job for _, run in runs.values() if run.outputs for job in run.jobs}
+    jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs, also=places.dissolved.jobs | made_by)
     answers = _changes(transaction, "answers", delta.answers, AnswerFacts, join_answers, also=places.dissolved.answers)
     new_runs = {urn: new for urn, (_, new) in runs.items()}
     old_runs = [old for old, _ in runs.values() if old is not None]
