@@ -33,7 +33,11 @@ TABLE: list[tuple[str, list[State], Attempts]] = [
         [(1, "START"), (2, "FAIL"), (3, "START"), (4, "COMPLETE")],
         Attempts("COMPLETE", 2, 3, 4, None),
     ),
-    ("done, then failed", [(1, "START"), (2, "COMPLETE"), (3, "START"), (4, "FAIL")], Attempts("FAIL", 2, 3, 4, 4)),
+    (
+        "done, then failed",
+        [(1, "START"), (2, "COMPLETE"), (3, "START"), (4, "FAIL")],
+        Attempts("FAIL", 2, 3, 4, 4, ((1, 2),)),
+    ),
     (
         "the listener's COMPLETE comes before the next attempt",
         [(1, "START"), (2, "FAIL"), (3, "COMPLETE"), (4, "START"), (5, "COMPLETE")],

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from headwater.ingest.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.schema.events import Event
 from headwater.schema.facts import GraphDelta
+from headwater.schema.naming import Naming
 from tests.canonical import canonical, empty
 from tests.ingest.conftest import Api
 
@@ -129,12 +131,13 @@ def escaped(event: dict[str, Any]) -> bytes:
 def broken_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fold that breaks on the events of one job, and says all that it knows of them."""
 
-    def breaking(events: list[Event]) -> GraphDelta:
-        for event in events:
+    def breaking(events: Iterable[Event], naming: Naming) -> GraphDelta:
+        judged = list(events)
+        for event in judged:
             if event.job is not None and event.job.name == "breaks":
                 assert event.run is not None
                 raise ValueError(f"cannot fold {event} {[bytes(raw) for raw in (event.run.facets or {}).values()]}")
-        return fold(events)
+        return fold(judged, naming)
 
     monkeypatch.setattr("headwater.ingest.worker.fold", breaking)
 
