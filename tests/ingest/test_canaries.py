@@ -110,7 +110,13 @@ def planted(c: Canaries) -> dict[str, Any]:
         dataset["facets"]["dataSource"] = {"name": "db", "uri": f"jdbc:postgresql://db/x?password={c.secret()}"}
         dataset["facets"]["documentation"] = {"description": in_texts(c)}
         dataset["facets"]["symlinks"] = {
-            "identifiers": [{"namespace": f"s3://K:{c.secret()}@lake", "name": f"x?sig={c.secret()}", "type": "TABLE"}]
+            "identifiers": [
+                {
+                    "namespace": f"s3://K:{c.secret()}@lake",
+                    "name": f"{dataset['name']}?sig={c.secret()}",
+                    "type": "TABLE",
+                }
+            ]
         }
         dataset["facets"]["schema"]["fields"][0]["description"] = in_texts(c)
     event["outputs"][0]["outputFacets"] = {"outputStatistics": {"rowCount": 4111111111111111}, "x": {"y": in_texts(c)}}
@@ -164,6 +170,8 @@ def test_no_canary_is_found_anywhere(api: Api, database: Database, caplog: pytes
         while worker.step():
             pass
         dead = sorted(spool.dead(), key=lambda one: one.seq)
+        # Read as records: in the file a text may be cut in two by the end of a page.
+        kept = b"".join(record.body for record in spool.read(0, events_max=100, bytes_max=2**30)).decode("latin-1")
     assert [one.seq for one in dead] == [before + 4, before + 6]
     assert "cannot fold" in dead[0].reason
     rows = list(database.ask(EVERYTHING, {}))
@@ -178,7 +186,7 @@ def test_no_canary_is_found_anywhere(api: Api, database: Database, caplog: pytes
     assert len(c.made) > 300
     found = [(where, made) for where, text in places.items() for made in c.made if made.lower() in text.lower()]
     assert found == []
-    assert_the_rest_is_there(database, event, places["spool.db"] + places["spool.db-wal"])
+    assert_the_rest_is_there(database, event, kept)
 
 
 def assert_the_rest_is_there(database: Database, event: dict[str, Any], spooled: str) -> None:
