@@ -68,5 +68,7 @@ WHERE e.wanted = wanted
 RETURN DISTINCT consumer.urn AS urn
 UNION
 UNWIND $rows AS row
-MATCH (:Artifact {urn: row.artifact})<-[:PRODUCED]-(:PipelineRun)-[:TRIGGERS]->{1,5}(consumer:PipelineRun)
+MATCH (a:Artifact {urn: row.artifact})
+USING INDEX SEEK a:Artifact(urn)
+MATCH (a)<-[:PRODUCED]-(:PipelineRun)-[:TRIGGERS]->{1,5}(consumer:PipelineRun)
 RETURN DISTINCT consumer.urn AS urn
