@@ -11,6 +11,7 @@ Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too s
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from typing import Any
 from headwater.cypher.driver import neo4j
 from headwater.cypher.library import query
 from headwater.errors import QueryError, UnavailableError
+from headwater.schema.sight import EVERYTHING, Sight
 
 AuthError = neo4j.exceptions.AuthError
 ClientError = neo4j.exceptions.ClientError
@@ -55,7 +57,11 @@ class Transaction:
 
 
 class Database:
-    """A Neo4j database. Safe to share between threads; close it when done."""
+    """A Neo4j database. Safe to share between threads; close it when done.
+
+    `sight` is what whoever asks may see; the functions of this room that answer questions keep to it, `read` and `ask`
+    themselves do not.
+    """
 
     def __init__(
         self,
@@ -68,6 +74,7 @@ class Database:
     ) -> None:
         """`observed` hears of every query of the library that was read: its name and its seconds."""
         self.uri = uri
+        self.sight = EVERYTHING
         self._observed = observed
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
@@ -83,6 +90,12 @@ class Database:
 
     def close(self) -> None:
         self._driver.close()
+
+    def seen_by(self, sight: Sight) -> Database:
+        """The same database, over the same connections, for somebody who may see so much of it. Not to be closed."""
+        seen = copy.copy(self)
+        seen.sight = sight
+        return seen
 
     def read(self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any) -> list[Row]:
         """The rows of a query of the library. Raises UnavailableError or QueryError."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
+from headwater.cypher.visible import visible
 from headwater.errors import NotFoundError
 from headwater.schema.facts import Name
 from headwater.schema.graph import LABELS, NODE_KINDS
@@ -50,9 +51,9 @@ def kind_of(urn: str) -> str:
 
 
 def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> dict[str, Row]:
-    """The properties of those of these nodes that exist, by urn."""
+    """The properties of those of these nodes that exist and may be seen, by urn."""
     found: dict[str, Row] = {}
-    wanted = list(dict.fromkeys(urns))
+    wanted = visible(database, dict.fromkeys(urns))
     for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
         some = wanted[start : start + URNS_PER_QUERY_MAX]
         for row in database.read("read/nodes", seconds=seconds, urns=some):

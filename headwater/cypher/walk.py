@@ -8,6 +8,9 @@ statements: two per hop, however many walks there are.
 A hop is the crossing of one job (on the map), one run (in history) or one column edge; what an answer cites is no
 hop. An output that is known to come from certain inputs came from those only: both directions keep to that.
 A walk that met a bound says which one in `truncated`; it never passes a part for the whole.
+
+Whoever asks may not see everything. A walk goes on through what is out of sight, and what it passes there costs no hop,
+so that how far an answer reaches tells nothing about it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.visible import hidden
 from headwater.errors import UnavailableError
 
 K = TypeVar("K", bound=Hashable)
@@ -223,8 +227,17 @@ class Walk:
     def advance(self, known: Neighbours) -> None:
         """One hop: the frontier becomes what lies behind it."""
         self.hop += 1
+        self.frontier = self._behind(self.frontier, known)
+
+    def pass_through(self, unseen: set[str], known: Neighbours) -> list[str]:
+        """What lies behind those at the frontier that are out of sight takes their place, at the same hop."""
+        fresh = self._behind([urn for urn in self.frontier if urn in unseen], known)
+        self.frontier = [urn for urn in self.frontier if urn not in unseen] + fresh
+        return fresh
+
+    def _behind(self, urns: Iterable[str], known: Neighbours) -> list[str]:
         fresh: list[str] = []
-        for urn in self.frontier:
+        for urn in urns:
             if urn.startswith(_PROCESSES):
                 fresh.extend(self._beyond(urn, known.behind.get(urn, ())))
             for process in known.onward.get(urn, ()):
@@ -235,7 +248,7 @@ class Walk:
                     self._opened.add(process)
                     fresh.extend(self._beyond(process, known.open.get(process, ())))
             fresh.extend(other for other in known.hops.get(urn, ()) if self._cross(urn, other, "FEEDS"))
-        self.frontier = fresh
+        return fresh
 
     def sees_more(self, known: Neighbours) -> bool:
         """Whether one more hop would add anything."""
@@ -280,6 +293,7 @@ def explore(
     known = Neighbours(database, layer, bounds.deadline, rows_max or bounds.edges_max * _ROWS_PER_EDGE, at)
     for hop in range(bounds.depth + 1):
         _follow_citations(list(walks.values()), known)
+        _pass_hidden(database, list(walks.values()), known)
         active = [walk for walk in walks.values() if walk.frontier and not walk.truncated]
         if known.exhausted:
             _give_up(active, known.exhausted)
@@ -305,6 +319,16 @@ def _follow_citations(walks: list[Walk], known: Neighbours) -> None:
     while fresh and not known.exhausted:
         known.learn_citations(fresh)
         fresh = [urn for walk in walks for urn in walk.cite(known)]
+
+
+def _pass_hidden(database: Database, walks: list[Walk], known: Neighbours) -> None:
+    fresh = [urn for walk in walks for urn in walk.frontier]
+    while unseen := hidden(database, fresh):
+        known.learn(unseen)
+        fresh = [urn for walk in walks for urn in walk.pass_through(unseen, known)]
+        _follow_citations(walks, known)
+        if known.exhausted:
+            break
 
 
 def _give_up(walks: list[Walk], reason: str) -> None:

@@ -1,0 +1,45 @@
+"""Which namespaces somebody may see.
+
+A pattern is the name of a namespace in which `*` stands for any characters, none included: `s3://lake`, `team-a*`, `*`.
+Capitals count, as they do in names. Every question carries a `Sight`; what lies outside it is shown as a stub in a walk
+and not at all in a list.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+ALL = "*"
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The namespaces that match any of `patterns`; with `ALL` among them everything, even what has no namespace."""
+
+    patterns: tuple[str, ...] = (ALL,)
+
+    @property
+    def everything(self) -> bool:
+        return ALL in self.patterns
+
+    def sees(self, namespace: str | None) -> bool:
+        return self.everything or (namespace is not None and self._pattern.fullmatch(namespace) is not None)
+
+    @property
+    def regexes(self) -> list[str] | None:
+        """For a query that lists nodes: regular expressions as Java reads them; None when nothing need be left out."""
+        return None if self.everything else [_regex(pattern) for pattern in self.patterns]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{_regex(pattern)})" for pattern in self.patterns) or r"(?!)")
+
+
+def _regex(pattern: str) -> str:
+    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break."""
+    return r"[\s\S]*".join(re.escape(part) for part in pattern.split("*"))
+
+
+EVERYTHING = Sight()
