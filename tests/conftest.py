@@ -1,7 +1,9 @@
 """What every test may ask for: one real Neo4j for the whole session, a driver, a clean graph.
 
 The server is neo4j:5.26-community in a container when a Docker engine answers, else the real server from
-`headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark `neo4j`.
+`headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark `neo4j`. To save the start
+while you work on something, TEST_NEO4J=bolt://USER:PASSWORD@127.0.0.1:PORT names one that runs already and that holds
+nothing you want to keep: the tests erase it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
@@ -68,8 +71,17 @@ def local_server(home: Path) -> Iterator[Neo4jServer]:
         yield Neo4jServer(running.uri, running.user, running.password)
 
 
+def running_server(address: str) -> Neo4jServer:
+    named = urlsplit(address)
+    return Neo4jServer(f"bolt://{named.hostname}:{named.port}", named.username or "neo4j", named.password or "")
+
+
 @pytest.fixture(scope="session")
 def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    running = os.environ.get("TEST_NEO4J")
+    if running:
+        yield running_server(running)
+        return
     chosen = container_server() if docker_answers() else local_server(tmp_path_factory.mktemp("neo4j"))
     with chosen as server:
         yield server
