@@ -32,12 +32,12 @@ from headwater.health import http as health
 from headwater.health import metrics
 from headwater.ingest import http as ingest
 from headwater.ingest.appender import Appender
-from headwater.ingest.http import problem
 from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
 from headwater.ingest.spool import Spool
 from headwater.schema.events import parse
 from headwater.settings import LOOPBACK, Settings
+from headwater.web import problem
 
 # Lineage walks run in threads; more at once than this wait for their turn.
 QUERY_THREADS_MAX = 32

@@ -22,7 +22,6 @@ import asyncio
 import codecs
 import re
 import time
-import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -35,29 +34,18 @@ from starlette.routing import Route
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.appender import Appender
 from headwater.schema.events import parse
+from headwater.web import BodyError, json_response, problem, read_body
 
 BATCH_EVENTS_MAX = 100_000
-RETRY_AFTER_SECONDS = 5
 # A string, to its end or that of the body, or a mark between values. Possessive, so that no text takes longer than its
 # length: a request must not keep all others waiting.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
 # A body smaller than this is looked at at once, a larger one in a thread.
 _AT_ONCE_BYTES_MAX = 256 * 1024
-# A chunk of gzip may unpack to a thousand times its size; it does so in pieces.
-_PIECE_BYTES = 2**20
 
 Counted = Callable[[int, int], None]
 Redact = Callable[[bytes], bytes]
 T = TypeVar("T")
-
-
-class BodyError(HeadwaterError):
-    """A body that cannot be read at all: too large (413), wrongly packed (400) or packed otherwise (415)."""
-
-    def __init__(self, message: str, *, status: int, field: str = "body", mend: str = "") -> None:
-        super().__init__(message, mend=mend)
-        self.status = status
-        self.field = field
 
 
 class Failed(msgspec.Struct):
@@ -76,19 +64,19 @@ def routes(
     request."""
 
     async def one(request: Request) -> Response:
-        body = await _body(request, event_bytes_max)
+        body = await read_body(request, event_bytes_max)
         event = await _aside(body, lambda body: redact(_judged(body)))
         seq = await asyncio.wrap_future(appender.append([event]))
         counted(1, 0)
-        return _json({"receipt": seq}, 201)
+        return json_response({"receipt": seq}, 201)
 
     async def batch(request: Request) -> Response:
-        body = await _body(request, batch_bytes_max)
+        body = await read_body(request, batch_bytes_max)
         good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, redact))
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
-        return _json(_summary(len(good), failed), 200)
+        return json_response(_summary(len(good), failed), 200)
 
     async def answered(endpoint: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
         try:
@@ -112,71 +100,6 @@ def routes(
         for path, endpoint in endpoints
         for slash in ("", "/")
     ]
-
-
-def problem(error: HeadwaterError) -> Response:
-    """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "mend"?}}`. What is wrong with no field
-    in particular is wrong with the `body`."""
-    said = {"code": type(error).__name__.removesuffix("Error"), "message": error.message}
-    if isinstance(error, EventError):
-        said["field"] = error.field or "body"
-    elif isinstance(error, BodyError):
-        said["field"] = error.field
-    if error.mend:
-        said["mend"] = error.mend
-    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
-    return _json({"error": said}, error.status, headers)
-
-
-def _json(content: Any, status: int, headers: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
-
-
-async def _body(request: Request, bytes_max: int) -> bytes:
-    """The body, unpacked. Never more than `bytes_max` in memory, whatever it would unpack to."""
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding not in {"identity", "gzip", "x-gzip", ""}:
-        raise BodyError(
-            f"content-encoding {encoding!r} is not taken",
-            status=415,
-            field="Content-Encoding",
-            mend="Send plain JSON or gzip.",
-        )
-    packed = _Gzip() if "gzip" in encoding else None
-    body, sent = bytearray(), 0
-    async for chunk in request.stream():
-        if packed:
-            packed.unpack(chunk, body, bytes_max)
-        else:
-            body += chunk
-        sent += len(chunk)  # members of gzip may be empty, for ever
-        if max(len(body), sent) > bytes_max:
-            raise BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
-    if packed and not packed.whole:
-        raise BodyError("the gzip body is cut short", status=400)
-    return bytes(body)
-
-
-class _Gzip:
-    """A gzip stream, unpacked piece by piece; it may have several members (RFC 1952), one after another."""
-
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(wbits=31)
-
-    @property
-    def whole(self) -> bool:
-        return self._member.eof
-
-    def unpack(self, chunk: bytes, body: bytearray, bytes_max: int) -> None:
-        """Add to the body what the chunk unpacks to; stops a little beyond `bytes_max`."""
-        try:
-            while chunk and len(body) <= bytes_max:
-                if self._member.eof:
-                    self._member = zlib.decompressobj(wbits=31)
-                body += self._member.decompress(chunk, _PIECE_BYTES)
-                chunk = self._member.unconsumed_tail or self._member.unused_data
-        except zlib.error as error:
-            raise BodyError(f"the body is not gzip, though it says so: {error}", status=400) from error
 
 
 async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
