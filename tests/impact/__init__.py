@@ -1,0 +1,1 @@
+"""What a change would break, worked out by hand."""
