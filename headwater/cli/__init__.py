@@ -22,7 +22,7 @@ import sys
 
 import typer
 
-from headwater.cli import ask, conformance, send, serve, set_up, symlinks, whole
+from headwater.cli import ask, conformance, evidence, send, serve, set_up, symlinks, whole
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -34,7 +34,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
     "5 unavailable, 6 not found.",
 )
-for room in (serve, send, ask, whole, conformance, set_up):
+for room in (serve, send, ask, evidence, whole, conformance, set_up):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
 names = typer.Typer(help=symlinks.HELP, no_args_is_help=True, rich_markup_mode="rich")

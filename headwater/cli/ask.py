@@ -44,8 +44,8 @@ def failed_runs(
     database = graph(home)
     page = failures.failed_runs(
         database,
-        since=_time("--since", since),
-        until=_time("--until", until),
+        since=time_of("--since", since),
+        until=time_of("--until", until),
         pipeline=pipeline,
         first=first,
         after=after,
@@ -70,7 +70,7 @@ def lineage(
     from headwater.cli import show
     from headwater.cypher.lineage import lineage as found_lineage
 
-    at = _time("--as-of", as_of)
+    at = time_of("--as-of", as_of)
     found = found_lineage(graph(home), urn, direction=direction.upper(), depth=depth, level=level, as_of=at)
     if as_json:
         show.json_of(show.lineage_data(found))
@@ -133,7 +133,8 @@ def cypher(
         print(f"headwater: at most {shown_max} rows are shown; there may be more", file=sys.stderr)
 
 
-def _time(option: str, text: str | None) -> datetime | None:
+def time_of(option: str, text: str | None) -> datetime | None:
+    """A time given as an option. Raises QueryError when it is none."""
     from headwater.schema.events import datetime_of, instant_of
 
     try:

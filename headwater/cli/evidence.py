@@ -1,0 +1,109 @@
+"""`headwater evidence`: an evidence pack of one node, as JSON and as a page; and whether one is as it was sealed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from headwater.cli.options import Home, Json, existing, graph
+from headwater.errors import HeadwaterError, QueryError
+
+NAME_CHARACTERS_MAX = 60
+
+
+def evidence(
+    urn: Annotated[str | None, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")] = None,
+    out: Annotated[
+        str, typer.Option(help="A folder for both files, or one file that ends in .json or .html.", metavar="DIR|FILE")
+    ] = ".",
+    at: Annotated[str | None, typer.Option(help="The instant it is made (ISO 8601).  [default: now]")] = None,
+    depth: Annotated[int, typer.Option(help="How many jobs or runs to cross, either way.")] = 10,
+    verify: Annotated[str | None, typer.Option(help="Verify this pack instead, JSON or HTML.", metavar="FILE")] = None,
+    noted: Annotated[
+        str, typer.Option("--hash", help="With --verify: the hash that was noted when the pack was made.")
+    ] = "",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Make an evidence pack of a node: lineage, runs, code, versions, freshness, violations, owners, and a hash of it.
+
+    With --verify, exit code 1 when a pack is not as it was sealed, saying what differs."""
+    if (urn is None) == (verify is None):
+        raise QueryError("name a urn to make a pack of, or a file to --verify")
+    if verify is not None:
+        _verify(verify, noted, as_json=as_json)
+    elif urn is not None:
+        _make(urn, out, at, depth, home, as_json=as_json)
+
+
+def _make(urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool) -> None:
+    from headwater.cli.ask import time_of
+    from headwater.evidence.pack import gather
+    from headwater.evidence.seal import sealed
+
+    instant = time_of("--at", at) or datetime.now(UTC)
+    document = sealed(gather(graph(home), urn, at=instant, depth=depth))
+    if as_json:
+        print(json.dumps(document, indent=2, sort_keys=True))
+        if out == ".":
+            return
+    for path in _paths(urn, Path(out)):
+        _write(path, document)
+        if not as_json:
+            print(f"written: {path}")
+    if not as_json:
+        print(f"{document['seal']['algorithm']} {document['seal']['hash']}")
+
+
+def _paths(urn: str, out: Path) -> list[Path]:
+    if out.suffix in {".json", ".html"}:
+        return [out]
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", urn).strip("-")[:NAME_CHARACTERS_MAX]
+    name = f"evidence-{readable}-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
+    return [out / f"{name}.json", out / f"{name}.html"]
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    """Whole or not at all. Raises HeadwaterError when the place takes no files."""
+    from headwater.evidence.page import page
+
+    text = page(document) if path.suffix == ".html" else json.dumps(document, indent=2, sort_keys=True) + "\n"
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise HeadwaterError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _verify(file: str, noted: str, *, as_json: bool) -> None:
+    from headwater.evidence.page import page_differences
+    from headwater.evidence.seal import differences, read
+
+    path = existing(file)
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise QueryError(f"{file} cannot be read: {error}") from error
+    is_page = text.lstrip().startswith("<")
+    found = page_differences(text, noted=noted) if is_page else differences(read(text), noted=noted)
+    if as_json:
+        print(json.dumps({"file": file, "verified": not found, "differences": found}))
+    else:
+        print(f"{file}: " + ("not as it was sealed" if found else "as it was sealed"))
+        for one in found:
+            print(f"  {one}")
+    if found:
+        raise typer.Exit(1)
+
+
+COMMANDS = {"evidence": evidence}

@@ -1,0 +1,207 @@
+"""What an evidence pack says of a node: its lineage, runs, versions, code, freshness, quality, violations and owners.
+
+Everything is read from the graph as it is; ages are counted to the instant the pack is made `at`. Lists are sorted, so
+that the same graph and the same instant give the same pack, byte for byte. What a bound left out is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import headwater
+from headwater.cypher.database import Database, Row
+from headwater.cypher.lineage import DEPTH_DEFAULT, Lineage, lineage
+from headwater.cypher.nodes import kind_of, name_nodes, read_nodes, require_node
+from headwater.evidence.seal import Data, plain
+from headwater.evidence.violations import violations
+from headwater.schema.urns import dataset_urn, job_urn, parse_urn
+
+FORMAT = "headwater-evidence/1"
+NODES_MAX = 400
+EDGES_MAX = 4_000
+WALK_SECONDS_MAX = 30.0
+RECENT = 10
+
+_RUN = (
+    *("urn", "runId", "pipelineName", "namespace", "status", "startedAt", "finishedAt", "failedAt", "attempts"),
+    *("error", "engine", "version", "triggeredBy", "testsPassed", "testsFailed", "failedTests"),
+)
+_VERSION = (
+    *("urn", "dataset", "runId", "createdAt", "capturedAt", "complete", "status", "rowCount", "bytes"),
+    *("version", "schemaHash", "checksum", "origin", "drift"),
+)
+_CODE = ("codeVersion", "codeRepo", "codePath", "codeBranch", "codeUrl")
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The nodes that the pack tells more of: their properties, by urn."""
+
+    datasets: dict[str, Row]
+    jobs: dict[str, Row]
+    runs: dict[str, Row]
+    versions: dict[str, Row]
+    more_runs: list[str]
+    more_versions: list[str]
+
+
+def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEFAULT) -> Data:
+    """The pack of one node. Raises NotFoundError and QueryError as `lineage` does."""
+    subject = require_node(database, urn)
+    urn = str(subject["urn"])
+    walked = {
+        way: lineage(
+            database,
+            urn,
+            direction=way,
+            depth=depth,
+            nodes_max=NODES_MAX,
+            edges_max=EDGES_MAX,
+            seconds=WALK_SECONDS_MAX,
+        )
+        for way in ("UPSTREAM", "DOWNSTREAM")
+    }
+    around = _around(database, urn, [node.urn for walk in walked.values() for node in walk.nodes])
+    name = name_nodes(database, [urn])[0]
+    pack = {
+        "format": FORMAT,
+        "headwater": headwater.__version__,
+        "made": at,
+        "subject": {
+            "urn": urn,
+            "kind": kind_of(urn),
+            "namespace": name.namespace,
+            "name": name.name,
+            "properties": {key: value for key, value in subject.items() if key != "urn"},
+        },
+        "lineage": _lineage(urn, walked, depth),
+        "runs": {
+            "perJob": RECENT,
+            "items": [_run(row) for row in _newest(around.runs, "startedAt")],
+            "moreOf": around.more_runs,
+        },
+        "codeVersions": _code_versions(around),
+        "versions": {
+            "perDataset": RECENT,
+            "items": [_only(row, _VERSION) for row in _newest(around.versions, "createdAt", "capturedAt")],
+            "moreOf": around.more_versions,
+        },
+        "freshness": _freshness(around, at),
+        "violations": violations(around.runs.values(), around.versions.values()),
+        "owners": _words(around, "owners"),
+        "tags": _words(around, "tags"),
+    }
+    return dict(plain(pack))
+
+
+def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
+    """What the nodes of the lineage lead to: datasets, their versions, jobs, their runs."""
+    urns = sorted({urn, *walked})
+    history = read_nodes(database, _of_kind(urns, "run", "artifact", "source"))
+    datasets = {*_of_kind(urns, "dataset"), *(row["dataset"] for row in history.values() if row.get("dataset"))}
+    datasets |= {dataset_urn(*parts[:2]) for parts in (parse_urn(one).parts for one in _of_kind(urns, "column"))}
+    jobs = {*_of_kind(urns, "job"), *(_job(row) for row in history.values() if row["urn"].startswith("run:"))}
+    if urn.startswith("column:"):
+        for one in sorted(datasets):
+            makers = lineage(database, one, direction="UPSTREAM", depth=1) if read_nodes(database, [one]) else None
+            jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
+    runs, more_runs = _recent(database, "read/job_runs", sorted(jobs), "runs")
+    versions, more_versions = _recent(database, "read/dataset_versions", sorted(datasets), "versions")
+    runs |= {key: row for key, row in history.items() if key.startswith("run:")}
+    versions |= {key: row for key, row in history.items() if not key.startswith("run:")}
+    return _Around(
+        read_nodes(database, sorted(datasets)),
+        read_nodes(database, sorted(jobs)),
+        runs,
+        versions,
+        more_runs,
+        more_versions,
+    )
+
+
+def _of_kind(urns: Iterable[str], *kinds: str) -> list[str]:
+    return [urn for urn in urns if urn.partition(":")[0] in kinds]
+
+
+def _job(run: Row) -> str:
+    return job_urn(run["namespace"], run["pipelineName"])
+
+
+def _recent(database: Database, query: str, urns: Sequence[str], column: str) -> tuple[dict[str, Row], list[str]]:
+    """The newest of what hangs on these nodes, and those of them on which more hangs."""
+    found = {row["urn"]: row[column] for row in database.read(query, urns=list(urns), limit=RECENT + 1)}
+    wanted = [one for listed in found.values() for one in listed[:RECENT]]
+    return read_nodes(database, sorted(wanted)), sorted(urn for urn, listed in found.items() if len(listed) > RECENT)
+
+
+def _lineage(urn: str, walked: dict[str, Lineage], depth: int) -> Data:
+    nodes: dict[str, Data] = {}
+    for way, found in walked.items():
+        for node in found.nodes:
+            shown = {"urn": node.urn, "kind": node.kind, "namespace": node.namespace, "name": node.name}
+            kept = nodes.setdefault(node.urn, {**shown, "sides": []})
+            kept["sides"] += [way] if node.urn != urn else []
+    edges = sorted({edge for found in walked.values() for edge in found.edges})
+    return {
+        "bounds": {"depth": depth, "nodes": NODES_MAX, "edges": EDGES_MAX},
+        "truncated": {way: found.reason or None for way, found in walked.items()},
+        "nodes": [nodes[key] for key in sorted(nodes)],
+        "edges": [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges],
+    }
+
+
+def _only(row: Row, keys: Sequence[str]) -> Data:
+    return {key: row[key] for key in keys if key in row}
+
+
+def _run(row: Row) -> Data:
+    shown = {**_only(row, _RUN), "job": _job(row)}
+    started, ended = row.get("startedAt"), row.get("finishedAt")
+    if started and ended:
+        shown["durationMilliseconds"] = round((ended - started).total_seconds() * 1_000)
+    return shown
+
+
+def _newest(rows: dict[str, Row], *keys: str) -> list[Row]:
+    def when(row: Row) -> str:
+        return str(next((row[key] for key in keys if key in row), ""))
+
+    by_urn = sorted(rows.values(), key=lambda row: str(row["urn"]))
+    return sorted(by_urn, key=when, reverse=True)
+
+
+def _code_versions(around: _Around) -> list[Data]:
+    """Which code ran: what the job says of its code, and the versions that its runs named."""
+    said: dict[str, dict[str, Any]] = {}
+    for urn, row in sorted(around.jobs.items()):
+        said[urn] = {"job": urn, **_only(row, _CODE), "versions": []}
+    for row in sorted(around.runs.values(), key=lambda row: str(row["urn"])):
+        if row.get("version"):
+            one = said.setdefault(_job(row), {"job": _job(row), "versions": []})
+            one["versions"] = sorted({*one["versions"], str(row["version"])})
+    return [one for one in said.values() if len(one) > 2 or one["versions"]]
+
+
+def _freshness(around: _Around, at: datetime) -> list[Data]:
+    """When each dataset was last known to be made or captured whole, and how long that was ago."""
+    newest: dict[str, datetime] = {}
+    for row in around.versions.values():
+        when = row.get("createdAt") or row.get("capturedAt")
+        if when is not None and row.get("complete") is not False:
+            newest[row["dataset"]] = max(when, newest.get(row["dataset"], when))
+    return [
+        {
+            "dataset": urn,
+            "updatedAt": newest.get(urn),
+            "ageSeconds": int((at - newest[urn]).total_seconds()) if urn in newest else None,
+        }
+        for urn in sorted(around.datasets)
+    ]
+
+
+def _words(around: _Around, key: str) -> list[Data]:
+    rows = {**around.datasets, **around.jobs}
+    return [{"urn": urn, key: sorted(rows[urn][key])} for urn in sorted(rows) if rows[urn].get(key)]

@@ -1,0 +1,130 @@
+"""What a pack says of a history worked out by hand: raw -> load -> mart -> report -> board, and its troubles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.errors import NotFoundError
+from headwater.evidence.pack import RECENT, gather
+from headwater.evidence.page import page, page_differences
+from headwater.evidence.seal import sealed
+from headwater.schema.urns import answer_urn, column_urn
+from tests import scenes
+from tests.canonical import empty
+from tests.stories import answer, at, column_lineage, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def history(database: Database) -> Iterator[Database]:
+    empty(database)
+    loads = [run(f"load-{n}", "load", ["raw"], ["mart"], minute=n, version=f"v{n // 6}") for n in range(RECENT + 2)]
+    board = run("report-1", "report", ["mart"], ["board"], minute=30, rows=7)
+    board[-1]["outputs"][0]["facets"] = {"columnLineage": column_lineage(["mart"])}
+    owners = {"ownership": {"owners": [{"name": "team:bi", "type": "OWNER"}]}, "tags": {"tags": [{"key": "pii"}]}}
+    tell(
+        database,
+        *loads,
+        board,
+        run("report-2", "report", ["mart"], ["board"], minute=40, status="FAIL", error="<script>disk</script>"),
+        [scenes.dataset_event("board", 50, owners)],
+        answer("q1", {"namespace": "db", "name": "board", "runId": "report-1"}, minute=45),
+    )
+    yield database
+    empty(database)
+
+
+def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
+    pack = gather(history, ds("mart"), at=NOON)
+    sides = {node["urn"]: node["sides"] for node in pack["lineage"]["nodes"]}
+    assert sides == {
+        ds("raw"): ["UPSTREAM"],
+        job("load"): ["UPSTREAM"],
+        ds("mart"): [],
+        job("report"): ["DOWNSTREAM"],
+        ds("board"): ["DOWNSTREAM"],
+    }
+    assert {
+        (edge["source"], edge["target"]) for edge in pack["lineage"]["edges"] if edge["type"] != "DERIVED_FROM"
+    } == {
+        (ds("raw"), job("load")),
+        (job("load"), ds("mart")),
+        (ds("mart"), job("report")),
+        (job("report"), ds("board")),
+    }
+    assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": None}
+    assert pack["subject"]["urn"] == ds("mart")
+
+
+def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database) -> None:
+    pack = gather(history, ds("mart"), at=NOON)
+    assert [one["runId"] for one in pack["runs"]["items"]] == [
+        "report-2",
+        "report-1",
+        *(f"load-{n}" for n in range(RECENT + 1, 1, -1)),
+    ]
+    assert pack["runs"]["moreOf"] == [job("load")]
+    assert pack["versions"]["moreOf"] == [ds("mart")]
+    report = pack["runs"]["items"][1]
+    assert (report["job"], report["status"], report["durationMilliseconds"]) == (job("report"), "COMPLETE", 60_000)
+    assert pack["codeVersions"] == [{"job": job("load"), "versions": ["v0", "v1"]}]
+
+
+def test_violations_freshness_owners_tags(history: Database) -> None:
+    pack = gather(history, ds("board"), at=NOON)
+    assert [(one["kind"], one["urn"]) for one in pack["violations"]] == [
+        ("FAILED_RUN", run_of("report-2")),
+        ("PARTIAL_VERSION", version("board", "report-2")),
+    ]
+    assert pack["violations"][0]["what"] == "<script>disk</script>"
+    fresh = {one["dataset"]: (one["updatedAt"], one["ageSeconds"]) for one in pack["freshness"]}
+    # What the failed run left at 00:41 does not make the board fresh.
+    assert fresh[ds("board")] == (at(31), 12 * 3600 - 31 * 60)
+    assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
+    assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
+
+
+def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: Database) -> None:
+    first, second = (sealed(gather(history, ds("mart"), at=NOON)) for _ in range(2))
+    assert json.dumps(first) == json.dumps(second)
+    text = page(first)
+    assert text == page(second)
+    assert page_differences(text) == []
+    later = sealed(gather(history, ds("mart"), at=NOON.replace(hour=13)))
+    assert later["seal"]["hash"] != first["seal"]["hash"]
+
+
+def test_what_a_bound_left_out_is_told_in_the_pack_and_on_the_page(history: Database) -> None:
+    pack = gather(history, ds("raw"), at=NOON, depth=1)
+    assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": "depth"}
+    assert "There is more lineage than is shown; downstream: cut short by depth." in page(sealed(pack))
+
+
+def named(pack: dict[str, Any]) -> set[str]:
+    return {one["runId"] for one in pack["runs"]["items"]}
+
+
+def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) -> None:
+    # The answer cites what report-1 made: the failed run is no part of its history, but one of its job's newest.
+    pack = gather(history, answer_urn("q1"), at=NOON)
+    assert {run_of("report-1"), version("board", "report-1")} <= {node["urn"] for node in pack["lineage"]["nodes"]}
+    assert named(pack) >= {"report-1", "report-2"}
+    assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
+    for urn in (run_of("report-1"), version("board", "report-1"), column_urn("db", "board", "id")):
+        pack = gather(history, urn, at=NOON)
+        assert pack["subject"]["urn"] == urn
+        assert "report-1" in named(pack), urn
+        assert page_differences(page(sealed(pack))) == []
+
+
+def test_what_is_not_there_has_no_pack(history: Database) -> None:
+    with pytest.raises(NotFoundError):
+        gather(history, ds("nowhere"), at=NOON)
