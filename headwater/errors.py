@@ -9,6 +9,8 @@
     ├── EventError            what was sent is not an OpenLineage event; names the field
     ├── SpoolFullError        the spool cannot take events now (disk full, sync failed, queue full)
     ├── QueryError            an unknown query, a wrong parameter, or Cypher that was refused
+    ├── UnauthorizedError     no key where one is needed, or one that is not valid
+    ├── ForbiddenError        a key that is not for this
     ├── NotFoundError         what was asked for is not in the graph
     └── UnavailableError      Neo4j or the API did not answer within its deadline
 
@@ -74,6 +76,14 @@ class QueryError(HeadwaterError):
 class NotFoundError(HeadwaterError):
     exit_code = 6
     status = 404
+
+
+class UnauthorizedError(HeadwaterError):
+    status = 401
+
+
+class ForbiddenError(HeadwaterError):
+    status = 403
 
 
 class UnavailableError(HeadwaterError):

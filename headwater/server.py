@@ -24,9 +24,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headwater.access import http as access
+from headwater.access.guard import Guard
+from headwater.access.keys import Keys
+from headwater.access.log import AccessLog
+from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
 from headwater.cypher.warm import reads, warm
-from headwater.errors import EventError, HeadwaterError
+from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.graphql.app import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
@@ -42,7 +47,8 @@ from headwater.web import problem
 # Lineage walks run in threads; more at once than this wait for their turn.
 QUERY_THREADS_MAX = 32
 WARM_UP_SECONDS = 2.0
-_FOREIGN_MEND = "Behind a proxy that checks who asks, set HEADWATER_ALLOW_ANONYMOUS=true."
+_FOREIGN_MEND = "HEADWATER_REQUIRE_KEYS=true asks for keys instead; behind a proxy that checks who asks, set \
+HEADWATER_ALLOW_ANONYMOUS=true."
 
 
 def connect(settings: Settings) -> Database:
@@ -63,6 +69,14 @@ def create_app(settings: Settings) -> Starlette:
     appender = Appender(spool)
     redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
     database = connect(settings)
+    store = AccessStore(settings.access_path)
+    guard = Guard(Keys(store), AccessLog(store), needed=settings.keys_needed)
+    if guard.needed and not guard.keys.any_valid():
+        raise SettingsError(
+            f"nobody could use this Headwater: it asks for keys (it listens on {settings.host}) and there is none",
+            mend="`headwater keys create NAME --scope ingest --scope read` makes one. Where only friends reach it, "
+            "HEADWATER_ALLOW_ANONYMOUS=true asks nobody.",
+        )
 
     async def submit(events: Sequence[Mapping[str, Any]]) -> None:
         """What GraphQL's mutations send takes the way of every other event."""
@@ -81,7 +95,11 @@ def create_app(settings: Settings) -> Starlette:
         ended.set()
         await anyio.to_thread.run_sync(appender.close)
         own_spool.close()
+        store.close()
         database.close()
+
+    def refused(who: str, field: str, why: str) -> None:
+        guard.log.refused(who, field, why=why)
 
     routes: list[BaseRoute] = [
         *ingest.routes(
@@ -92,11 +110,12 @@ def create_app(settings: Settings) -> Starlette:
             counted=_count,
         ),
         *health.routes(database, own_spool),
-        *graphql_routes(database, submit),
+        *access.routes(guard.keys, guard.log),
+        *graphql_routes(database, submit, refused),
         Route("/", _welcome),
     ]
     app = Starlette(
-        routes=routes,
+        routes=guard.routes(routes),
         lifespan=lifespan,
         middleware=[Middleware(Timed), Middleware(OwnPagesOnly, hosts=_own_hosts(settings))],
         exception_handlers={HTTPException: _refused, HeadwaterError: _problem, Exception: _broken},
@@ -165,8 +184,9 @@ class Timed:
 
 
 def _own_hosts(settings: Settings) -> frozenset[str]:
-    """The names under which it may be asked; empty: any, where the operator says that whoever reaches it may."""
-    return frozenset() if settings.allow_anonymous else LOOPBACK
+    """The names under which it may be asked; empty: any, where keys are asked for, or the operator says that whoever
+    reaches it may."""
+    return frozenset() if settings.allow_anonymous or settings.keys_needed else LOOPBACK
 
 
 def _warm_up(database: Database, ended: threading.Event) -> None:

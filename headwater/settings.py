@@ -35,9 +35,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     home: str = "~/.headwater"
     # Where jars that were resolved once are kept; empty: the user's cache folder.
     cache: str = ""
-    # Where the API listens. Anything but loopback needs `allow_anonymous`, until keys exist.
+    # Where the API listens. Anywhere but on loopback it asks for keys, and does not start before there is one.
     host: str = "127.0.0.1"
     port: int = 8000
+    # Ask for keys on loopback too.
+    require_keys: bool = False
     # Say that whoever reaches the API may use it: for a private network or behind a proxy that checks.
     allow_anonymous: bool = False
     neo4j_uri: str = "bolt://127.0.0.1:7687"
@@ -80,6 +82,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def redaction_key_path(self) -> Path:
         return self.spool_path.with_name("redaction.key")
+
+    @property
+    def access_path(self) -> Path:
+        """Where keys and the log of access are kept."""
+        return self.spool_path.with_name("access.db")
+
+    @property
+    def keys_needed(self) -> bool:
+        """Whether nobody may do anything without a key."""
+        return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
 
     @property
     def cache_path(self) -> Path:
@@ -126,11 +138,8 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
 
 
 def _refuse_unsafe(settings: Settings) -> None:
-    if settings.host not in LOOPBACK and not settings.allow_anonymous:
-        raise SettingsError(
-            f"HEADWATER_HOST is {settings.host}, which others can reach, and Headwater asks nobody for a key",
-            mend="Listen on 127.0.0.1, or set HEADWATER_ALLOW_ANONYMOUS=true where only friends reach it.",
-        )
+    if settings.require_keys and settings.allow_anonymous:
+        raise SettingsError("HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS contradict each other")
     for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max"):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")

@@ -58,8 +58,7 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_FOLD_EVENTS_MAX", "0"),
         ("HEADWATER_FUTURE_SECONDS", "-1"),
         ("HEADWATER_ALLOW_ANONYMOUS", "perhaps"),
-        ("HEADWATER_HOST", "0.0.0.0"),
-        ("HEADWATER_HOST", "10.0.0.1"),
+        ("HEADWATER_REQUIRE_KEYS", "maybe"),
         ("HEADWATER_REDACTION_KEY", "too short"),
     ],
 )
@@ -100,3 +99,17 @@ def test_every_setting_can_be_set_by_its_variable(field: Any) -> None:
     text = "localhost" if field.name == "host" else text
     value: Any = {"7": 7, "true": True}.get(text, text)
     assert getattr(load({PREFIX + field.name.upper(): text}), field.name) == value
+
+
+def test_where_keys_are_needed() -> None:
+    def needed(**environment: str) -> bool:
+        return load({f"HEADWATER_{name}": value for name, value in environment.items()}).keys_needed
+
+    assert not needed()
+    assert not needed(HOST="::1")
+    assert needed(REQUIRE_KEYS="true")
+    assert needed(HOST="0.0.0.0")
+    assert needed(HOST="10.0.0.1", REQUIRE_KEYS="true")
+    assert not needed(HOST="10.0.0.1", ALLOW_ANONYMOUS="true")
+    with pytest.raises(SettingsError, match="contradict"):
+        needed(REQUIRE_KEYS="true", ALLOW_ANONYMOUS="true")

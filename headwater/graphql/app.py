@@ -12,7 +12,8 @@ import asyncio
 import atexit
 import json
 import threading
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import as_file, files
 from types import NoneType
 from typing import Any
@@ -30,6 +31,7 @@ from strawberry.asgi import GraphQL
 from strawberry.http.base import BaseRequestProtocol
 from strawberry.types import ExecutionResult
 
+from headwater.access.guard import principal_of
 from headwater.cypher.database import Database
 from headwater.graphql.context import Context, Submit
 from headwater.graphql.schema import make_schema
@@ -69,10 +71,11 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
 class GraphQLApp(GraphQL[Context, None]):
     """The endpoint. One instance serves every request; each request gets a `Context` of its own."""
 
-    def __init__(self, database: Database, submit: Submit) -> None:
+    def __init__(self, database: Database, submit: Submit, refused: Callable[[str, str, str], None]) -> None:
         super().__init__(make_schema(), allow_queries_via_get=False, subscription_protocols=())
         self._database = database
         self._submit = submit
+        self._refused = refused
         self._page = files("headwater").joinpath("ui/static/graphiql.html").read_text(encoding="utf-8")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,7 +92,8 @@ class GraphQLApp(GraphQL[Context, None]):
         await super().__call__(scope, _replay(body), send)
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:  # noqa: ARG002
-        return Context(self._database, self._submit)
+        who = principal_of(request)
+        return Context(self._database, self._submit, who, partial(self._refused, who.name))
 
     def should_render_graphql_ide(self, request: BaseRequestProtocol) -> bool:
         return request.method == "GET" and "text/html" in request.headers.get("accept", "")
@@ -136,14 +140,14 @@ def _own_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def graphql_app(database: Database, submit: Submit) -> GraphQLApp:
-    """The endpoint as an ASGI application. `submit` returns once its events are safe on disk."""
-    return GraphQLApp(database, submit)
+def graphql_routes(
+    database: Database, submit: Submit, refused: Callable[[str, str, str], None] = lambda *_: None
+) -> list[BaseRoute]:
+    """The endpoint at /graphql (with or without a slash) and the files of its page at /static.
 
-
-def graphql_routes(database: Database, submit: Submit) -> list[BaseRoute]:
-    """The endpoint at /graphql (with or without a slash) and the files of its page at /static."""
-    app = graphql_app(database, submit)
+    `submit` returns once its events are safe on disk; `refused` hears who was not let ask which field, and why.
+    """
+    app = GraphQLApp(database, submit, refused)
     with as_file(files("headwater").joinpath("ui/static")) as static:
         assets = StaticFiles(directory=static)
     return [Route(PATH, app), Route(f"{PATH}/", app), Mount("/static", assets)]

@@ -13,9 +13,12 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import anyio
+import msgspec
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from headwater.access.events import judge
+from headwater.access.principal import Principal
 from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
 from headwater.cypher.nodes import read_nodes
@@ -24,6 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Submit = Callable[[list[dict[str, Any]]], Awaitable[None]]
+Refused = Callable[[str, str], None]
 Listed = tuple[str, int]
 
 THREADS_MAX = 16
@@ -35,9 +39,12 @@ _threads = anyio.CapacityLimiter(THREADS_MAX)
 class Context:
     """One request."""
 
-    def __init__(self, database: Database, submit: Submit) -> None:
-        self.database = database
-        self.submit = submit
+    def __init__(self, database: Database, submit: Submit, principal: Principal, refused: Refused) -> None:
+        """`refused` hears of what the principal may not ask: the field and why."""
+        self.database = database.seen_by(principal.sight)
+        self.principal = principal
+        self.refused = refused
+        self._submit = submit
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
         self.run_links = self._links("read/run_links")
@@ -50,6 +57,12 @@ class Context:
         self.job_runs = self._lists("read/job_runs", "runs")
         self.dataset_versions = self._lists("read/dataset_versions", "versions")
         self.dataset_answers = self._lists("read/dataset_answers", "answers")
+
+    async def submit(self, events: list[dict[str, Any]]) -> None:
+        """Have events kept. Raises ForeignEventError for one that whoever asks may not send."""
+        for event in events:
+            judge(self.principal, msgspec.json.encode(event))
+        await self._submit(events)
 
     async def ask(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a question in a thread."""

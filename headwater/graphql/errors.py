@@ -3,6 +3,7 @@
 | extensions.code | meaning |
 |---|---|
 | BAD_REQUEST | the question is wrong: syntax, an argument, a limit; asking again will not help |
+| FORBIDDEN | the key is not for this field, or not for this namespace |
 | NOT_FOUND | the start of a walk is not in the graph |
 | UNAVAILABLE | Neo4j or the spool cannot answer now; asking again may help |
 | TIMEOUT | the whole request took longer than it may |
@@ -37,6 +38,8 @@ def coded(error: GraphQLError) -> GraphQLError:
 def code_of(error: HeadwaterError) -> str:
     if isinstance(error, NotFoundError):
         return "NOT_FOUND"
+    if error.status in (401, 403):
+        return "FORBIDDEN"
     return "UNAVAILABLE" if isinstance(error, UnavailableError | SpoolFullError) else "BAD_REQUEST"
 
 

@@ -10,10 +10,12 @@ from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDept
 from strawberry.schema.config import StrawberryConfig
 
 from headwater.graphql.errors import CodeErrors
+from headwater.graphql.judge import judged
 from headwater.graphql.mutations import Mutation
 from headwater.graphql.queries import Query
 from headwater.graphql.scalars import SCALARS
 
+_QUERY, _MUTATION = judged(Query), judged(Mutation)
 DEPTH_MAX = 15
 TOKENS_MAX = 4_000
 ALIASES_MAX = 30
@@ -28,8 +30,8 @@ class Schema(strawberry.Schema):
 
 def make_schema() -> Schema:
     return Schema(
-        query=Query,
-        mutation=Mutation,
+        query=_QUERY,
+        mutation=_MUTATION,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=False),
         extensions=[
             lambda: MaxTokensLimiter(max_token_count=TOKENS_MAX),

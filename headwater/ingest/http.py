@@ -6,6 +6,7 @@
 | answer | when | what clients do with it |
 |---|---|---|
 | 400 | not JSON, or a body that does not unpack | give up; sending it again would not help |
+| 403 | the key is not for the namespace that `field` names (`headwater.access.events`) | give up |
 | 413 | larger than the limit after unpacking | give up |
 | 415 | an encoding other than gzip | give up |
 | 422 | JSON, but no event; `field` says where | give up |
@@ -31,6 +32,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headwater.access.events import judge
+from headwater.access.guard import principal_of
+from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.appender import Appender
 from headwater.schema.events import parse
@@ -65,14 +69,16 @@ def routes(
 
     async def one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
-        event = await _aside(body, lambda body: redact(_judged(body)))
+        who = principal_of(request)
+        event = await _aside(body, lambda body: redact(_judged(body, who)))
         seq = await asyncio.wrap_future(appender.append([event]))
         counted(1, 0)
         return json_response({"receipt": seq}, 201)
 
     async def batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
-        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, redact))
+        who = principal_of(request)
+        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, redact, who))
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
@@ -108,10 +114,11 @@ async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
     return await anyio.to_thread.run_sync(look, body)
 
 
-def _judged(body: bytes) -> bytes:
-    """The same event. Raises EventError when it is none."""
+def _judged(body: bytes, who: Principal) -> bytes:
+    """The same event. Raises EventError when it is none, or none that whoever sends it may send."""
     try:
         parse(body, received=time.time_ns() // 1_000)
+        judge(who, body)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.mend = "POST arrays to /api/v1/lineage/batch."
@@ -166,7 +173,9 @@ def _split(body: bytes) -> list[bytes]:
     return elements
 
 
-def _sorted_out(elements: list[bytes], event_bytes_max: int, redact: Redact) -> tuple[list[bytes], list[Failed]]:
+def _sorted_out(
+    elements: list[bytes], event_bytes_max: int, redact: Redact, who: Principal
+) -> tuple[list[bytes], list[Failed]]:
     """The events as they are to be kept, and what was none."""
     if len(elements) > BATCH_EVENTS_MAX:
         raise BodyError(f"more than {BATCH_EVENTS_MAX} events in one batch", status=413, mend="Send smaller batches.")
@@ -178,6 +187,7 @@ def _sorted_out(elements: list[bytes], event_bytes_max: int, redact: Redact) -> 
             if len(element) > event_bytes_max:
                 raise EventError(f"the event is larger than {event_bytes_max} bytes")
             parse(element, received=received)
+            judge(who, element)
             good.append(redact(element))
         except EventError as error:
             failed.append(Failed(index, error.message, False, error.field or "body"))

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 import pytest
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute
 from starlette.testclient import TestClient
 
+from headwater.access.guard import Guard
+from headwater.access.keys import Keys
+from headwater.access.log import AccessLog
+from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
 from headwater.graphql.app import graphql_routes
 from tests.stories import tell
 
 Ask = Callable[..., dict[str, Any]]
+Served = Callable[[list[BaseRoute]], Starlette]
 
 
 @pytest.fixture
-def application(database: Database) -> Starlette:
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Routes behind a guard that asks nobody for a key."""
+    store = AccessStore(tmp_path / "access.db")
+    guard = Guard(Keys(store), AccessLog(store), needed=False)
+    yield lambda routes: Starlette(routes=guard.routes(routes))
+    store.close()
+
+
+@pytest.fixture
+def application(database: Database, served: Served) -> Starlette:
     async def submit(events: list[dict[str, Any]]) -> None:
         await anyio.to_thread.run_sync(tell, database, events)
 
-    return Starlette(routes=graphql_routes(database, submit))
+    return served(graphql_routes(database, submit))
 
 
 @pytest.fixture

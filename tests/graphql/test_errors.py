@@ -6,14 +6,13 @@ import logging
 from typing import Any
 
 import pytest
-from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headwater.cypher.database import Database
 from headwater.errors import SpoolFullError
 from headwater.graphql import app
 from headwater.graphql.app import graphql_routes
-from tests.graphql.conftest import Ask
+from tests.graphql.conftest import Ask, Served
 from tests.stories import run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -128,12 +127,14 @@ class Broken(Database):
         raise RuntimeError(f"secret of {name} {len(options)}")
 
 
-def test_a_fault_of_ours_is_logged_and_not_told(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_fault_of_ours_is_logged_and_not_told(
+    database: Database, served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     async def submit(_: list[dict[str, Any]]) -> None:
         raise RuntimeError("secret of the spool")
 
     with (
-        TestClient(Starlette(routes=graphql_routes(Broken(database), submit))) as client,
+        TestClient(served(graphql_routes(Broken(database), submit))) as client,
         caplog.at_level(logging.ERROR),
     ):
         for query in ('{ run(runId: "x") { runId } }', 'mutation { registerSource(input: {name: "x"}) { urn } }'):
@@ -144,30 +145,30 @@ def test_a_fault_of_ours_is_logged_and_not_told(database: Database, caplog: pyte
     assert "secret of the spool" in caplog.text
 
 
-def test_a_full_spool_is_unavailable(database: Database) -> None:
+def test_a_full_spool_is_unavailable(database: Database, served: Served) -> None:
     async def submit(_: list[dict[str, Any]]) -> None:
         raise SpoolFullError("the disk is full", mend="Make room.")
 
-    with TestClient(Starlette(routes=graphql_routes(database, submit))) as client:
+    with TestClient(served(graphql_routes(database, submit))) as client:
         query = 'mutation { registerSource(input: {name: "x"}) { urn } }'
         error = client.post("/graphql", json={"query": query}).json()["errors"][0]
     assert error["message"] == "the disk is full"
     assert error["extensions"] == {"code": "UNAVAILABLE", "mend": "Make room."}
 
 
-def test_no_neo4j_is_unavailable() -> None:
+def test_no_neo4j_is_unavailable(served: Served) -> None:
     gone = Database("bolt://127.0.0.1:1", "neo4j", "x")
 
     async def submit(_: list[dict[str, Any]]) -> None:
         pass
 
-    with TestClient(Starlette(routes=graphql_routes(gone, submit))) as client:
+    with TestClient(served(graphql_routes(gone, submit))) as client:
         error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
     gone.close()
     assert error["extensions"]["code"] == "UNAVAILABLE"
 
 
-def test_a_request_has_an_end(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_has_an_end(database: Database, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     import time
 
     class Slow(Broken):
@@ -180,7 +181,7 @@ def test_a_request_has_an_end(database: Database, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)
     began = time.monotonic()
-    with TestClient(Starlette(routes=graphql_routes(Slow(database), submit))) as client:
+    with TestClient(served(graphql_routes(Slow(database), submit))) as client:
         error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
         assert time.monotonic() - began < 0.9
     assert error["extensions"]["code"] == "TIMEOUT"

@@ -52,7 +52,7 @@ def test_licences_travel_along() -> None:
 
 
 @pytest.fixture
-def served(application: Starlette) -> Iterator[str]:
+def socket_url(application: Starlette) -> Iterator[str]:
     """The endpoint on a real socket."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -67,7 +67,7 @@ def served(application: Starlette) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no Chromium on this machine")
-def test_in_a_browser(served: str, database: Database, clean_graph: object, tmp_path: Path) -> None:
+def test_in_a_browser(socket_url: str, database: Database, clean_graph: object, tmp_path: Path) -> None:
     del clean_graph
     tell(database, run("ok", "load", ["raw"], ["a"]), run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"))
     asked: list[str] = []
@@ -78,16 +78,16 @@ def test_in_a_browser(served: str, database: Database, clean_graph: object, tmp_
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.goto(f"{served}/graphql")
+        page.goto(f"{socket_url}/graphql")
         page.get_by_role("button", name=re.compile("Execute query")).click()
         page.get_by_role("menuitem", name="FailedRuns").click()
         expect(page.locator(".result-window")).to_contain_text("hasNextPage")
         result = page.locator(".result-window").inner_text()
         page.screenshot(path=str(tmp_path / "graphiql.png"))
-        page.goto(f"{served}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20urn%20%7D%20%7D")
+        page.goto(f"{socket_url}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20urn%20%7D%20%7D")
         page.get_by_role("button", name=re.compile("Execute query")).click()
         expect(page.locator(".result-window")).to_contain_text("dataset:db:raw")
         browser.close()
     assert "bad" in result
     assert said == []
-    assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
+    assert [url for url in asked if not url.startswith((socket_url, "data:", "blob:"))] == []

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.cypher.database import Database
 from headwater.schema import native
-from tests.graphql.conftest import Ask
+from tests.graphql.conftest import Ask, Served
 from tests.stories import answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -270,8 +270,7 @@ class Counted(Database):
         return super().read(name, **options)
 
 
-def test_a_list_costs_no_statement_per_row(database: Database) -> None:
-    from starlette.applications import Starlette
+def test_a_list_costs_no_statement_per_row(database: Database, served: Served) -> None:
     from starlette.testclient import TestClient
 
     from headwater.graphql.app import graphql_routes
@@ -284,7 +283,7 @@ def test_a_list_costs_no_statement_per_row(database: Database) -> None:
     counted = Counted(database)
     query = """{ failedRuns(first: 40) { edges { node { runId inputs { name } outputs { name } job { name }
       hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } } } } }"""
-    with TestClient(Starlette(routes=graphql_routes(counted, submit))) as client:
+    with TestClient(served(graphql_routes(counted, submit))) as client:
         found = client.post("/graphql", json={"query": query}).json()["data"]["failedRuns"]["edges"]
     assert len(found) == 40
     assert found[0]["node"]["inputs"] == [{"name": "i39"}]

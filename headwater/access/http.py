@@ -1,0 +1,40 @@
+"""What an administrator may look at over HTTP: the keys, without their secrets, and the log of access.
+
+GET /access/keys            every key there ever was
+GET /access/log?first&before   the newest entries, newest first
+"""
+
+from __future__ import annotations
+
+import anyio.to_thread
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from headwater.access.keys import Keys
+from headwater.access.log import AccessLog
+from headwater.errors import QueryError
+from headwater.web import json_response
+
+
+def routes(keys: Keys, log: AccessLog) -> list[Route]:
+    """The routes of access."""
+
+    async def listed(_: Request) -> Response:
+        found = await anyio.to_thread.run_sync(keys.list)
+        return json_response({"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in found]})
+
+    async def entries(request: Request) -> Response:
+        first, before = _number(request, "first", 100), _number(request, "before", 0)
+        found = await anyio.to_thread.run_sync(lambda: log.entries(first=first, before=before or None))
+        return json_response({"entries": found})
+
+    return [Route("/access/keys", listed), Route("/access/log", entries)]
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise QueryError(f"{name} {text[:50]!r} is not a whole number")
+    return int(text)

@@ -1,0 +1,169 @@
+"""API keys: made at random, shown once, kept as a hash, named, expiring, revocable.
+
+A key reads `hw_<id>_<secret>`. The secret has 256 random bits, so one round of SHA-256 is as good as any slower hash:
+there is nothing to guess. What is revoked or has expired is refused from the next request on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from headwater.access.principal import Principal, Scope
+from headwater.access.store import AccessStore
+from headwater.errors import NotFoundError, QueryError, UnauthorizedError
+from headwater.schema.sight import ALL, Sight
+
+DAYS_DEFAULT = 365
+NAME_CHARACTERS_MAX = 100
+_KEY = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
+_MEND = "`headwater keys create NAME --scope read` makes a key; send it as `Authorization: Bearer hw_...`."
+_COLUMNS = "id, name, scopes, namespaces, created, expires, revoked"
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is known of a key; the secret is not. Times in UTC."""
+
+    id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    namespaces: tuple[str, ...]
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None
+
+    @property
+    def state(self) -> str:
+        """valid, expired or revoked"""
+        if self.revoked:
+            return "revoked"
+        return "expired" if self.expires and self.expires <= datetime.now(UTC) else "valid"
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(self.name, frozenset(self.scopes), Sight(self.namespaces))
+
+
+class Keys:
+    """The keys in a store."""
+
+    def __init__(self, store: AccessStore) -> None:
+        self._store = store
+
+    def create(
+        self,
+        name: str,
+        scopes: Iterable[Scope],
+        *,
+        namespaces: Iterable[str] = (ALL,),
+        days: float | None = DAYS_DEFAULT,
+    ) -> tuple[str, Key]:
+        """A new key, and what is kept of it. `days` until it expires; None: never.
+
+        Raises QueryError when the name is taken by a valid key, or when the key would be good for nothing.
+        """
+        wanted = tuple(sorted(set(scopes)))
+        patterns = tuple(dict.fromkeys(namespaces))
+        _check(name, wanted, patterns, days)
+        id, secret, now = secrets.token_hex(6), secrets.token_urlsafe(32), _microseconds(datetime.now(UTC))
+        expires = None if days is None else now + int(timedelta(days=days) / timedelta(microseconds=1))
+        with self._store.writing() as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM key WHERE name = ?", (name,))
+            if any(_key(row).state == "valid" for row in rows):
+                raise QueryError(f"there is a valid key named {name!r}", mend="Revoke it first, or take another name.")
+            row = (id, name, _hash(secret), json.dumps(wanted), json.dumps(patterns), now, expires)
+            connection.execute(
+                "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)", row
+            )
+        return f"hw_{id}_{secret}", self._by_id(id)
+
+    def list(self) -> list[Key]:
+        """All keys there ever were, oldest first."""
+        with self._store.reading() as connection:
+            return [_key(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM key ORDER BY created, id")]
+
+    def any_valid(self) -> bool:
+        return any(key.state == "valid" for key in self.list())
+
+    def revoke(self, name: str) -> Key:
+        """End a key, by its name or id. Raises NotFoundError when there is no valid one."""
+        for key in self.list():
+            if name in (key.name, key.id) and not key.revoked:
+                with self._store.writing() as connection:
+                    now = _microseconds(datetime.now(UTC))
+                    connection.execute("UPDATE key SET revoked = ? WHERE id = ?", (now, key.id))
+                return self._by_id(key.id)
+        raise NotFoundError(f"there is no key named {name!r} to revoke", mend="`headwater keys list` lists them.")
+
+    def principal(self, sent: str) -> Principal:
+        """Whose key this is. Raises UnauthorizedError when it is none, or no longer valid."""
+        match = _KEY.fullmatch(sent)
+        if match is None:
+            raise UnauthorizedError("this is not a key of Headwater", mend=_MEND)
+        with self._store.reading() as connection:
+            row = connection.execute(f"SELECT {_COLUMNS}, hash FROM key WHERE id = ?", (match.group(1),)).fetchone()
+        # Compared even when there is none, so that whether an id is there takes as long to tell.
+        kept = row[-1] if row else bytes(32)
+        if not hmac.compare_digest(kept, _hash(match.group(2))) or row is None:
+            raise UnauthorizedError("this key is not known here", mend=_MEND)
+        key = _key(row[:-1])
+        if key.state != "valid":
+            raise UnauthorizedError(f"the key {key.name!r} is {key.state}", mend=_MEND)
+        return key.principal
+
+    def _by_id(self, id: str) -> Key:
+        with self._store.reading() as connection:
+            rows = list(connection.execute(f"SELECT {_COLUMNS} FROM key WHERE id = ?", (id,)))
+        return _key(rows[0])
+
+
+def is_key(sent: str) -> bool:
+    """Whether it has the form of a key of ours."""
+    return sent.startswith("hw_")
+
+
+def _check(name: str, scopes: tuple[Scope, ...], namespaces: tuple[str, ...], days: float | None) -> None:
+    if not name.strip() or len(name) > NAME_CHARACTERS_MAX or not name.isprintable():
+        raise QueryError(f"the name of a key is 1 to {NAME_CHARACTERS_MAX} printable characters")
+    if not scopes:
+        raise QueryError("a key without a scope is good for nothing", mend=f"Give one of {', '.join(Scope)}.")
+    if not namespaces or not all(namespaces):
+        raise QueryError("a namespace pattern is empty", mend=f"Leave it out for all of them, or write {ALL!r}.")
+    if days is not None and not 0 < days <= 36_500:
+        raise QueryError(f"days {days:g} is not between 0 and 36,500")
+    wide = {Scope.CYPHER, Scope.ADMIN}.intersection(scopes)
+    if wide and ALL not in namespaces:
+        raise QueryError(
+            f"scope {', '.join(sorted(wide))} cannot be held to some namespaces",
+            mend="Leave out --namespace, or the scope.",
+        )
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _key(row: tuple[Any, ...]) -> Key:
+    id, name, scopes, namespaces, created, expires, revoked = row
+    listed = tuple(Scope(scope) for scope in json.loads(scopes))
+    return Key(id, name, listed, tuple(json.loads(namespaces)), _instant(created), _maybe(expires), _maybe(revoked))
+
+
+def _maybe(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _instant(microseconds)
+
+
+def _instant(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+def _microseconds(at: datetime) -> int:
+    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)

@@ -1,0 +1,64 @@
+"""Whoever asks, and what they may do.
+
+| scope | what it lets do |
+|---|---|
+| ingest | send events, register assets, sources, runs, artifacts and answers |
+| read | ask everything about what lies in sight |
+| steward | decide by hand what producers would not: which names are one dataset |
+| cypher | run the auditors' library and free Cypher; only with all namespaces, since Cypher cannot be held to some |
+| admin | everything, and see the keys and the log of access |
+
+What lies in sight are the namespaces of the key (`headwater.schema.sight`): own jobs and datasets may be written there,
+and nothing outside is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headwater.errors import ForbiddenError
+from headwater.schema.sight import EVERYTHING, Sight
+
+
+class Scope(StrEnum):
+    INGEST = "ingest"
+    READ = "read"
+    STEWARD = "steward"
+    CYPHER = "cypher"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Whoever asks. `name` is that of the key."""
+
+    name: str
+    scopes: frozenset[Scope]
+    sight: Sight = EVERYTHING
+
+    def may(self, scope: Scope) -> bool:
+        return scope in self.scopes or Scope.ADMIN in self.scopes
+
+    def require(self, scope: Scope) -> None:
+        """Raises ForbiddenError without the scope, or where it is worth nothing without all namespaces."""
+        if not self.may(scope):
+            raise ForbiddenError(
+                f"this needs a key with scope {scope}; that of {self.name!r} has {_listed(self.scopes)}",
+                mend=f"`headwater keys create NAME --scope {scope}` makes one.",
+            )
+        if scope is Scope.CYPHER and not self.sight.everything:
+            raise ForbiddenError(
+                "Cypher cannot be held to some namespaces, so a key for some may not run it",
+                mend="Ask over GraphQL, or with a key for all namespaces.",
+            )
+
+
+def _listed(scopes: frozenset[Scope]) -> str:
+    return ", ".join(sorted(scopes)) or "none"
+
+
+# Whoever reaches a Headwater that asks for no keys.
+ANYBODY = Principal("anybody", frozenset({Scope.ADMIN}))
+# Whom nobody has looked at.
+NOBODY = Principal("nobody", frozenset(), Sight(()))

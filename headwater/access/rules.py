@@ -1,0 +1,60 @@
+"""What each route and each field of GraphQL asks of a key: one scope, or nothing (`OPEN`).
+
+A route is named by its method and the path it is declared with, a field of GraphQL by its root type and name; what lies
+below a root field is judged node by node, by the namespaces of the key. What has no rule here needs scope admin, and a
+test fails for it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from headwater.access.principal import Scope
+
+OPEN: Final = "open"
+Rule = Scope | Literal["open"]
+
+_READ: dict[str, Rule] = {"GET": Scope.READ}
+ROUTES: dict[str, dict[str, Rule]] = {
+    "/": {"GET": OPEN},
+    "/static": {"GET": OPEN},
+    "/healthz": {"GET": OPEN},
+    "/readyz": {"GET": OPEN},
+    "/metrics": _READ,
+    "/api/v1/lineage": {"POST": Scope.INGEST, "GET": Scope.READ},
+    "/api/v1/lineage/batch": {"POST": Scope.INGEST},
+    # The page asks with the reader's own key, and every field has a rule of its own.
+    "/graphql": {"GET": OPEN, "POST": OPEN},
+    "/access/keys": {"GET": Scope.ADMIN},
+    "/access/log": {"GET": Scope.ADMIN},
+}
+
+_QUERIES = (
+    "answer",
+    "conformance",
+    "dataset",
+    "failedRuns",
+    "job",
+    "lineage",
+    "run",
+    "schemaDiff",
+    "search",
+    "symlinks",
+    "trace",
+)
+_REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
+FIELDS: dict[str, Scope] = {
+    **{f"Query.{field}": Scope.READ for field in _QUERIES},
+    **{f"Mutation.{field}": Scope.INGEST for field in _REGISTRATIONS},
+}
+
+
+def rule_of_route(method: str, path: str) -> Rule:
+    """What a request needs. HEAD is judged as GET is."""
+    rules = ROUTES.get(path if path == "/" else path.rstrip("/"), {})
+    return rules.get("GET" if method == "HEAD" else method, Scope.ADMIN)
+
+
+def rule_of_field(field: str) -> Scope:
+    """What a root field of GraphQL needs: `Query.lineage`."""
+    return FIELDS.get(field, Scope.ADMIN)
