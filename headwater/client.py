@@ -14,6 +14,7 @@ returns, it is on disk; the graph follows, usually within a second. Only the sta
 from __future__ import annotations
 
 import json
+import os
 import time
 import urllib.error
 import urllib.request
@@ -21,10 +22,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headwater.errors import EventError, HeadwaterError, NotFoundError, QueryError, UnavailableError
+from headwater.errors import (
+    EventError,
+    ForbiddenError,
+    HeadwaterError,
+    NotFoundError,
+    QueryError,
+    UnauthorizedError,
+    UnavailableError,
+)
 from headwater.schema import native
 from headwater.schema.native import DEFAULT_NAMESPACE
 
+API_KEY = "HEADWATER_API_KEY"
 TRIES = 4
 BACKOFF_SECONDS = 0.3
 
@@ -39,6 +49,7 @@ _FAILED = """query ($first: Int!) { failedRuns(first: $first) { edges { node {
   runId status failedAt error artifacts { namespace name }
   downstream { datasets { namespace name } jobs { namespace name } answers { answerId } } } } } }"""
 
+_ERRORS = {"NOT_FOUND": NotFoundError, "FORBIDDEN": ForbiddenError}
 
 DatasetName = tuple[str, str]
 
@@ -83,7 +94,8 @@ def _named(name: DatasetName) -> dict[str, str]:
 
 
 class Headwater:
-    """A Headwater API at `url`. `namespace` is that of what is registered without one."""
+    """A Headwater API at `url`. `api_key`: without it that in HEADWATER_API_KEY, if any. `namespace` is that of what is
+    registered without one."""
 
     def __init__(
         self,
@@ -94,7 +106,7 @@ class Headwater:
         timeout_seconds: float = 10.0,
     ) -> None:
         self._url = url.rstrip("/")
-        self._api_key = api_key
+        self._api_key = api_key or os.environ.get(API_KEY)
         self._namespace = namespace
         self._timeout_seconds = timeout_seconds
 
@@ -169,7 +181,7 @@ class Headwater:
         answer = self._post("/graphql", {"query": query, "variables": variables})
         for error in answer.get("errors") or ():
             code = (error.get("extensions") or {}).get("code")
-            raise (NotFoundError if code == "NOT_FOUND" else QueryError)(error["message"])
+            raise _ERRORS.get(code, QueryError)(error["message"])
         return dict(answer["data"])
 
     def _post(self, path: str, content: Any) -> dict[str, Any]:
@@ -187,6 +199,9 @@ class Headwater:
             except urllib.error.HTTPError as error:
                 with error:
                     reason = error.read().decode(errors="replace")[:500]
+                if error.code in (401, 403):
+                    kind = UnauthorizedError if error.code == 401 else ForbiddenError
+                    raise kind(f"{self._url} answered {error.code}: {reason}", mend=f"Set {API_KEY}.") from error
                 if error.code != 503:
                     raise HeadwaterError(f"{self._url}{path} answered {error.code}: {reason}") from error
             except OSError as error:

@@ -63,20 +63,14 @@ def connect(settings: Settings) -> Database:
 
 
 def create_app(settings: Settings) -> Starlette:
-    """The ASGI application."""
+    """The ASGI application. Raises SettingsError when it asks for keys and there is none."""
+    store = AccessStore(settings.access_path)
+    guard = _guard(store, needed=settings.keys_needed)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     appender = Appender(spool)
     redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
     database = connect(settings)
-    store = AccessStore(settings.access_path)
-    guard = Guard(Keys(store), AccessLog(store), needed=settings.keys_needed)
-    if guard.needed and not guard.keys.any_valid():
-        raise SettingsError(
-            f"nobody could use this Headwater: it asks for keys (it listens on {settings.host}) and there is none",
-            mend="`headwater keys create NAME --scope ingest --scope read` makes one. Where only friends reach it, "
-            "HEADWATER_ALLOW_ANONYMOUS=true asks nobody.",
-        )
 
     async def submit(events: Sequence[Mapping[str, Any]]) -> None:
         """What GraphQL's mutations send takes the way of every other event."""
@@ -123,6 +117,18 @@ def create_app(settings: Settings) -> Starlette:
     # A redirect is taken for success by some clients: the event would be lost in silence.
     app.router.redirect_slashes = False
     return app
+
+
+def _guard(store: AccessStore, *, needed: bool) -> Guard:
+    guard = Guard(Keys(store), AccessLog(store), needed=needed)
+    if needed and not guard.keys.any_valid():
+        store.close()
+        raise SettingsError(
+            "nobody could use this Headwater: where it listens it asks for keys, and there is none",
+            mend="`headwater keys create NAME --scope ingest --scope read` makes one. Where only friends reach it, "
+            "HEADWATER_ALLOW_ANONYMOUS=true asks nobody.",
+        )
+    return guard
 
 
 class OwnPagesOnly:

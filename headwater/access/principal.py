@@ -14,10 +14,11 @@ and nothing outside is shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from headwater.errors import ForbiddenError
+from headwater.errors import ForbiddenError, QueryError
 from headwater.schema.sight import EVERYTHING, Sight
 
 
@@ -27,6 +28,16 @@ class Scope(StrEnum):
     STEWARD = "steward"
     CYPHER = "cypher"
     ADMIN = "admin"
+
+
+def scopes_of(names: Iterable[str]) -> list[Scope]:
+    """Scopes by name. Raises QueryError for one that is none."""
+    found = []
+    for name in names:
+        if name not in set(Scope):
+            raise QueryError(f"{name!r} is no scope", mend=f"Give one of {', '.join(Scope)}.")
+        found.append(Scope(name))
+    return found
 
 
 @dataclass(frozen=True)

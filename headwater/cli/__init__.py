@@ -22,7 +22,7 @@ import sys
 
 import typer
 
-from headwater.cli import ask, conformance, evidence, send, serve, set_up, symlinks, whole
+from headwater.cli import ask, conformance, evidence, keys, send, serve, set_up, symlinks, whole
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -37,10 +37,11 @@ app = typer.Typer(
 for room in (serve, send, ask, evidence, whole, conformance, set_up):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
-names = typer.Typer(help=symlinks.HELP, no_args_is_help=True, rich_markup_mode="rich")
-for name, command in symlinks.COMMANDS.items():
-    names.command(name)(command)
-app.add_typer(names, name="symlinks")
+for group, group_name in ((symlinks, "symlinks"), (keys, "keys")):
+    below = typer.Typer(help=group.HELP, no_args_is_help=True, rich_markup_mode="rich")
+    for name, command in group.COMMANDS.items():
+        below.command(name)(command)
+    app.add_typer(below, name=group_name)
 
 
 @app.callback(invoke_without_command=True)

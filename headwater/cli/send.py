@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.cli.options import Home, Json, Url, api_url, existing, settings_of
-from headwater.errors import EventError, UnavailableError
+from headwater.client import API_KEY
+from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -134,17 +136,19 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
     import urllib.error
     import urllib.request
 
-    request = urllib.request.Request(
-        f"{url}/api/v1/lineage/batch",
-        gzip.compress(b"\n".join(lines), 1),
-        {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"},
-    )
+    headers = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
+    if key := os.environ.get(API_KEY):
+        headers["Authorization"] = f"Bearer {key}"
+    packed = gzip.compress(b"\n".join(lines), 1)
+    request = urllib.request.Request(f"{url}/api/v1/lineage/batch", packed, headers)
     for attempt in range(TRIES):
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return dict(json.load(answer))
         except urllib.error.HTTPError as error:
             said = error.read().decode(errors="replace")
+            if error.code in (401, 403):
+                raise UnauthorizedError(f"{url} answered {error.code}: {said[:500]}", mend=f"Set {API_KEY}.") from error
             if error.code != 503:
                 raise EventError(f"{url} answered {error.code}: {said[:500]}") from error
             reason = said[:200]

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from headwater.access.keys import Keys
+from headwater.access.principal import Principal, Scope, scopes_of
+from headwater.access.store import AccessStore
+from headwater.errors import ForbiddenError, NotFoundError, QueryError, UnauthorizedError
+from headwater.schema.sight import EVERYTHING, Sight
+
+
+def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) -> None:
+    sent, key = keys.create("ci", [Scope.READ, Scope.INGEST], namespaces=["spark*", "s3://lake"], days=1)
+    assert re.fullmatch(r"hw_[0-9a-f]{12}_[\w-]{43}", sent)
+    assert (key.scopes, key.namespaces, key.state) == ((Scope.INGEST, Scope.READ), ("spark*", "s3://lake"), "valid")
+    assert key.expires is not None
+    assert (key.expires - key.created).total_seconds() == 86_400
+    secret = sent.rpartition("_")[2]
+    store.close()
+    assert secret.encode() not in store.path.read_bytes()
+    assert store.path.stat().st_mode & 0o077 == 0
+    principal = keys.principal(sent)
+    assert principal == Principal("ci", frozenset({Scope.READ, Scope.INGEST}), Sight(("spark*", "s3://lake")))
+
+
+@pytest.mark.parametrize("changed", ["", "x", "hw_", "hw_000000000000_" + "a" * 43, "HW", "hw_ü"])
+def test_what_is_no_key_is_refused(keys: Keys, changed: str) -> None:
+    keys.create("ci", [Scope.READ])
+    with pytest.raises(UnauthorizedError):
+        keys.principal(changed)
+
+
+def test_a_key_with_one_character_changed_is_refused(keys: Keys) -> None:
+    sent, _ = keys.create("ci", [Scope.READ])
+    for place in (3, 16, len(sent) - 2):
+        other = "a" if sent[place] != "a" else "b"
+        with pytest.raises(UnauthorizedError):
+            keys.principal(sent[:place] + other + sent[place + 1 :])
+
+
+def test_it_ends_by_itself_or_when_told(keys: Keys) -> None:
+    brief, _ = keys.create("brief", [Scope.READ], days=1e-9)
+    with pytest.raises(UnauthorizedError, match="expired"):
+        keys.principal(brief)
+    sent, _ = keys.create("long", [Scope.READ], days=None)
+    assert keys.principal(sent).name == "long"
+    assert keys.any_valid()
+    assert keys.revoke("long").state == "revoked"
+    with pytest.raises(UnauthorizedError, match="revoked"):
+        keys.principal(sent)
+    assert not keys.any_valid()
+    with pytest.raises(NotFoundError):
+        keys.revoke("long")
+    # Its name is free again, and its id says which of the two is meant.
+    again, key = keys.create("long", [Scope.READ])
+    assert keys.principal(again).name == "long"
+    assert keys.revoke(key.id).id == key.id
+    assert [key.state for key in keys.list()] == ["expired", "revoked", "revoked"]
+
+
+def test_what_another_process_revokes_is_refused_at_once(keys: Keys, store: AccessStore) -> None:
+    sent, _ = keys.create("ci", [Scope.READ])
+    other = AccessStore(store.path)
+    Keys(other).revoke("ci")
+    other.close()
+    with pytest.raises(UnauthorizedError):
+        keys.principal(sent)
+
+
+@pytest.mark.parametrize(
+    ("name", "scopes", "namespaces", "days"),
+    [
+        ("", [Scope.READ], ["*"], 1),
+        ("  ", [Scope.READ], ["*"], 1),
+        ("a\nb", [Scope.READ], ["*"], 1),
+        ("x" * 101, [Scope.READ], ["*"], 1),
+        ("ci", [], ["*"], 1),
+        ("ci", [Scope.READ], [], 1),
+        ("ci", [Scope.READ], [""], 1),
+        ("ci", [Scope.READ], ["*"], 0),
+        ("ci", [Scope.READ], ["*"], -1),
+        ("ci", [Scope.READ], ["*"], 1e9),
+        ("ci", [Scope.CYPHER], ["spark"], 1),
+        ("ci", [Scope.ADMIN], ["spark"], 1),
+        ("taken", [Scope.READ], ["*"], 1),
+    ],
+)
+def test_a_key_that_is_good_for_nothing_is_not_made(
+    keys: Keys, name: str, scopes: list[Scope], namespaces: list[str], days: float
+) -> None:
+    keys.create("taken", [Scope.READ])
+    with pytest.raises(QueryError):
+        keys.create(name, scopes, namespaces=namespaces, days=days)
+    assert len(keys.list()) == 1
+
+
+def test_two_that_make_the_same_name_at_once(tmp_path: Path) -> None:
+    made: list[str] = []
+    refused: list[Exception] = []
+
+    def make() -> None:
+        store = AccessStore(tmp_path / "access.db")
+        try:
+            made.append(Keys(store).create("ci", [Scope.READ])[0])
+        except QueryError as error:
+            refused.append(error)
+        finally:
+            store.close()
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(made), len(refused)) == (1, 3)
+
+
+def test_scopes() -> None:
+    assert scopes_of(["read", "admin"]) == [Scope.READ, Scope.ADMIN]
+    with pytest.raises(QueryError, match="'fly' is no scope"):
+        scopes_of(["fly"])
+    reader = Principal("r", frozenset({Scope.READ}))
+    reader.require(Scope.READ)
+    for scope in set(Scope) - {Scope.READ}:
+        with pytest.raises(ForbiddenError):
+            reader.require(scope)
+    for scope in Scope:
+        Principal("a", frozenset({Scope.ADMIN})).require(scope)
+    narrow = Principal("n", frozenset({Scope.CYPHER}), Sight(("a",)))
+    with pytest.raises(ForbiddenError, match="held to some namespaces"):
+        narrow.require(Scope.CYPHER)
+    assert EVERYTHING.everything

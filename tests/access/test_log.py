@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import threading
+
+import apsw
+import pytest
+
+from headwater.access.log import REFUSALS_PER_MINUTE_MAX, AccessLog
+from headwater.access.store import AccessStore
+from headwater.errors import QueryError, UnavailableError
+
+
+def test_newest_first_and_whole(log: AccessLog) -> None:
+    for number in range(5):
+        log.append("ci", "POST /cypher", "done", number=number, query="é\n" * 3)
+    assert [entry.detail["number"] for entry in log.entries()] == [4, 3, 2, 1, 0]
+    assert [entry.seq for entry in log.entries(first=2, before=4)] == [3, 2]
+    assert log.entries(first=0) == []
+    assert log.verify() == (5, None)
+    with pytest.raises(QueryError):
+        log.entries(first=-1)
+
+
+def test_an_entry_is_bounded(log: AccessLog) -> None:
+    log.append("ci", "POST /cypher", "done", query="x" * 1_000_000)
+    assert len(log.entries()[0].detail["query"]) == 2_000
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE entry SET who = 'x'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 1"]
+)
+def test_it_cannot_be_changed(log: AccessLog, store: AccessStore, statement: str) -> None:
+    log.append("ci", "a", "done")
+    with pytest.raises(UnavailableError), store.writing() as connection:
+        connection.execute(statement)
+    assert [entry.who for entry in log.entries()] == ["ci"]
+
+
+@pytest.mark.parametrize(
+    ("tampering", "broken"),
+    [
+        ("UPDATE entry SET who = 'somebody' WHERE seq = 2", 2),
+        ("UPDATE entry SET detail = '{}' WHERE seq = 3", 3),
+        ("UPDATE entry SET at = at + 1 WHERE seq = 1", 1),
+        ("DELETE FROM entry WHERE seq = 2", 3),
+        ("DELETE FROM entry WHERE seq = 1", 2),
+        ("UPDATE entry SET seq = 9 WHERE seq = 4", 9),
+    ],
+)
+def test_what_somebody_changes_in_the_file_is_found(
+    log: AccessLog, store: AccessStore, tampering: str, broken: int
+) -> None:
+    for number in range(4):
+        log.append("ci", "a", "done", number=number)
+    file = apsw.Connection(str(store.path))
+    file.execute("DROP TRIGGER entry_stays; DROP TRIGGER entry_kept;" + tampering)
+    file.close()
+    assert log.verify()[1] == broken
+
+
+def test_a_flood_of_refusals_is_counted_and_not_told(log: AccessLog) -> None:
+    for _ in range(REFUSALS_PER_MINUTE_MAX + 40):
+        log.refused("nobody", "GET /metrics", why="no key")
+    assert len(log.entries(first=1_000)) == REFUSALS_PER_MINUTE_MAX
+    log._minute -= 61.0
+    log.refused("nobody", "GET /metrics", why="no key")
+    assert log.entries()[0].detail["untold"] == 40
+    assert log.verify() == (REFUSALS_PER_MINUTE_MAX + 1, None)
+
+
+def test_many_at_once(store: AccessStore) -> None:
+    def write() -> None:
+        own = AccessStore(store.path)
+        for number in range(10):
+            AccessLog(own).append("ci", "a", "done", number=number)
+        own.close()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert AccessLog(store).verify() == (40, None)
