@@ -14,11 +14,12 @@ import base64
 import binascii
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.visible import hidden, visible
 from headwater.cypher.walk import CITING, HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore, timed_out
 from headwater.errors import QueryError, UnavailableError
 
@@ -30,6 +31,7 @@ EDGES_MAX = 50_000
 PAGE_NODES_MAX = 20_000
 PAGE_ROWS_MAX = 100_000
 WALK_SECONDS_MAX = 5.0
+_KINDS = ("datasets", "jobs", "answers", "artifacts", "runs")
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -71,20 +73,24 @@ def failed_runs(
     since: datetime | None = None,
     until: datetime | None = None,
     pipeline: str | None = None,
+    namespace: str | None = None,
     first: int = 20,
     after: str | None = None,
 ) -> FailedRunPage:
-    """Runs that failed at or after `since` and before `until`, newest failure first."""
+    """Runs that failed at or after `since` and before `until`, newest failure first; `pipeline` and `namespace` are
+    those of their job. Raises QueryError for a `first` out of bounds or an `after` that is no cursor."""
     if not 0 <= first <= PAGE_MAX:
-        raise QueryError(f"first {first} is not between 0 and {PAGE_MAX}")
+        raise QueryError(f"first {first} is not between 0 and {PAGE_MAX}", mend="Ask for more of them in pages.")
     cursor_at, cursor_urn = _read_cursor(after) if after else (_LATEST, "")
     rows = database.read(
         "read/failed_runs",
         since=since or _EARLIEST,
         until=until or _LATEST,
         pipeline=pipeline or "",
+        namespace=namespace or "",
         cursorAt=cursor_at,
         cursorUrn=cursor_urn,
+        sees=database.sight.regexes,
         limit=first + 1,
     )
     runs = [FailedRun(row["urn"], _cursor(row["failedAt"], row["urn"]), row["properties"]) for row in rows]
@@ -94,9 +100,9 @@ def failed_runs(
 def failed_downstream(
     database: Database, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Downstream]:
-    """What each of these failed runs touches, by urn of the run."""
+    """What each of these failed runs touches, by urn of the run, as far as it may be seen."""
     deadline = time.monotonic() + seconds
-    starts = {row["urn"]: row for row in database.read("read/failed_run_starts", urns=list(runs))}
+    starts = {row["urn"]: row for row in database.read("read/failed_run_starts", urns=visible(database, runs))}
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, deadline)
     begins = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
@@ -105,19 +111,29 @@ def failed_downstream(
     history = explore(database, HISTORY_DOWN, {urn: [urn] for urn in starts}, bounds, rows_max=PAGE_ROWS_MAX)
     cited, out_of_time = _stale_answers(database, starts, stale, deadline)
     for urn, walk in history.items():
-        cited[urn].update(_of_kind("answer", walk))
+        cited[urn].update(of_kind("answer", walk))
     citing = explore(database, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX)
-    return {
+    touched = {
         urn: Downstream(
-            datasets=_of_kind("dataset", stale[urn]),
-            jobs=_of_kind("job", stale[urn]),
-            answers=_of_kind("answer", citing[urn]),
-            artifacts=_of_kind("artifact", history[urn]),
-            runs=[other for other in _of_kind("run", history[urn]) if other != urn],
+            datasets=of_kind("dataset", stale[urn]),
+            jobs=of_kind("job", stale[urn]),
+            answers=of_kind("answer", citing[urn]),
+            artifacts=of_kind("artifact", history[urn]),
+            runs=[other for other in of_kind("run", history[urn]) if other != urn],
             reason=stale[urn].truncated or history[urn].truncated or citing[urn].truncated or out_of_time,
         )
         for urn in starts
     }
+    return _as_seen(database, touched)
+
+
+def _as_seen(database: Database, touched: dict[str, Downstream]) -> dict[str, Downstream]:
+    """The same without what may not be seen."""
+    unseen = hidden(database, (urn for one in touched.values() for kind in _KINDS for urn in getattr(one, kind)))
+    for one in touched.values():
+        for kind in _KINDS:
+            getattr(one, kind)[:] = [urn for urn in getattr(one, kind) if urn not in unseen]
+    return touched
 
 
 def _stale_answers(
@@ -125,7 +141,7 @@ def _stale_answers(
 ) -> tuple[dict[str, set[str]], str]:
     """For each run the answers that cite what is stale, and "time" when there was none left to look."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
-    datasets = sorted({urn for walk in stale.values() for urn in _of_kind("dataset", walk)})
+    datasets = sorted({urn for walk in stale.values() for urn in of_kind("dataset", walk)})
     started = [row["startedAt"] for row in starts.values() if row["startedAt"] is not None]
     if not datasets or not started:
         return answers, ""
@@ -143,7 +159,7 @@ def _stale_answers(
         citations[row["dataset"]].append(row)
     for urn, walk in stale.items():
         at = starts[urn]["startedAt"]
-        for dataset in _of_kind("dataset", walk):
+        for dataset in of_kind("dataset", walk):
             answers[urn].update(row["answer"] for row in citations[dataset] if _was_current(row, at))
     return answers, "edges" if len(rows) >= PAGE_ROWS_MAX else ""
 
@@ -153,10 +169,10 @@ def _was_current(citation: Row, at: datetime | None) -> bool:
     return at is None or citation["superseded"] is None or citation["superseded"] > at
 
 
-def _of_kind(kind: str, walk: Walk) -> list[str]:
+def of_kind(kind: str, walk: Walk | None) -> list[str]:
     """The nodes of one kind that a walk reached, nearest first."""
-    found: Iterable[str] = (urn for urn in walk.nodes if urn.startswith(f"{kind}:"))
-    return sorted(found, key=lambda urn: (walk.nodes[urn], urn))
+    nodes = walk.nodes if walk else {}
+    return sorted((urn for urn in nodes if urn.startswith(f"{kind}:")), key=lambda urn: (nodes[urn], urn))
 
 
 def _cursor(failed_at: datetime, urn: str) -> str:

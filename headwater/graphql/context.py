@@ -19,6 +19,7 @@ from strawberry.dataloader import DataLoader
 
 from headwater.access.events import judge
 from headwater.access.principal import Principal
+from headwater.cypher.consequences import Consequences, consequences
 from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
 from headwater.cypher.nodes import read_nodes
@@ -47,6 +48,7 @@ class Context:
         self._submit = submit
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
+        self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
         self.run_links = self._links("read/run_links")
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
@@ -81,6 +83,10 @@ class Context:
     def _downstream(self, urns: list[str]) -> list[Downstream]:
         touched = failed_downstream(self.database, urns)
         return [touched.get(urn) or Downstream([], [], [], [], []) for urn in urns]
+
+    def _consequences(self, urns: list[str]) -> list[Consequences]:
+        found = consequences(self.database, urns)
+        return [found.get(urn) or Consequences() for urn in urns]
 
     def _citations(self) -> DataLoader[str, list[str]]:
         def load(urns: list[str]) -> list[list[str]]:

@@ -11,15 +11,16 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import conformance, failures, lineage, schemas, search, symlinks
+from headwater.cypher import conformance, lineage, schemas, search, symlinks
 from headwater.cypher.lineage import DEPTH_DEFAULT
 from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
 from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
 from headwater.graphql.enums import Direction
+from headwater.graphql.failures import FailureQueries
 from headwater.graphql.fields import resolved
-from headwater.graphql.results import FailedRunConnection, Lineage, Node, Trace
+from headwater.graphql.results import Lineage, Node, Trace
 from headwater.graphql.symlinks import Symlink
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
@@ -53,7 +54,7 @@ First = Annotated[int, strawberry.argument(description="At most this many.")]
 
 
 @strawberry.type
-class Query:
+class Query(FailureQueries):
     @resolved("One run by its id. Null when it is unknown.")
     async def run(self, info: Info, run_id: str) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
@@ -81,27 +82,6 @@ class Query:
     async def answer(self, info: Info, answer_id: str) -> Answer | None:
         row = await info.context.nodes.load(answer_urn(answer_id))
         return Answer(urn=row["urn"], answer_id=row["answerId"]) if row else None
-
-    @resolved("Failed runs, newest failure first, and what each of them touches.")
-    async def failed_runs(
-        self,
-        info: Info,
-        since: Annotated[datetime | None, strawberry.argument(description="Failed then or later.")] = None,
-        until: Annotated[datetime | None, strawberry.argument(description="Failed before then.")] = None,
-        pipeline: Annotated[str | None, strawberry.argument(description="Only runs of this pipeline.")] = None,
-        first: First = 20,
-        after: Annotated[str | None, strawberry.argument(description="The cursor of the last run seen.")] = None,
-    ) -> FailedRunConnection:
-        page = await info.context.ask(
-            failures.failed_runs,
-            info.context.database,
-            since=since,
-            until=until,
-            pipeline=pipeline,
-            first=first,
-            after=after,
-        )
-        return FailedRunConnection.of(page, is_first=not after)
 
     @resolved("Where an answer came from: back to its raw sources, with every run between.")
     async def trace(self, info: Info, answer_id: str) -> Trace:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from headwater.cypher.database import Database
 from headwater.schema import native
-from tests.graphql.conftest import Ask, Served
+from tests.graphql.conftest import Ask
 from tests.stories import answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -86,62 +84,6 @@ def test_a_failed_grandchild_shows(database: Database, data: Ask) -> None:
         "hasFailedChild": True,
         "childFailures": 1,
     }
-
-
-@pytest.mark.usefixtures("told")
-def test_failed_runs(data: Ask) -> None:
-    query = """{ failedRuns { edges { cursor node { runId status failedAt error downstream {
-      datasets { namespace name } jobs { namespace name } answers { answerId content }
-      artifacts { name complete } runs { runId } truncated truncatedBy } } }
-      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
-    found = data(query)["failedRuns"]
-    (edge,) = found["edges"]
-    assert edge["node"] == {
-        "runId": "build-2",
-        "status": "FAIL",
-        "failedAt": "2026-01-01T00:31:00Z",
-        "error": "disk full",
-        "downstream": {
-            "datasets": [{"namespace": "db", "name": "b"}, {"namespace": "db", "name": "d"}],
-            "jobs": [{"namespace": "etl", "name": "publish"}],
-            "answers": [{"answerId": "report", "content": "churn fell"}],
-            "artifacts": [{"name": "b", "complete": False}],
-            "runs": [],
-            "truncated": False,
-            "truncatedBy": None,
-        },
-    }
-    assert found["pageInfo"] == {
-        "hasNextPage": False,
-        "hasPreviousPage": False,
-        "startCursor": edge["cursor"],
-        "endCursor": edge["cursor"],
-    }
-
-
-def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
-    tell(database, *(run(f"f{n}", f"p{n % 2}", [], ["d"], minute=n // 3, status="FAIL") for n in range(9)))
-    query = """query ($after: String, $pipeline: String, $since: DateTime, $until: DateTime) {
-      failedRuns(first: 4, after: $after, pipeline: $pipeline, since: $since, until: $until) {
-        edges { node { runId } } pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
-    seen: list[str] = []
-    pages: list[tuple[bool, bool]] = []
-    after = None
-    for _ in range(3):
-        page = data(query, after=after)["failedRuns"]
-        seen.extend(edge["node"]["runId"] for edge in page["edges"])
-        pages.append((page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]))
-        after = page["pageInfo"]["endCursor"]
-    assert seen == ["f6", "f7", "f8", "f3", "f4", "f5", "f0", "f1", "f2"]
-    assert pages == [(False, True), (True, True), (True, False)]
-
-    def ids(**variables: Any) -> list[str]:
-        return [edge["node"]["runId"] for edge in data(query, **variables)["failedRuns"]["edges"]]
-
-    assert ids(pipeline="p1") == ["f7", "f3", "f5", "f1"]
-    assert ids(since="2026-01-01T00:03:00+00:00") == ["f6", "f7", "f8"]
-    assert ids(until="2026-01-01 00:02") == ["f0", "f1", "f2"]
-    assert ids(until="2026-01-01T02:02:00+02:00") == ["f0", "f1", "f2"]
 
 
 @pytest.mark.usefixtures("told")
@@ -256,35 +198,3 @@ def test_names_of_any_kind(database: Database, data: Ask) -> None:
     hashed = found["outputs"][0]["urn"]
     assert len(hashed) < 100
     assert data("query ($u: String) { dataset(urn: $u) { name } }", u=hashed)["dataset"]["name"] == "y" * 3_000
-
-
-class Counted(Database):
-    """The real database, counting what is asked of it."""
-
-    def __init__(self, database: Database) -> None:
-        self.__dict__.update(database.__dict__)
-        self.asked: list[str] = []
-
-    def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
-        self.asked.append(name)
-        return super().read(name, **options)
-
-
-def test_a_list_costs_no_statement_per_row(database: Database, served: Served) -> None:
-    from starlette.testclient import TestClient
-
-    from headwater.graphql.app import graphql_routes
-
-    tell(database, *(run(f"f{n:02d}", f"p{n}", [f"i{n}"], [f"o{n}"], minute=n, status="FAIL") for n in range(40)))
-
-    async def submit(_: list[dict[str, Any]]) -> None:
-        raise AssertionError("nothing is submitted here")
-
-    counted = Counted(database)
-    query = """{ failedRuns(first: 40) { edges { node { runId inputs { name } outputs { name } job { name }
-      hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } } } } }"""
-    with TestClient(served(graphql_routes(counted, submit))) as client:
-        found = client.post("/graphql", json={"query": query}).json()["data"]["failedRuns"]["edges"]
-    assert len(found) == 40
-    assert found[0]["node"]["inputs"] == [{"name": "i39"}]
-    assert len(counted.asked) < 15, counted.asked
