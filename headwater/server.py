@@ -25,7 +25,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.access import http as access
-from headwater.access.guard import Guard
+from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.store import AccessStore
@@ -40,6 +40,7 @@ from headwater.ingest.appender import Appender
 from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
 from headwater.ingest.spool import Spool
+from headwater.rest.app import rest_routes
 from headwater.schema.events import parse
 from headwater.settings import LOOPBACK, Settings
 from headwater.web import problem
@@ -106,6 +107,7 @@ def create_app(settings: Settings) -> Starlette:
         *health.routes(database, own_spool),
         *access.routes(guard.keys, guard.log),
         *graphql_routes(database, submit, refused),
+        *rest_routes(lambda request: database.seen_by(principal_of(request).sight), submit),
         Route("/", _welcome),
     ]
     app = Starlette(

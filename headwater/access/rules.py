@@ -25,6 +25,8 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     # The page asks with the reader's own key, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
+    **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
+    **{f"{prefix}/lineage/{{id}}": _READ for prefix in ("", "/v1")},
     "/access/keys": {"GET": Scope.ADMIN},
     "/access/log": {"GET": Scope.ADMIN},
 }

@@ -4,12 +4,13 @@ Nodes (every one has `urn`; those made from facts have them as JSON in `facts`, 
 
 | label | properties |
 |---|---|
-| Dataset | namespace, name, firstSeen, lastSeen, columns (names, in order), schema (JSON), type, subType, |
+| Dataset | namespace, name, guid (UUIDv5 of the urn), firstSeen, lastSeen, |
+| | columns (names, in order), schema (JSON), type, subType, |
 | | description, owners, tags, sourceName, sourceUri, storage, fileFormat, catalog, hierarchy, |
 | | lifecycle (what was last done to it), lifecycleAt, droppedAt (when that was a DROP) |
 | Symlink | namespace, name: another name of a dataset, with what was said under it in `facts` |
 | SchemaVersion | hash, fields (JSON: names and types, in order), columns (names); shared by whatever has that schema |
-| Job | namespace, name, firstSeen, lastSeen, type, processing, integration, sql, language, sourceCode, codeUrl, |
+| Job | namespace, name, guid, firstSeen, lastSeen, type, processing, integration, sql, language, sourceCode, codeUrl, |
 | | codeRepo, codePath, codeVersion, codeBranch, description, owners, tags, |
 | | declaresInputs, declaresOutputs (whether a JobEvent ever told) |
 | PipelineRun | runId, runUuid (only when runId is no UUID), pipelineName, namespace, status, startedAt, finishedAt, |
@@ -35,7 +36,8 @@ Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker coun
 
 Edges. History, what happened:
 
-    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes, partitions, subset
+    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes, partitions, subset,
+                                                                            assertions, metrics (JSON, as sent)
     (PipelineRun)-[:FEEDS]->(PipelineRun)                                   data that took no way over a dataset
     (PipelineRun)-[:DROPPED]->(Dataset)
     (Source|Artifact|Answer|Column)-[:CITED_BY]->(Answer)                   pinned: cited as that very version

@@ -9,6 +9,7 @@ facets to carry one), so that anything which can send an OpenLineage event can a
 | `headwater_source` | dataset event | one capture of a dataset nothing known produced |
 | `headwater_artifact` | dataset event | a version of a dataset, and the run that produced it |
 | `headwater_symlinks` | dataset event | that other names are the same dataset, or are not, decided by hand |
+| `headwater_asset` | dataset and job event | where a registered asset is written down: a file, a table, a DAG |
 | `headwater_run` | run event | code version and trigger of a run |
 """
 
@@ -33,6 +34,7 @@ SOURCE_FACET = "headwater_source"
 ARTIFACT_FACET = "headwater_artifact"
 RUN_FACET = "headwater_run"
 SYMLINKS_FACET = "headwater_symlinks"
+ASSET_FACET = "headwater_asset"
 
 # The seed's status words beside OpenLineage's own.
 STATUS_EVENT_TYPES = {
@@ -163,6 +165,45 @@ def symlinks_event(
     fields = {key: [{**name} for name in names] or None for key, names in (("same", same), ("apart", apart))}
     facets = {SYMLINKS_FACET: _facet(SYMLINKS_FACET, fields)}
     return _dataset_event(dataset["namespace"], dataset["name"], facets, event_time)
+
+
+def asset_events(
+    name: str,
+    *,
+    asset_type: str,
+    source_ref: str,
+    namespace: str = DEFAULT_NAMESPACE,
+    upstream: Sequence[DatasetName] = (),
+    is_process: bool = False,
+    was_process: bool = False,
+    event_time: str | None = None,
+) -> list[Event]:
+    """A registered asset and all that it is made from: the newest registration replaces those before.
+
+    Every asset is a dataset of its name. One that is a process (a DAG, a Spark job) is also a job of its name, which
+    reads what is upstream and makes that dataset, so that an asset may be named as upstream of others before anybody
+    knows what it is. `was_process` withdraws what such a job declared.
+    """
+    told = _facet(ASSET_FACET, {"sourceRef": source_ref})
+    sources = [{"namespace": one["namespace"], "name": one["name"], "type": "DATASET"} for one in upstream]
+    own = {"namespace": namespace, "name": name}
+    facets = {
+        ASSET_FACET: told,
+        "datasetType": _facet("datasetType", {"datasetType": asset_type.upper()}),
+        "lineage": _facet("lineage", {**own, "type": "DATASET", "inputs": [] if is_process else sources}),
+    }
+    events = [_dataset_event(namespace, name, facets, event_time)]
+    if is_process or was_process:
+        entries = [{**own, "type": kind, "inputs": sources} for kind in ("JOB", "DATASET")]
+        kind = {"processingType": "BATCH", "integration": "HEADWATER", "jobType": asset_type.upper()}
+        job_facets = {
+            ASSET_FACET: told,
+            "jobType": _facet("jobType", kind),
+            "lineage": _facet("lineage", {"entries": entries if is_process else []}),
+        }
+        body = {"job": {**own, "facets": job_facets}, "inputs": [], "outputs": []}
+        events.append(_event("JobEvent", event_time, body))
+    return events
 
 
 def _input(dataset: DatasetName) -> Event:

@@ -22,7 +22,7 @@ from headwater.ingest.facets import (
 from headwater.ingest.project.values import Properties, count_of, seen, tag_words, text_of, time_at, time_of
 from headwater.schema import native
 from headwater.schema.facts import DatasetFacts, Name
-from headwater.schema.urns import column_urn, dataset_urn, shown, source_urn
+from headwater.schema.urns import column_urn, dataset_urn, guid_of, shown, source_urn
 
 NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
 
@@ -42,6 +42,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
     node = {
         "namespace": shown(name.namespace),
         "name": shown(name.name),
+        "guid": guid_of(dataset_urn(name.namespace, name.name)),
         **seen(facts.span),
         "columns": list(fields) or None,
         "schema": msgspec.json.encode(fields).decode() if fields else None,

@@ -14,7 +14,7 @@ from headwater.ingest.facets import (
 )
 from headwater.ingest.project.values import Properties, seen, tag_words, text_of
 from headwater.schema.facts import JobFacts
-from headwater.schema.urns import shown
+from headwater.schema.urns import guid_of, job_urn, shown
 
 
 def job_properties(facts: JobFacts) -> Properties:
@@ -29,6 +29,7 @@ def job_properties(facts: JobFacts) -> Properties:
     return {
         "namespace": shown(facts.job.namespace),
         "name": shown(facts.job.name),
+        "guid": guid_of(job_urn(facts.job.namespace, facts.job.name)),
         **seen(facts.span),
         "type": kind.job_type if kind else None,
         "processing": kind.processing_type if kind else None,

@@ -1,0 +1,163 @@
+"""Registering an asset: the events it becomes, and the wait until the graph has them.
+
+A registration is answered once it is on disk, like every event. Who asks at once should find it: the registrations of
+this process that the graph does not show yet are remembered for a short while, and a question waits for them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+
+from headwater.cypher.assets import AmbiguousError, asset_id, named, own_urn, upstream_urn
+from headwater.cypher.database import Database
+from headwater.errors import UnavailableError
+from headwater.rest.operations import ArgumentError
+from headwater.schema import native
+from headwater.schema.urns import job_urn, parse_urn
+
+# An asset of one of these types is a process: what does something. Any other is data.
+PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
+
+WAIT_SECONDS_MAX = 2.0
+WAITING_MAX = 10_000
+_POLL_SECONDS = 0.02
+# Neo4j shows a commit piece by piece: a node may be found some milliseconds before the edges beside it.
+_SETTLE_SECONDS = 0.03
+
+
+class Upstream(msgspec.Struct):
+    """An asset that another is made from. `known`: anything is known of it but its name."""
+
+    id: str
+    name: str
+    known: bool
+
+
+class Registration(msgspec.Struct, kw_only=True):
+    """An asset with what it is made from, as names were understood."""
+
+    name: str
+    namespace: str
+    asset_type: str
+    source_ref: str
+    upstream: dict[str, str]  # name as it was sent -> urn
+    known: Mapping[str, bool]
+    was_process: bool
+
+    @property
+    def urn(self) -> str:
+        return own_urn(self.name, self.namespace)
+
+    def events(self, event_time: str) -> list[native.Event]:
+        """What is told to the spool."""
+        return native.asset_events(
+            self.name,
+            asset_type=self.asset_type,
+            source_ref=self.source_ref,
+            namespace=self.namespace,
+            upstream=[_halves(urn) for urn in self.upstream.values()],
+            is_process=self.asset_type in PROCESS_TYPES,
+            was_process=self.was_process,
+            event_time=event_time,
+        )
+
+    def shown_upstream(self) -> list[Upstream]:
+        return [Upstream(asset_id(urn), name, self.known.get(urn, False)) for name, urn in self.upstream.items()]
+
+
+def understand(
+    database: Database, *, name: str, namespace: str, asset_type: str, source_ref: str, upstream: Sequence[str]
+) -> Registration:
+    """What a registration means by its names. Raises ArgumentError that names the field.
+
+    Without Neo4j nothing is known by name, and every upstream name is one of this namespace."""
+    try:
+        known = named(database, [name, *upstream])
+    except UnavailableError:
+        known = {one: {} for one in (name, *upstream)}
+    own = own_urn(name, namespace)
+    found: dict[str, str] = {}
+    for index, one in enumerate(dict.fromkeys(upstream)):
+        try:
+            found[one] = one if _is_dataset_urn(one) else upstream_urn(one, known[one], namespace)
+        except AmbiguousError as error:
+            raise ArgumentError(error.message, field=f"upstream_assets[{index}]", mend=error.mend) from error
+        if found[one] == own:
+            raise ArgumentError("an asset is not made from itself", field=f"upstream_assets[{index}]")
+    jobs = _jobs_of(database, job_urn(*parse_urn(own).parts) if parse_urn(own).parts else "")
+    told = {urn: is_told for urns in known.values() for urn, is_told in urns.items()}
+    return Registration(
+        name=name,
+        namespace=namespace,
+        asset_type=asset_type,
+        source_ref=source_ref,
+        upstream=found,
+        known=told,
+        was_process=jobs,
+    )
+
+
+def _is_dataset_urn(text: str) -> bool:
+    return text.startswith("dataset:") and text.count(":") == 2
+
+
+def _jobs_of(database: Database, urn: str) -> bool:
+    try:
+        return bool(urn and database.read("read/nodes", urns=[urn]))
+    except UnavailableError:
+        return False
+
+
+def _halves(urn: str) -> dict[str, str]:
+    namespace, name = parse_urn(urn).parts
+    return {"namespace": namespace, "name": name}
+
+
+class Waiting:
+    """The registrations that the graph does not show yet, by urn, with the time of their events."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._at: dict[str, tuple[datetime, float]] = {}
+
+    def add(self, urn: str, event_time: str) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if len(self._at) < WAITING_MAX:
+                self._at[urn] = (datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX)
+
+    def settle(self, database: Database) -> None:
+        """Wait until the graph shows what was registered here before, or until that has had its time."""
+        waited = False
+        while pending := self._pending():
+            shown = {
+                row["urn"]
+                for row in database.read("read/nodes", urns=sorted(pending))
+                if _since(row["properties"].get("lastSeen"), pending[row["urn"]])
+            }
+            with self._lock:
+                for urn in shown:
+                    if self._at.get(urn, (None, 0))[0] == pending[urn]:
+                        del self._at[urn]
+            if shown >= pending.keys():
+                time.sleep(_SETTLE_SECONDS)
+                return
+            waited = True
+            time.sleep(_POLL_SECONDS)
+        if waited:
+            time.sleep(_SETTLE_SECONDS)
+
+    def _pending(self) -> dict[str, datetime]:
+        now = time.monotonic()
+        with self._lock:
+            self._at = {urn: entry for urn, entry in self._at.items() if entry[1] > now}
+            return {urn: at for urn, (at, _) in self._at.items()}
+
+
+def _since(seen: datetime | None, at: datetime) -> bool:
+    return seen is not None and seen >= at - timedelta(microseconds=1)

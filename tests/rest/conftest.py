@@ -1,0 +1,59 @@
+"""REST over the real Neo4j; what is submitted is folded into it at once, by the real fold and writer. Who asks may see
+what the header `x-sight` says, everything without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import anyio.to_thread
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headwater.access.guard import principal_of
+from headwater.access.principal import ANYBODY, Principal
+from headwater.access.principal import Scope as KeyScope
+from headwater.cypher.database import Database
+from headwater.rest.app import rest_routes
+from headwater.schema.sight import Sight
+from tests.stories import tell
+
+
+class Known:
+    """Whoever asks is who the header says."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            patterns = Request(scope).headers.get("x-sight")
+            scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
+            who = ANYBODY if patterns is None else Principal("tests", scopes, Sight(tuple(patterns.split(","))))
+            scope.setdefault("state", {})["principal"] = who
+        await self._app(scope, receive, send)
+
+
+def make_application(database: Database) -> Starlette:
+    async def submit(events: list[dict[str, Any]]) -> None:
+        await anyio.to_thread.run_sync(tell, database, events)
+
+    def reader(request: Request) -> Database:
+        return database.seen_by(principal_of(request).sight)
+
+    return Starlette(routes=rest_routes(reader, submit), middleware=[Middleware(Known)])
+
+
+@pytest.fixture(scope="session")
+def application(database: Database) -> Starlette:
+    return make_application(database)
+
+
+@pytest.fixture(scope="module")
+def client(application: Starlette) -> Iterator[TestClient]:
+    with TestClient(application) as client:
+        yield client

@@ -1,0 +1,243 @@
+"""Registered assets over REST: registering, trees, and every way in which they may be asked for wrongly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.cypher.assets import asset_id
+from headwater.cypher.database import Database
+from headwater.schema.urns import dataset_urn
+from tests.scenes import dataset_event
+from tests.stories import run, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+Json = dict[str, Any]
+
+
+def register(client: TestClient, name: str, *upstream: str, kind: str = "table", **more: Any) -> Json:
+    new = {"asset_type": kind, "name": name, "source_ref": f"refs/{name}", "upstream_assets": list(upstream), **more}
+    answer = client.post("/v1/lineage/trace", json=new)
+    assert answer.status_code == 201, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def ask(client: TestClient, id: str, direction: str = "downstream", **params: Any) -> Json:
+    answer = client.get(f"/v1/lineage/{id}", params={"direction": direction, **params})
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+def shown(node: Json, way: str = "downstream") -> Any:
+    """A tree as nested (type, name, children); a reference as its name."""
+    if node.get("ref"):
+        return node["name"]
+    return (node["asset_type"], node["name"], [shown(child, way) for child in node[way]])
+
+
+def story(client: TestClient) -> Json:
+    first = register(client, "raw_orders")
+    register(client, "stg_orders", "raw_orders", kind="dbt_model")
+    register(client, "fct_orders", "stg_orders", kind="dbt_model")
+    register(client, "daily_revenue_report", "fct_orders", kind="dag")
+    register(client, "customer_ltv_model", "fct_orders", kind="spark_job")
+    return first
+
+
+def test_the_story_of_the_orders_as_trees(client: TestClient) -> None:
+    first = story(client)
+    assert first["id"] == asset_id(dataset_urn("default", "raw_orders"))
+    found = ask(client, first["id"], depth=10)
+    assert shown(found["graph"]) == (
+        "table",
+        "raw_orders",
+        [
+            (
+                "dbt_model",
+                "stg_orders",
+                [
+                    (
+                        "dbt_model",
+                        "fct_orders",
+                        [("dag", "daily_revenue_report", []), ("spark_job", "customer_ltv_model", [])],
+                    )
+                ],
+            )
+        ],
+    )
+    assert (found["node_count"], found["truncated"]) == (5, None)
+    upward = ask(client, "customer_ltv_model", "upstream")
+    assert shown(upward["graph"], "upstream") == (
+        "spark_job",
+        "customer_ltv_model",
+        [("dbt_model", "fct_orders", [("dbt_model", "stg_orders", [("table", "raw_orders", [])])])],
+    )
+    assert "downstream" not in upward["graph"]
+    both = ask(client, "stg_orders", "both")["graph"]
+    assert [child["name"] for child in both["downstream"]] == ["fct_orders"]
+    assert [child["name"] for child in both["upstream"]] == ["raw_orders"]
+
+
+def test_a_depth_cuts_the_tree_and_says_so(client: TestClient) -> None:
+    found = ask(client, story(client)["id"], depth=1)
+    assert shown(found["graph"]) == ("table", "raw_orders", [("dbt_model", "stg_orders", [])])
+    assert found["truncated"] == "depth"
+
+
+def test_registering_again_is_the_same_asset_and_replaces_its_upstream(client: TestClient) -> None:
+    first = register(client, "c", "a", "b")
+    assert register(client, "c", "a", "b")["id"] == first["id"]
+    register(client, "c", "b")
+    assert shown(ask(client, "c", "upstream")["graph"], "upstream") == ("table", "c", [("unknown", "b", [])])
+    register(client, "c")
+    assert shown(ask(client, "c", "upstream")["graph"], "upstream") == ("table", "c", [])
+    assert shown(ask(client, "a")["graph"]) == ("unknown", "a", [])
+
+
+@pytest.mark.parametrize(("before", "after"), [("table", "dag"), ("dag", "table"), ("spark_job", "dag")])
+def test_an_asset_may_turn_out_to_be_something_else(client: TestClient, before: str, after: str) -> None:
+    register(client, "x", "a", kind=before)
+    register(client, "y", "x")
+    register(client, "x", "b", kind=after)
+    assert shown(ask(client, "y", "upstream")["graph"], "upstream") == (
+        "table", "y", [(after, "x", [("unknown", "b", [])])],
+    )  # fmt: skip
+    assert shown(ask(client, "a")["graph"]) == ("unknown", "a", [])
+
+
+def test_a_placeholder_fills_in_later_whatever_it_turns_out_to_be(client: TestClient) -> None:
+    child = register(client, "report", "later")
+    assert [(one["name"], one["known"]) for one in child["upstream_assets"]] == [("later", False)]
+    assert shown(ask(client, "later")["graph"]) == ("unknown", "later", [("table", "report", [])])
+    placeholder = child["upstream_assets"][0]["id"]
+    assert register(client, "later", "raw", kind="dag")["id"] == placeholder
+    assert shown(ask(client, placeholder)["graph"]) == ("dag", "later", [("table", "report", [])])
+    assert shown(ask(client, "raw")["graph"]) == ("unknown", "raw", [("dag", "later", [("table", "report", [])])])
+    assert register(client, "report", "later")["upstream_assets"][0]["known"] is True
+
+
+def test_a_cycle_ends(client: TestClient) -> None:
+    register(client, "a", "b")
+    register(client, "b", "a", kind="dag")
+    assert shown(ask(client, "a")["graph"]) == ("table", "a", [("dag", "b", ["a"])])
+    assert shown(ask(client, "a", "upstream")["graph"], "upstream") == ("table", "a", [("dag", "b", ["a"])])
+
+
+def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
+    register(client, "top")
+    for level in range(6):
+        above = "top" if level == 0 else f"bottom{level - 1}"
+        register(client, f"left{level}", above)
+        register(client, f"right{level}", above)
+        register(client, f"bottom{level}", f"left{level}", f"right{level}")
+    found = ask(client, "top", depth=50)
+    counted: dict[str, list[bool]] = {}
+    waiting = [found["graph"]]
+    while waiting:
+        node = waiting.pop()
+        counted.setdefault(node["name"], []).append(bool(node.get("ref")))
+        waiting.extend(node.get("downstream", []))
+    # 2^6 ways lead from the top to the bottom; each asset is expanded once, and each edge is in the tree once.
+    assert len(counted) == found["node_count"] == 19
+    assert all(sorted(seen)[0] is False and sum(not ref for ref in seen) == 1 for seen in counted.values())
+    assert sum(map(len, counted.values())) == 1 + 6 * 4
+    assert found["truncated"] is None
+
+
+def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(client: TestClient, database: Database) -> None:
+    tell(database, run("r", "load", ["raw"], ["orders"]))
+    mart = register(client, "mart", "orders")
+    assert mart["upstream_assets"] == [{"id": asset_id(dataset_urn("db", "orders")), "name": "orders", "known": True}]
+    assert shown(ask(client, dataset_urn("db", "raw"))["graph"]) == (
+        "dataset", "raw", [("job", "load", [("dataset", "orders", [("table", "mart", [])])])],
+    )  # fmt: skip
+
+
+def test_a_name_that_several_assets_have_is_called_ambiguous(client: TestClient, database: Database) -> None:
+    tell(database, [dataset_event("t", namespace="one"), dataset_event("t", namespace="two")])
+    answer = client.post("/v1/lineage/trace", json={"asset_type": "table", "name": "m", "upstream_assets": ["x", "t"]})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(
+        "upstream_assets[1]: 2 assets are called 't': dataset:one:t, dataset:two:t."
+    )
+    asked = client.get("/v1/lineage/t")
+    assert (asked.status_code, "2 assets are called 't'" in asked.json()["detail"]) == (409, True)
+    by_urn = register(client, "m", "dataset:two:t")
+    assert by_urn["upstream_assets"][0]["id"] == asset_id("dataset:two:t")
+    # Who sees one of them only has no choice to make, and does not hear of the other.
+    seen = client.get("/v1/lineage/t", headers={"x-sight": "one"})
+    assert (seen.status_code, seen.json()["id"]) == (200, asset_id("dataset:one:t"))
+    # The asset of the own namespace comes before those of others.
+    own = register(client, "t")
+    assert client.get("/v1/lineage/t").json()["id"] == own["id"]
+
+
+def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Database) -> None:
+    tell(database, run("r", "load", ["raw"], ["orders"]))
+    hidden = {"x-sight": "default"}
+    for reference in (asset_id(dataset_urn("db", "orders")), dataset_urn("db", "orders"), "orders"):
+        answer = client.get(f"/v1/lineage/{reference}", headers=hidden)
+        unknown = client.get("/v1/lineage/nothing", headers=hidden)
+        assert (answer.status_code, unknown.status_code) == (404, 404)
+        assert answer.json()["detail"] == unknown.json()["detail"].replace("nothing", reference)
+    new = {"asset_type": "table", "name": "m", "upstream_assets": ["orders"]}
+    assert client.post("/v1/lineage/trace", json=new, headers=hidden).json()["upstream_assets"][0]["known"] is False
+    foreign = client.post("/v1/lineage/trace", json={**new, "namespace": "db"}, headers=hidden)
+    assert (foreign.status_code, "not for namespace 'db'" in foreign.json()["detail"]) == (403, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ({"name": 7}, "name: expected `str`, got `int`"),
+        ({"name": None}, "name: expected `str`, got `null`"),
+        ({"name": ""}, "name: expected `str` of length >= 1"),
+        ({"name": " "}, "name: expected `str` matching"),
+        ({"name": "a\x00b"}, "name: expected `str` matching"),
+        ({"asset_type": "no type!"}, "asset_type: expected `str` matching"),
+        ({"asset_type": "Unknown"}, "asset_type: 'Unknown' is the type of what nobody registered"),
+        ({"upstream_assets": "raw"}, "upstream_assets: expected `array`, got `str`"),
+        ({"upstream_assets": ["a", 7]}, "upstream_assets[1]: expected `str`, got `int`"),
+        ({"upstream_assets": ["a", "me"]}, "upstream_assets[1]: an asset is not made from itself"),
+        ({"source_ref": ["x"]}, "source_ref: expected `str`, got `array`"),
+    ],
+)
+def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, detail: str) -> None:
+    answer = client.post("/v1/lineage/trace", json={"asset_type": "table", "name": "me", **change})
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(detail)
+
+
+def test_what_is_missing_is_named(client: TestClient) -> None:
+    assert client.post("/v1/lineage/trace", json={"asset_type": "table"}).json() == {"detail": "name: it is missing"}
+    for body in (b"", b"{", b"\xff", b'{"name": "\\ud800", "asset_type": "table"}', b"{" * 100_000):
+        answer = client.post("/v1/lineage/trace", content=body)
+        assert (answer.status_code, answer.json()["detail"]) == (422, "body: the body is not JSON"), body[:20]
+    too_large = client.post("/v1/lineage/trace", content=b" " * 300_000)
+    assert (too_large.status_code, "larger than" in too_large.json()["detail"]) == (413, True)
+
+
+def test_a_wrong_question_is_told_what_is_wrong(client: TestClient) -> None:
+    register(client, "a")
+    for params, detail in (
+        ({"direction": "sideways"}, "direction: invalid enum value 'sideways'"),
+        ({"depth": "0"}, "depth: expected `int` >= 1"),
+        ({"depth": "51"}, "depth: expected `int` <= 50"),
+        ({"depth": "deep"}, "depth: expected `int`, got `str`"),
+    ):
+        answer = client.get("/v1/lineage/a", params=params)
+        assert (answer.status_code, answer.json()["detail"]) == (422, detail)
+    for unknown in ("asset_0000000000000000", "dataset:x:y", "dataset:x", "run:x", "job:%20", "answer:x"):
+        answer = client.get(f"/v1/lineage/{unknown}")
+        assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (404, True)
+
+
+def test_it_is_the_same_without_the_prefix(client: TestClient) -> None:
+    new = {"asset_type": "table", "name": "plain"}
+    assert client.post("/lineage/trace", json=new).status_code == 201
+    assert client.get("/lineage/plain/").json() == client.get("/v1/lineage/plain").json()
