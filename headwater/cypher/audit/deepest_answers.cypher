@@ -1,13 +1,13 @@
 // The answers with the longest way to a raw source, counted in runs: the ones most exposed to somebody else's
-// failure.
+// failure. Only the newest answers are looked at.
 // access: read
-// params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 20
+// params: $since DATETIME = "1970-01-01T00:00:00Z", $newest INTEGER = 200, $limit INTEGER = 20
 // returns: hops, answerId, generatedAt, source
 // example: headwater cypher deepest_answers --param since=2026-01-01
 CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (a:Answer)
 WHERE a.generatedAt >= $since
-WITH a ORDER BY a.generatedAt DESC LIMIT 200
+WITH a ORDER BY a.generatedAt DESC LIMIT $newest
 MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
   ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
     WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }

@@ -1,25 +1,37 @@
-// Answers whose provenance has a hole: they cite nothing at all, or a version whose run failed, is unfinished or
-// was never heard of, or one that came out of nothing.
+// Answers whose provenance has a hole: they cite nothing at all, or somewhere on the way back, at most 30 runs deep,
+// there is a version whose run failed, is unfinished or was never heard of, or one that came out of nothing. Only the
+// newest answers are looked at.
 // access: read
-// params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 100
-// returns: generatedAt, answerId, cited, why
+// params: $since DATETIME = "1970-01-01T00:00:00Z", $newest INTEGER = 1000, $limit INTEGER = 100
+// returns: generatedAt, answerId, hops, version, runId, why
 // example: headwater cypher incomplete_answers --param since=2026-01-01
+CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (a:Answer)
 WHERE a.generatedAt >= $since
+WITH a ORDER BY a.generatedAt DESC, a.urn LIMIT $newest
 CALL (a) {
   WITH a WHERE NOT EXISTS { ()-[:CITED_BY]->(a) }
-  RETURN null AS cited, 'it cites nothing' AS why
-  UNION
-  MATCH (v:Artifact)-[:CITED_BY]->(a)
+  RETURN null AS hops, null AS v, null AS r, 'it cites nothing' AS why
+  UNION ALL
+  MATCH way = ANY SHORTEST (a)<-[:CITED_BY]-(cited:Source|Artifact)
+    ((made:Artifact)<-[:PRODUCED]-(run:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)
+      WHERE NOT EXISTS { (made)-[:DERIVED_FROM]->()-[:FEEDS]->(run) }
+        OR EXISTS { (made)-[:DERIVED_FROM]->(read) }){0,30}(v:Artifact)
   OPTIONAL MATCH (r:PipelineRun)-[:PRODUCED]->(v)
-  WITH v, r, CASE
-    WHEN r IS NULL THEN 'the run that made it was never heard of'
-    WHEN r.status <> 'COMPLETE' THEN 'the run that made it is ' + r.status
-    WHEN NOT EXISTS { (:Source|Artifact)-[:FEEDS]->(r) } THEN 'the run that made it read nothing'
+  WITH size(run) AS hops, v, r, CASE
+    WHEN r IS NULL OR r.status IS NULL THEN 'the run that made it was never heard of'
+    WHEN v.complete THEN null
+    ELSE 'the run that made it is ' + r.status
+  END AS why
+  WITH hops, v, r, CASE
+    WHEN why IS NULL AND NOT EXISTS { (:Source|Artifact|PipelineRun)-[:FEEDS]->(r) }
+      THEN 'the run that made it read nothing'
+    ELSE why
   END AS why
   WHERE why IS NOT NULL
-  RETURN v.namespace + ' ' + v.name AS cited, why
+  RETURN hops, v, r, why
 }
-RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, cited, why
-ORDER BY generatedAt DESC, answerId, cited
+RETURN a.generatedAt AS generatedAt, a.answerId AS answerId, hops, v.namespace + ' ' + v.name AS version,
+  v.runId AS runId, why
+ORDER BY generatedAt DESC, answerId, hops, version, runId
 LIMIT $limit

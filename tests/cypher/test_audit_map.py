@@ -1,0 +1,123 @@
+"""What auditors ask of the map, on one history: coverage, owners, orphans, dense nodes, longest chains, crossings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headwater.cypher.audit import run_audit
+from headwater.cypher.database import Database
+from tests.canonical import empty
+from tests.scenes import columns, dataset, dataset_event, job_event, parent, run_event, told
+
+pytestmark = pytest.mark.neo4j
+
+
+def owner(name: str) -> dict[str, Any]:
+    return {"ownership": {"owners": [{"name": name}]}}
+
+
+@pytest.fixture(scope="module")
+def wired(database: Database) -> Database:
+    """raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a circle p -> q -> p."""
+    known = {**owner("rita"), "documentation": {"description": "as it came"}}
+    empty(database)
+    told(
+        database,
+        [
+            run_event(
+                "r1",
+                minute=1,
+                job="ingest",
+                inputs=[dataset("raw", known, side="input")],
+                outputs=[dataset("a", columns(id=[("raw", "id")]))],
+                job_facets=owner("ada"),
+            ),
+            run_event("d1", minute=9, job="dag", job_facets=owner("dora")),
+            run_event("r2", minute=2, job="clean", inputs=["a"], outputs=["b"], facets=parent("d1", "dag")),
+            run_event("r3", minute=3, job="join", inputs=["b", "raw"], outputs=["c"]),
+            run_event(
+                "r4",
+                minute=4,
+                job="mart",
+                inputs=["c", "extra"],
+                outputs=[dataset("d", columns(id=[("c", "id")])), "side"],
+            ),
+            run_event("r5", minute=5, job="report", inputs=["d"], outputs=[dataset("page", namespace="web")]),
+            run_event("r6", minute=6, job="loop", inputs=["raw", "x"], outputs=["x"]),
+            run_event("r7", minute=7, job="s", inputs=["seed"], outputs=["p"]),
+            run_event("r8", minute=8, job="t", inputs=["p"], outputs=["q"]),
+            run_event("r9", minute=9, job="u", inputs=["q"], outputs=["p"]),
+            run_event("r10", minute=10, job="noop"),
+            job_event("idle", minute=11),
+            dataset_event("alone", minute=12),
+        ],
+    )
+    return database
+
+
+def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any, ...]]:
+    found_columns, found = run_audit(database, name, parameters)
+    return [tuple(row[column] for column in found_columns) for row in found]
+
+
+def test_coverage_counts_what_is_in_the_lineage(wired: Database) -> None:
+    assert rows(wired, "coverage") == [
+        ("dataset", "db", 12, 11, 91.7, 2, 1, 1),
+        ("dataset", "web", 1, 1, 100.0, 0, 0, 0),
+        # The DAG only contains others; idle and noop tell nothing.
+        ("job", "etl", 11, 9, 81.8, 2, 1, 0),
+    ]
+
+
+def test_nobody_owns_what_nobody_was_named_for(wired: Database) -> None:
+    found = rows(wired, "unowned")
+    assert found[0] == ("job", "etl", "mart", 2, [])
+    assert [row for row in found if row[2] in {"a", "c", "side"}] == [
+        ("dataset", "db", "a", 1, ["ada"]),
+        ("dataset", "db", "c", 1, []),
+        ("dataset", "db", "side", 0, []),
+    ]
+    # raw and ingest are owned, and clean by the owner of what contains it.
+    assert {row[2] for row in found if row[0] == "job"} == {*"stu", "join", "mart", "report", "loop", "noop", "idle"}
+    assert {row[2] for row in found if row[0] == "dataset"} == {*"abcdxpq", "side", "extra", "seed", "page", "alone"}
+    assert rows(wired, "unowned", limit="1") == found[:1]
+
+
+def test_orphans_are_connected_to_nothing(wired: Database) -> None:
+    assert [row[:2] for row in rows(wired, "orphan_datasets")] == [("db", "alone")]
+    assert [row[:3] for row in rows(wired, "orphan_jobs")] == [("etl", "noop", 1), ("etl", "idle", 0)]
+
+
+def test_dense_nodes_are_those_with_most_edges(wired: Database) -> None:
+    # raw: read by ingest, join and loop, one column; its source is a version of it, and a is derived from it.
+    assert rows(wired, "dense_nodes", limit="1") == [(6, 2, 4, "Dataset", "db", "raw")]
+    assert len(rows(wired, "dense_nodes", limit="7")) == 7
+
+
+def test_longest_chains_take_the_long_way_and_end(wired: Database) -> None:
+    assert rows(wired, "longest_chains", hopsMax="6") == [
+        # The circle is cut where it was told to be.
+        (6, "db seed", "db q", ["p", "q", "p", "q", "p"]),
+        # Not the short way from raw to c; and d does not come from extra.
+        (5, "db raw", "web page", ["a", "b", "c", "d"]),
+        (4, "db raw", "db side", ["a", "b", "c"]),
+        (1, "db raw", "db x", []),
+    ]
+    assert rows(wired, "longest_chains", hopsMax="2", limit="2") == [
+        (2, "db raw", "db b", ["a"]),
+        (2, "db raw", "db d", ["c"]),
+    ]
+    assert rows(wired, "longest_chains", namespace="web") == []
+    assert rows(wired, "longest_chains", hopsMax="0") == []
+
+
+def test_crossings_are_told_with_their_job(wired: Database) -> None:
+    assert rows(wired, "cross_namespace_flows") == [("db", "web", "etl report", "d", "page")]
+
+
+def test_with_nothing_in_the_graph_nothing_is_told(database: Database) -> None:
+    empty(database)
+    for name in ("coverage", "unowned", "orphan_jobs", "dense_nodes", "longest_chains", "cross_namespace_flows"):
+        assert rows(database, name) == []
