@@ -1,0 +1,17 @@
+// The newest data of some datasets: the newest complete version made, what is known of a capture, and
+// when they were dropped, if they were. Read backwards from the index, as in versions_at.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, made, captured, dropped
+// example: headwater cypher read/newest_data --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+  WHERE a.dataset = urn AND a.complete = true AND a.createdAt IS NOT NULL
+  RETURN {urn: a.urn, at: a.createdAt} ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
+}[0] AS made, COLLECT {
+  MATCH (s:Source)-[:VERSION_OF]->(d)
+  RETURN {urn: s.urn, at: s.capturedAt} ORDER BY s.urn LIMIT 1
+}[0] AS captured, d.droppedAt AS dropped
