@@ -1,0 +1,387 @@
+"""What one statement of SQL refers to, once it is parsed: every block of it is read once, from the inside out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from headwater.impact.blocks import Block, Leaf, Output, Queries, Source, anywhere, in_source, renamed, united
+from headwater.impact.references import ALL, Flow, Found, Insert, Reference, References, Table, fold, line_of
+
+if TYPE_CHECKING:
+    from headwater.impact.sql import Columns
+
+_CLAUSES = ("where", "group", "having", "order", "sort", "cluster", "distribute", "qualify", "joins", "connect")
+_STAGE = (exp.Set, exp.Use, exp.Transaction, exp.Commit, exp.Rollback, exp.Grant, exp.Comment, exp.Pragma)
+_STAGE_WORDS = ("OPTIMIZE", "VACUUM", "ANALYZE", "REFRESH", "SHOW", "DESCRIBE", "CACHE", "UNCACHE", "MSCK", "REVOKE")
+
+
+def references_in_statement(statement: exp.Expr, lines: list[str], columns: Columns) -> References:
+    """What a statement refers to."""
+    reading = _Reading(lines, columns)
+    reading.statement(statement)
+    return reading.found.done()
+
+
+class _Reading:
+    def __init__(self, lines: list[str], columns: Columns) -> None:
+        self.lines = lines
+        self.columns = columns
+        self.found = Found()
+        self._line = 1
+        self._read: dict[int, list[Output]] = {}
+
+    def statement(self, node: exp.Expr) -> None:
+        if isinstance(node, exp.Query):
+            self.flow((), self.query(node, None, {}), ())
+        elif isinstance(node, exp.Create | exp.Insert):
+            self.written(node)
+        elif isinstance(node, exp.Merge | exp.Update | exp.Delete):
+            self.changing(node)
+        elif isinstance(node, exp.Alter | exp.Drop | exp.TruncateTable):
+            self.found.targets.update(_table(table) for table in node.find_all(exp.Table))
+        elif not isinstance(node, _STAGE) and str(node.this).upper() not in _STAGE_WORDS:
+            word = str(node.this).upper() if isinstance(node, exp.Command) else node.key.upper()
+            self.found.unknown[f"{word} cannot be read"] = None
+
+    def written(self, node: exp.Create | exp.Insert) -> None:
+        """CREATE TABLE or VIEW ... AS, INSERT INTO."""
+        named = node.this
+        names = tuple(fold(part.name) for part in named.expressions) if isinstance(named, exp.Schema) else ()
+        table = _table(named.this if isinstance(named, exp.Schema) else named)
+        query = node.expression
+        if not table:
+            self.found.unknown["what is written to is not named"] = None
+        self.found.targets.add(table)
+        if isinstance(node, exp.Insert):
+            self.found.inserts.append(Insert(table, names, *self.place(node)))
+            for part in named.expressions if isinstance(named, exp.Schema) else ():
+                self.note(self.found.written, table, part.name, part)
+        if isinstance(query, exp.Query):
+            outputs = self.query(query, None, self.with_(node, None, {}))
+            by_position = isinstance(node, exp.Insert) and not node.args.get("by_name")
+            into = names or tuple(map(fold, self.columns(table) or ())) if by_position else names
+            self.flow(table, outputs, into)
+            if by_position:
+                self.by_position(query)
+        elif query is not None and not isinstance(query, exp.Values | exp.Tuple):
+            self.found.unknown["what is written cannot be read"] = None
+
+    def changing(self, node: exp.Merge | exp.Update | exp.Delete) -> None:
+        """MERGE, UPDATE, DELETE: the statement is a block of its own."""
+        block = Block(None, self.with_(node, None, {}))
+        for part in ("this", "using", "from_", "joins"):
+            for one in _listed(node.args.get(part)):
+                self.source(block, one)
+        table = _table(node.this)
+        self.found.targets.add(table)
+        for found, clause in self.inside(node, block):
+            assigned = found.parent
+            if isinstance(found, exp.Column):
+                is_target = isinstance(assigned, exp.EQ) and assigned.this is found and _assigns(assigned)
+                if is_target and isinstance(assigned, exp.EQ):
+                    self.note(self.found.written, table, found.name, found)
+                    self.flow(table, [self.output(fold(found.name), assigned.expression, block)], ())
+                elif not _is_inserted(found):
+                    self.refer(found, block, indirect=clause not in ("expressions", "whens"))
+            elif isinstance(found, exp.Star) and isinstance(assigned, exp.Update | exp.Insert):
+                self.flow(table, self.expanded(found, _beside(block, table)), ())
+        for insert in node.find_all(exp.Insert) if isinstance(node, exp.Merge) else ():
+            self.merged(insert, table, block)
+
+    def merged(self, insert: exp.Insert, table: Table, block: Block) -> None:
+        """WHEN NOT MATCHED THEN INSERT (...) VALUES (...)."""
+        into = insert.this.expressions if isinstance(insert.this, exp.Tuple) else []
+        values = insert.expression.expressions if isinstance(insert.expression, exp.Tuple) else []
+        self.found.inserts.append(Insert(table, tuple(fold(one.name) for one in into), *self.place(insert)))
+        for one, value in zip(into, values, strict=False):
+            self.note(self.found.written, table, one.name, one)
+            self.flow(table, [self.output(fold(one.name), value, block)], ())
+
+    def query(self, node: exp.Expr, above: Block | None, queries: Queries) -> list[Output]:
+        """The outputs of a query; all it refers to is noted, once."""
+        if id(node) not in self._read:
+            self._read[id(node)] = []
+            self._read[id(node)] = self.outputs(node, above, self.with_(node, above, queries))
+        return self._read[id(node)]
+
+    def outputs(self, node: exp.Expr, above: Block | None, queries: Queries) -> list[Output]:
+        if isinstance(node, exp.Subquery):
+            return renamed(self.query(node.this, above, queries), node)
+        if isinstance(node, exp.SetOperation):
+            left, right = self.operands(node, above, queries)
+            if not node.args.get("by_name"):
+                self.by_position(node)
+            return united(left, right)
+        if isinstance(node, exp.Select):
+            return self.select(node, above, queries)
+        return []
+
+    def operands(
+        self, node: exp.SetOperation, above: Block | None, queries: Queries
+    ) -> tuple[list[Output], list[Output]]:
+        """Both sides of a UNION; a long chain of them leans to the left, so it is walked down without recursion."""
+        rights = []
+        left: exp.Expr = node
+        while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
+            rights.append(left.expression)
+            left = left.this
+        outputs = self.query(left, above, queries)
+        for right in reversed(rights[1:]):
+            outputs = united(outputs, self.query(right, above, queries))
+        return outputs, self.query(rights[0], above, queries)
+
+    def with_(self, node: exp.Expr, above: Block | None, queries: Queries) -> Queries:
+        """The queries that a WITH names, beside those known already."""
+        known = dict(queries)
+        for one in node.args["with_"].expressions if node.args.get("with_") else ():
+            # A recursive query reads itself; what that adds to its own outputs is what it has already.
+            name = fold(one.alias)
+            known[name] = []
+            known[name] = renamed(self.query(one.this, above, known), one)
+        return known
+
+    def select(self, node: exp.Select, above: Block | None, queries: Queries) -> list[Output]:
+        block = Block(above, queries)
+        for part in ("from_", "joins", "laterals"):
+            for one in _listed(node.args.get(part)):
+                self.source(block, one)
+        outputs = []
+        for projection in node.expressions:
+            if _star(projection) is not None:
+                outputs += self.expanded(projection, block)
+            else:
+                output = self.output(fold(projection.alias_or_name), projection, block)
+                outputs.append(output)
+                block.aliases.setdefault(output.name, output)
+        for found, clause in self.inside(node, block):
+            if isinstance(found, exp.Column) and not isinstance(found.this, exp.Star):
+                self.refer(found, block, indirect=clause in _CLAUSES, clause=clause)
+            elif isinstance(found, exp.Join):
+                self.using(found, block)
+        return outputs
+
+    def source(self, block: Block, node: exp.Expr) -> None:
+        """Add what stands in FROM or JOIN to the block."""
+        if isinstance(node, exp.From | exp.Join) or _is_joined(node):
+            self.source(block, node.this)
+            joined = _listed(node.this.args.get("joins"))
+        elif isinstance(node, exp.Table):
+            joined = _listed(node.args.get("joins"))
+            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = self.table(node, block)
+        elif isinstance(node, exp.Query):
+            joined = _listed(node.args.get("joins")) if isinstance(node, exp.Subquery) else []
+            outputs = self.query(node, block if _is_lateral(node) else block.above, block.queries)
+            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = Source(None, outputs)
+        else:
+            joined = []
+            name, source = self.made(node, block)
+            block.sources[name or f"#{len(block.sources)}"] = source
+        for one in joined:
+            self.source(block, one)
+
+    def table(self, node: exp.Table, block: Block) -> Source:
+        name = fold(node.name)
+        if not node.db and name in block.queries:
+            return Source(None, renamed(block.queries[name], node), open=not block.queries[name])
+        table = _table(node)
+        if not table:
+            self.found.unknown["a table is made by a function"] = None
+            return Source(None, open=True)
+        self.found.tables.add(table)
+        if node.args.get("pivots"):
+            self.found.unknown["a table is pivoted"] = None
+        known = self.columns(table)
+        if known is None or node.args.get("pivots"):
+            return Source(table, [Output(ALL, frozenset({(table, ALL)}))], open=True)
+        return Source(table, [Output(fold(one), frozenset({(table, fold(one))})) for one in known])
+
+    def made(self, node: exp.Expr, block: Block) -> tuple[str, Source]:
+        """LATERAL, UNNEST, VALUES: columns that come from no table."""
+        alias = node.args.get("alias")
+        names = [fold(one.name) for one in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
+        inner = node.this if isinstance(node, exp.Lateral) else None
+        if isinstance(inner, exp.Subquery):
+            return fold(node.alias), Source(None, renamed(self.query(inner, block, block.queries), node))
+        whole = self.output("", node, block)
+        return fold(node.alias), Source(None, [replace(whole, name=name) for name in names], open=not names)
+
+    def expanded(self, projection: exp.Expr, block: Block) -> list[Output]:
+        """The outputs of `*` or `t.*`."""
+        star = _star(projection)
+        without = (
+            frozenset(fold(one.name) for one in _listed(star.args.get("except_")) if star) if star else frozenset()
+        )
+        wanted = fold(projection.table) if isinstance(projection, exp.Column) else ""
+        outputs: list[Output] = []
+        if wanted and wanted not in block.sources:
+            leaves, sure = anywhere(block, wanted)
+            for table, name in leaves:
+                self.note(self.found.read, table, name, projection, sure=sure)
+            return [Output("", frozenset(leaves), sure)]
+        for name, source in block.sources.items():
+            if wanted and name != wanted:
+                continue
+            kept = (output for output in source.outputs if output.name not in without)
+            outputs += [replace(one, without=one.without | without) if one.name == ALL else one for one in kept]
+            for table in {table for output in source.outputs for table, _ in output.leaves}:
+                for one in without:
+                    self.note(self.found.read, table, one, projection, sure=len(block.sources) == 1)
+            if source.table is not None:
+                self.note(self.found.read, source.table, ALL, projection)
+        for given in _listed(star.args.get("replace") if star else None):
+            made = self.output(fold(given.alias), given, block)
+            outputs = [made if output.name == made.name else output for output in outputs]
+        return outputs
+
+    def output(self, name: str, node: exp.Expr, block: Block) -> Output:
+        """What an expression comes from."""
+        leaves: set[Leaf] = set()
+        sure = True
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, exp.Query):
+                leaves.update(leaf for output in self.query(one, block, block.queries) for leaf in output.leaves)
+            elif not isinstance(one, exp.Column):
+                waiting.extend(one.iter_expressions())
+            elif not isinstance(one.this, exp.Star):
+                found, is_sure = self.resolve(one, block, "expressions")
+                leaves.update(found)
+                sure = sure and is_sure
+        return Output(name, frozenset(leaves), sure)
+
+    def inside(self, node: exp.Expr, block: Block) -> Iterator[tuple[exp.Expr, str]]:
+        """The nodes of a block, each with the clause it stands in; queries within are read on the way."""
+        waiting = [(child, child.arg_key or "") for child in node.iter_expressions() if child.arg_key != "with_"]
+        while waiting:
+            child, clause = waiting.pop()
+            if isinstance(child, exp.Query) and not _is_joined(child):
+                self.query(child, block, block.queries)
+                continue
+            yield child, clause
+            waiting.extend((one, clause) for one in child.iter_expressions())
+
+    def using(self, join: exp.Join, block: Block) -> None:
+        for one in _listed(join.args.get("using")):
+            for source in block.sources.values():
+                for table, _ in {leaf for output in source.outputs for leaf in output.leaves if source.table}:
+                    self.note(self.found.read, table, one.name, one, indirect=True)
+
+    def refer(self, column: exp.Column, block: Block, *, indirect: bool, clause: str = "") -> None:
+        leaves, sure = self.resolve(column, block, clause)
+        for table, name in leaves:
+            self.note(self.found.read, table, name, column, sure=sure, indirect=indirect)
+
+    def resolve(self, column: exp.Column, block: Block, clause: str) -> tuple[set[Leaf], bool]:
+        """The columns of tables that a name stands for, and whether that is sure."""
+        at: Block | None = block
+        qualifier, name = fold(column.table), fold(column.name)
+        while qualifier and at is not None:
+            if qualifier in at.sources:
+                return in_source(at.sources[qualifier], name)
+            at = at.above
+        # A qualifier that is no source is a column of which this is a field.
+        name = fold(column.parts[0].name) if qualifier else name
+        if clause in ("order", "group", "having", "qualify") and name in block.aliases:
+            return set(block.aliases[name].leaves), block.aliases[name].sure
+        leaves, sure = anywhere(block, name)
+        alias = block.aliases.get(name)
+        if alias is not None and alias.leaves != leaves and any(source.open for source in block.sources.values()):
+            return leaves | alias.leaves, False
+        return leaves, sure
+
+    def flow(self, target: Table, outputs: list[Output], into: tuple[str, ...]) -> None:
+        """Note what is written into a table; `into` are its columns by position."""
+        has_star = any(output.name == ALL for output in outputs)
+        for number, output in enumerate(outputs):
+            name = into[number] if number < len(into) and not has_star else output.name
+            for table, column in output.leaves:
+                self.found.flows[Flow(target, name, table, column, output.sure, output.without)] = None
+
+    def by_position(self, node: exp.Expr) -> None:
+        """Stars in a query whose columns are matched by position."""
+        waiting = [node]
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, exp.SetOperation):
+                waiting += [one.this, one.expression]
+            elif isinstance(one, exp.Subquery):
+                waiting.append(one.this)
+            elif isinstance(one, exp.Select):
+                lines = {self.place(projection)[0] for projection in one.expressions if _star(projection) is not None}
+                for reference in list(self.found.read):
+                    if reference.column == ALL and reference.line in lines:
+                        del self.found.read[reference]
+                        self.found.read[replace(reference, by_position=True)] = None
+
+    def note(
+        self,
+        kept: dict[Reference, None],
+        table: Table,
+        column: str,
+        node: exp.Expr,
+        *,
+        sure: bool = True,
+        indirect: bool = False,
+    ) -> None:
+        line, text = self.place(node)
+        kept[Reference(table, fold(column), line, text, sure, indirect)] = None
+
+    def place(self, node: exp.Expr) -> tuple[int, str]:
+        """The line of the first word of a node whose place is known; that of the one before where none is."""
+        for one in node.find_all(exp.Identifier, exp.Star):
+            line = one.meta.get("line")
+            if isinstance(line, int):
+                self._line = line
+                break
+        return self._line, line_of(self.lines, self._line)
+
+
+def _table(node: exp.Expr | None) -> Table:
+    """The name of a table, outermost part first; () when it is none. A file that a function reads is its path."""
+    if isinstance(node, exp.Schema):
+        node = node.this
+    if not isinstance(node, exp.Table):
+        return ()
+    if isinstance(node.this, exp.Func):
+        literal = node.this.find(exp.Literal)
+        return (literal.name,) if literal is not None and literal.is_string else ()
+    return tuple(part.name for part in node.parts if part.name)
+
+
+def _listed(part: object) -> list[exp.Expr]:
+    if part is None:
+        return []
+    return [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)]
+
+
+def _star(projection: exp.Expr) -> exp.Star | None:
+    inner = projection.this if isinstance(projection, exp.Column) else projection
+    return inner if isinstance(inner, exp.Star) else None
+
+
+def _is_joined(node: exp.Expr) -> bool:
+    """A join in brackets, which is no query of its own."""
+    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
+
+
+def _is_lateral(node: exp.Expr) -> bool:
+    return isinstance(node.parent, exp.Lateral)
+
+
+def _assigns(node: exp.EQ) -> bool:
+    return isinstance(node.parent, exp.Update) and node.arg_key == "expressions"
+
+
+def _is_inserted(column: exp.Column) -> bool:
+    return isinstance(column.parent, exp.Tuple) and isinstance(column.parent.parent, exp.Insert)
+
+
+def _beside(block: Block, table: Table) -> Block:
+    """The sources of a block but for the table it changes."""
+    others = {name: source for name, source in block.sources.items() if source.table != table}
+    return replace(block, sources=others)
