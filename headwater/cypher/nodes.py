@@ -111,10 +111,29 @@ def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
 
 def read_facets(database: Database, urn: str) -> dict[str, Any]:
     """The facets of a node as they were last sent, by name: {} when it has none. Those of a dataset may have been sent
-    under any of its names."""
-    rows = database.read("read/dataset_members" if urn.startswith("dataset:") else "read/facts", urns=[urn])
+    under any of its names. What they say of things that may not be seen is left out."""
+    if not visible(database, [urn]):
+        return {}
+    if urn.startswith("dataset:"):
+        newest = read_registers(database, [urn]).get(urn, {})
+    else:
+        newest = _registers(row["facts"] for row in database.read("read/facts", urns=[urn]))
+    sent = {name: json.loads(register[2]) for name, register in sorted(newest.items()) if register[2]}
+    return dict(database.sight.pruned(sent))
+
+
+def read_registers(database: Database, urns: Iterable[str]) -> dict[str, dict[str, list[Any]]]:
+    """The facets of some datasets, sent under any of their names, by the urns they go by: each as [instant, rank, JSON
+    text], the text empty for one that was deleted."""
+    said: dict[str, list[str | None]] = {}
+    for row in database.read("read/dataset_members", urns=list(urns)):
+        said.setdefault(row["canonical"], []).append(row["facts"])
+    return {urn: _registers(texts) for urn, texts in said.items()}
+
+
+def _registers(texts: Iterable[str | None]) -> dict[str, list[Any]]:
     newest: dict[str, list[Any]] = {}
-    for facts in (json.loads(row["facts"]) for row in rows if row["facts"]):
+    for facts in (json.loads(text) for text in texts if text):
         for name, register in (facts.get("facets") or {}).items():
             newest[name] = max(newest.get(name, register), register)
-    return {name: json.loads(register[2]) for name, register in sorted(newest.items()) if register[2]}
+    return newest

@@ -202,6 +202,18 @@ def test_what_nothing_is_made_of_is_kept_as_it_was_sent(entity: str, key: str) -
     assert json.loads(kept).items() >= sent.items()
 
 
+@pytest.mark.parametrize(("key", "name"), [("dataQualityAssertions", "assertions"), ("dataQualityMetrics", "metrics")])
+def test_what_is_said_of_the_quality_of_an_input_or_output_is_on_its_edge(key: str, name: str) -> None:
+    sent = {"any": "thing"}
+    delta = said("input", key, sent)
+    view = run_view(delta.runs[run_of("r")], {})
+    assert json.loads(view.uses[0].properties[name]).items() >= sent.items()
+    assert view.produced[version("t", "r")][name] is None
+    written = run_view(said("output", key, sent).runs[run_of("r")], {})
+    assert json.loads(written.produced[version("t", "r")][name]).items() >= sent.items()
+    assert written.uses[0].properties[name] is None
+
+
 def test_a_key_on_two_entities_is_two_facets() -> None:
     delta = said("dataset", "tags", {"tags": [{"key": "pii"}]})
     assert shown("run", delta)["tags"] is None

@@ -94,7 +94,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
         artifacts[artifact] = _artifact(facts, urn, usage, state, started)
         statistics = {key: artifacts[artifact][key] for key in ("rowCount", "bytes")}
-        produced[artifact] = {**statistics, **_parts(usage)}
+        produced[artifact] = {**statistics, **_parts(usage), **_quality(usage)}
         for began, ended in state.succeeded_before:
             artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id, ended)
             artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
@@ -243,6 +243,7 @@ def _use(urn: str, usage: Usage) -> Use:
         "bytes": count_of(statistics.size),
         "wanted": f"{urn}@{version}" if version and not made else None,
         **_parts(usage),
+        **_quality(usage),
     }
     return Use(urn, usage.dataset, made, version, properties)
 
@@ -254,6 +255,13 @@ def _parts(usage: Usage) -> Properties:
         "partitions": sorted(usage.partitions) or None,
         "subset": subset.value if subset and subset.value else None,
     }
+
+
+def _quality(usage: Usage) -> Properties:
+    """What the run says it found in what it read or wrote, as it was sent."""
+    said = {"assertions": "dataQualityAssertions", "metrics": "dataQualityMetrics"}
+    found = {key: usage.facets.get(name) for key, name in said.items()}
+    return {key: register.value or None if register else None for key, register in found.items()}
 
 
 def _error(facets: Registers, *, since: int | None) -> str | None:

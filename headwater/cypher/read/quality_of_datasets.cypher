@@ -1,0 +1,15 @@
+// What runs said of the quality of some datasets, of any version of them, the newest runs first: assertions and metrics
+// as they were sent, JSON.
+// access: read
+// params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
+// returns: urn, said
+// example: headwater cypher read/quality_of_datasets --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn, COLLECT {
+  MATCH (d)<-[:VERSION_OF]-(v:Artifact|Source)-[e:FEEDS|PRODUCED]-(r:PipelineRun)
+  WHERE (e.assertions IS NOT NULL OR e.metrics IS NOT NULL)
+    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+  WITH v, e, r ORDER BY coalesce(r.finishedAt, r.lastSeen) DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+  RETURN {at: coalesce(r.finishedAt, r.lastSeen), run: r.urn, version: v.urn, assertions: e.assertions, metrics: e.metrics}
+} AS said
