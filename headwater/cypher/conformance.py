@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater.cypher.database import Database, Row
-from headwater.errors import QueryError
+from headwater.errors import ForbiddenError, QueryError
 from headwater.schema.rules import RULES, Rule
 
 PRODUCERS_MAX = 500
@@ -57,7 +57,12 @@ class Producer:
 
 
 def producers(database: Database, *, producer: str = "", first: int = 100) -> list[Producer]:
-    """Producers whose name begins so, those with the most events first, with their findings, most frequent first."""
+    """Producers whose name begins so, those with the most events first, with their findings, most frequent first.
+
+    Raises ForbiddenError for whoever does not see everything: what is counted of a producer is of all namespaces.
+    """
+    if not database.sight.everything:
+        raise ForbiddenError("what producers send is told of all namespaces at once, and this key is for some")
     if not 0 <= first <= PRODUCERS_MAX:
         raise QueryError(f"first {first} is not between 0 and {PRODUCERS_MAX}")
     rows = database.read("read/producers", producer=producer, limit=first)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from headwater.cypher.database import Database
+from headwater.cypher.visible import visible
 from headwater.errors import NotFoundError, QueryError
 from headwater.schema.drift import drift
 from headwater.schema.urns import parse_urn, schema_urn
@@ -24,7 +25,7 @@ def _fields(database: Database, text: str) -> dict[str, str | None]:
     kind = parse_urn(urn).kind
     if kind not in ("schema", "artifact"):
         raise QueryError(f"{text!r} has no schema of its own", mend="Name a schema or a version of a dataset.")
-    rows = database.read("read/schema_of", urn=urn)
+    rows = database.read("read/schema_of", urn=urn) if visible(database, [urn]) else []
     if not rows:
         raise NotFoundError(f"no schema is known of {text!r}", mend="Dataset.schemaVersions lists them.")
     return dict(json.loads(rows[0]["fields"]))

@@ -13,6 +13,7 @@ from headwater.errors import QueryError
 from headwater.schema.events import datetime_of
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.identity import joined_since
+from headwater.schema.sight import Sight
 
 SYMLINKS_MAX = 1_000
 
@@ -32,14 +33,14 @@ class Symlink:
 
 
 def symlinks(database: Database, *, first: int = 100, after: str = "") -> list[Symlink]:
-    """The other names of datasets after a urn, in the order of their urns."""
+    """The other names of datasets after a urn, in the order of their urns; those of which both names may be seen."""
     if not 0 <= first <= SYMLINKS_MAX:
         raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
-    rows = database.read("read/symlinks", after=after, limit=first) if first else []
-    return [_symlink(row) for row in rows]
+    rows = database.read("read/symlinks", after=after, limit=first, sees=database.sight.regexes) if first else []
+    return [_symlink(row, database.sight) for row in rows]
 
 
-def _symlink(row: Row) -> Symlink:
+def _symlink(row: Row, sight: Sight) -> Symlink:
     facts = {one["urn"]: msgspec.json.decode(one["facts"], type=DatasetFacts) for one in row["members"]}
     urn, canonical = row["urn"], row["canonical"]
     by, since, joined_to = _why(urn, canonical, facts)
@@ -50,8 +51,12 @@ def _symlink(row: Row) -> Symlink:
         dataset=facts[canonical].dataset,
         by=by,
         since=datetime_of(since),
-        through=None if joined_to == canonical else facts[joined_to].dataset,
+        through=_through(facts[joined_to].dataset, sight) if joined_to != canonical else None,
     )
+
+
+def _through(name: Name, sight: Sight) -> Name | None:
+    return name if sight.sees(name.namespace) else None
 
 
 def _why(urn: str, canonical: str, facts: Mapping[str, DatasetFacts]) -> tuple[str, int, str]:

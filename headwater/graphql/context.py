@@ -23,6 +23,7 @@ from headwater.cypher.consequences import Consequences, consequences
 from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
 from headwater.cypher.nodes import read_nodes
+from headwater.cypher.visible import visible
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class Context:
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
-        self.run_links = self._links("read/run_links")
+        self.run_links = self._links("read/run_links", sees=self.database.sight.regexes)
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
         self.dataset_sources = self._links("read/dataset_sources")
@@ -97,11 +98,15 @@ class Context:
 
         return self._loader(load)
 
-    def _links(self, name: str) -> DataLoader[str, Row]:
-        parameters = {} if name == "read/dataset_sources" else {"limit": LINKS_MAX}
+    async def seen(self, urns: list[str]) -> list[str]:
+        """Those of these nodes that whoever asks may see, in order."""
+        return urns if self.database.sight.everything else await self.ask(visible, self.database, urns)
+
+    def _links(self, name: str, **parameters: Any) -> DataLoader[str, Row]:
+        limits = {} if name == "read/dataset_sources" else {"limit": LINKS_MAX}
 
         def load(urns: list[str]) -> list[Row]:
-            rows = {row["urn"]: row for row in self.database.read(name, urns=urns, **parameters)}
+            rows = {row["urn"]: row for row in self.database.read(name, urns=urns, **limits, **parameters)}
             return [rows.get(urn, {}) for urn in urns]
 
         return self._loader(load)

@@ -31,12 +31,14 @@ class Dataset(DatasetDetails):
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
+        urns = await info.context.seen(urns)
         names = await spelled(info, urns, "namespace", "name")
         return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
 
     @resolved("Other names that are the same dataset.")
     async def other_names(self, info: Info) -> list[OtherName]:
-        return [OtherName(**name) for name in (await info.context.other_names.load(self.urn)).get("names", [])]
+        names = (await info.context.other_names.load(self.urn)).get("names", [])
+        return [OtherName(**name) for name in names if info.context.database.sight.sees(name["namespace"])]
 
     @resolved("When an event first named it.")
     async def first_seen(self, info: Info) -> datetime | None:
@@ -89,6 +91,7 @@ class Job(JobDetails):
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Job]:
+        urns = await info.context.seen(urns)
         names = await spelled(info, urns, "namespace", "name")
         return [cls(urn=urn, namespace=name[0], name=name[1]) for urn, name in zip(urns, names, strict=True)]
 
@@ -305,6 +308,7 @@ class Answer:
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
+        urns = await info.context.seen(urns)
         names = await spelled(info, urns, "answerId")
         return [cls(urn=urn, answer_id=name[0]) for urn, name in zip(urns, names, strict=True)]
 

@@ -8,8 +8,10 @@ and not at all in a list.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 ALL = "*"
 
@@ -31,6 +33,22 @@ class Sight:
     def regexes(self) -> list[str] | None:
         """For a query that lists nodes: regular expressions as Java reads them; None when nothing need be left out."""
         return None if self.everything else [_regex(pattern) for pattern in self.patterns]
+
+    def pruned(self, value: Any) -> Any:
+        """JSON without what names something out of sight: every object whose `namespace` may not be seen is gone from
+        it, wherever it stands."""
+        if self.everything:
+            return value
+        if isinstance(value, Mapping):
+            return {key: self.pruned(item) for key, item in value.items() if not self._is_foreign(item)}
+        if isinstance(value, list):
+            return [self.pruned(item) for item in value if not self._is_foreign(item)]
+        return value
+
+    def _is_foreign(self, value: Any) -> bool:
+        return (
+            isinstance(value, Mapping) and isinstance(value.get("namespace"), str) and not self.sees(value["namespace"])
+        )
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

@@ -1,8 +1,8 @@
 // What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of
 // them, and how many of the latter (down to eight levels) failed for good: not those that were tried again, and not
-// those of an earlier attempt of the run.
+// those of an earlier attempt of the run. $sees: of which namespaces these must be; null: of any.
 // access: read
-// params: $urns LIST<STRING>, $limit INTEGER = 1000
+// params: $urns LIST<STRING>, $limit INTEGER = 1000, $sees LIST<STRING>
 // returns: urn, jobs, inputs, outputs, parents, children, childFailures
 // example: headwater cypher read/run_links --param urns=run:RUN
 UNWIND $urns AS urn
@@ -21,6 +21,6 @@ RETURN urn,
   COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
   COUNT { 
     MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun) WHERE below.retried IS NULL){1,8} (r)
-    WHERE c.status = 'FAIL' AND (r.attempts = 1 OR c.startedAt >= r.startedAt)
+    WHERE c.status = 'FAIL' AND ($sees IS NULL OR any(p IN $sees WHERE c.namespace =~ p)) AND (r.attempts = 1 OR c.startedAt >= r.startedAt)
     RETURN DISTINCT c
   } AS childFailures

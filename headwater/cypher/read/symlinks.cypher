@@ -1,13 +1,14 @@
 // Other names of datasets after a urn, in the order of their urns, each with the dataset that goes by it and all that
-// was said under any name of that.
+// was said under any name of that. $sees: of which namespaces both must be.
 // access: read
-// params: $after STRING, $limit INTEGER
+// params: $after STRING, $limit INTEGER, $sees LIST<STRING>
 // returns: urn, canonical, members
 // example: run by `headwater symlinks list`
 MATCH (s:Symlink)
-WHERE s.urn > $after
-WITH s ORDER BY s.urn LIMIT $limit
+WHERE s.urn > $after AND ($sees IS NULL OR any(p IN $sees WHERE s.namespace =~ p))
 MATCH (s)-[:SYMLINK_OF]->(d:Dataset)
+WHERE $sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p)
+WITH s, d ORDER BY s.urn LIMIT $limit
 RETURN s.urn AS urn, d.urn AS canonical,
   [{urn: d.urn, facts: d.facts}] + [(other:Symlink)-[:SYMLINK_OF]->(d) | {urn: other.urn, facts: other.facts}] AS members
 ORDER BY urn
