@@ -54,7 +54,7 @@ def is_whole(graph: Database, spool: Spool) -> None:
     assert canonical(graph) == folded_at_once(graph, history(RUNS))
 
 
-@pytest.mark.parametrize("kinds", [{"write", "sync"}, {"read"}, {"open", "read", "write"}], ids="-".join)
+@pytest.mark.parametrize("kinds", [{"write", "sync"}, {"read"}, {"open", "read", "write"}], ids=lambda kinds: "-".join(sorted(kinds)))
 def test_a_disk_that_fails_while_poison_waits(graph: Database, spool: Spool, kinds: set[str]) -> None:
     disk = FailingDisk("failing-under-the-worker")
     with closing(Spool(spool.path, vfs=disk.vfs_name)) as own:
