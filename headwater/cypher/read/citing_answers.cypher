@@ -1,0 +1,17 @@
+// The answers made in a window that cite a dataset, any version or column of it, the newest first.
+// access: read
+// params: $urn STRING, $since DATETIME, $until DATETIME, $limit INTEGER = 1000
+// returns: urn, generatedAt
+// example: headwater usage dataset:file:/raw/planes
+CALL () {
+  MATCH (:Dataset {urn: $urn})<-[:VERSION_OF]-(:Artifact|Source)-[:CITED_BY]->(a:Answer)
+  RETURN a
+  UNION
+  MATCH (:Dataset {urn: $urn})-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(a:Answer)
+  RETURN a
+}
+WITH a
+WHERE a.generatedAt >= $since AND a.generatedAt < $until
+RETURN a.urn AS urn, a.generatedAt AS generatedAt
+ORDER BY generatedAt DESC, urn
+LIMIT $limit
