@@ -1,0 +1,18 @@
+// How much is told of the jobs that contain no others, by namespace: what they read and make, who owns them.
+// This is a scan over all jobs, to count them.
+// access: read
+// params: $namespace STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 5000
+// returns: namespace, counts
+// example: headwater coverage
+MATCH (j:Job)
+WHERE ($namespace = '' OR j.namespace = $namespace) AND ($sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p))
+  AND NOT EXISTS { (:Job)-[:PART_OF]->(j) }
+WITH j, EXISTS { MATCH ()-[f:FEEDS]->(j) WHERE f.current } AS reads,
+  EXISTS { MATCH (j)-[p:PRODUCED|FEEDS]->() WHERE p.current } AS makes
+WITH j.namespace AS namespace, count(j) AS jobs, count(CASE WHEN reads THEN 1 END) AS inputs,
+  count(CASE WHEN makes THEN 1 END) AS outputs, count(CASE WHEN reads AND makes THEN 1 END) AS both,
+  count(CASE WHEN size(coalesce(j.owners, [])) > 0 THEN 1 END) AS owned
+RETURN namespace,
+  {jobs: jobs, with_inputs: inputs, with_outputs: outputs, with_both: both, owned_jobs: owned} AS counts
+ORDER BY namespace
+LIMIT $limit

@@ -1,0 +1,17 @@
+// How much is told of the runs that began in a window, by namespace: that they ended, and which inputs what they made
+// came from.
+// access: read
+// params: $namespace STRING = "", $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 5000
+// returns: namespace, counts
+// example: headwater coverage --days 30
+MATCH (r:PipelineRun)
+WHERE r.startedAt >= $since AND r.startedAt < $until AND ($namespace = '' OR r.namespace = $namespace)
+  AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+WITH r, EXISTS { (r)-[:PRODUCED]->(:Artifact) } AS made,
+  EXISTS { MATCH (r)-[:PRODUCED]->(a:Artifact) WHERE a.derivedFrom IS NOT NULL OR a.explicit } AS told
+WITH r.namespace AS namespace, count(r) AS runs,
+  count(CASE WHEN r.status IN ['COMPLETE', 'FAIL', 'ABORT'] THEN 1 END) AS ended,
+  count(CASE WHEN made THEN 1 END) AS made, count(CASE WHEN told THEN 1 END) AS told
+RETURN namespace, {runs: runs, ended: ended, made: made, told: told} AS counts
+ORDER BY namespace
+LIMIT $limit

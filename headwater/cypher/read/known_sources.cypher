@@ -1,0 +1,8 @@
+// Those of some datasets that are sources: somebody registered them, or a run read them before anything made them.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, registered
+// example: headwater cypher read/known_sources --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (s:Source)-[:VERSION_OF]->(d:Dataset {urn: urn})
+RETURN urn, coalesce(s.registered, false) AS registered
