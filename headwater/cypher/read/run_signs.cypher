@@ -1,0 +1,24 @@
+// What some runs show of themselves that may have spoiled what they made: how they ended, the tests they made, the code
+// that ran, and the newest run of the same job before each that succeeded and told its code.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, at, job, pipeline, status, error, version, testsFailed, testsPassed, failedTests, previous
+// example: headwater cypher read/run_signs --param urns=run:RUN
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})
+WITH r, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS at, COLLECT {
+  MATCH (r)-[:RUN_OF]->(j:Job)
+  RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
+}[0] AS job
+RETURN r.urn AS urn, at, job, r.pipelineName AS pipeline, r.status AS status, r.error AS error, r.version AS version,
+  r.testsFailed AS testsFailed, r.testsPassed AS testsPassed, r.failedTests AS failedTests, [COLLECT {
+    MATCH (p:PipelineRun)
+    USING INDEX SEEK p:PipelineRun(readerOf, finishedAt)
+    WHERE p.readerOf = job AND p.finishedAt <= at AND p.version IS NOT NULL AND p.urn <> r.urn
+    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.readerOf DESC, p.finishedAt DESC LIMIT 1
+  }[0], COLLECT {
+    MATCH (p:PipelineRun)
+    USING INDEX SEEK p:PipelineRun(writerOf, finishedAt)
+    WHERE p.writerOf = job AND p.finishedAt <= at AND p.version IS NOT NULL AND p.urn <> r.urn
+    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.writerOf DESC, p.finishedAt DESC LIMIT 1
+  }[0]] AS previous
