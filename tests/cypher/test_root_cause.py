@@ -187,8 +187,9 @@ def test_only_since_it_was_good_and_only_the_first(history: Database) -> None:
 
 
 def test_late_input(history: Database) -> None:
-    """Four times x was 9 minutes old when it was read, then 69."""
-    (late,) = root_cause(history, run_of("y-4")).candidates
+    """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests failed.)"""
+    tested, late = root_cause(history, run_of("y-4")).candidates
+    assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
     assert late == Candidate(
         "INPUT_LATE",
         "make-y read a version of x that was 69 minutes old; usually it is 9 minutes",
