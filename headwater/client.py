@@ -166,18 +166,20 @@ class Headwater:
 
         Raises NotFoundError when there is no such answer (yet).
         """
-        return dict(self._ask(_TRACE, {"id": answer_id})["trace"])
+        return dict(self.ask(_TRACE, {"id": answer_id})["trace"])
 
     def failed_runs(self, first: int = 20) -> list[dict[str, Any]]:
         """Failed runs, newest first, with their artifacts and what lies downstream of them."""
-        return [edge["node"] for edge in self._ask(_FAILED, {"first": first})["failedRuns"]["edges"]]
+        return [edge["node"] for edge in self.ask(_FAILED, {"first": first})["failedRuns"]["edges"]]
 
     def _send(self, events: list[native.Event]) -> None:
         answer = self._post("/api/v1/lineage/batch", events)
         for failed in answer["failed_events"]:
             raise EventError(failed["reason"], field=failed.get("field", ""))
 
-    def _ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of a GraphQL query. Raises NotFoundError, QueryError for any other error in the answer,
+        UnavailableError when there is none."""
         answer = self._post("/graphql", {"query": query, "variables": variables})
         for error in answer.get("errors") or ():
             code = (error.get("extensions") or {}).get("code")

@@ -75,7 +75,7 @@ def references_in_sql(text: str, *, dialect: str = "", columns: Columns = unknow
         return nothing_known(f"the SQL is longer than {TEXT_BYTES_MAX} characters")
     from headwater.impact.statements import references_in_statement
 
-    statements = _parse(text, dialect)
+    statements = parse_statements(text, dialect)
     if isinstance(statements, str):
         return nothing_known(statements)
     lines = text.splitlines()
@@ -88,8 +88,8 @@ def references_in_sql(text: str, *, dialect: str = "", columns: Columns = unknow
     return together(found)
 
 
-def _parse(text: str, dialect: str) -> list[exp.Expr] | str:
-    """The statements, or why there are none."""
+def parse_statements(text: str, dialect: str) -> list[exp.Expr] | str:
+    """The statements of a text, or why there are none."""
     from sqlglot.errors import SqlglotError
 
     reason = "the SQL cannot be read"

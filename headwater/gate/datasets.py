@@ -1,0 +1,188 @@
+"""Which dataset of the graph a table in a repository is, and so which changes to ask about.
+
+A table is called by a part of its name more often than by all of it: `orders` may be `shop.marts.orders`. A dataset of
+exactly that name comes first; otherwise every dataset of which one name is the end of the other may be it, and when
+there are several nobody can tell: the gate blocks and names them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Protocol
+
+from headwater.errors import HeadwaterError
+from headwater.gate.find import Problem
+from headwater.gate.relations import MODEL, SEED, Delta
+from headwater.impact.references import fold, parts_of, same_table
+
+SHOWN_MAX = 5
+
+
+@dataclass(frozen=True)
+class Named:
+    """A dataset that a search found."""
+
+    urn: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the graph knows of a dataset."""
+
+    columns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    makers: tuple[str, ...] = ()
+
+
+class Graph(Protocol):
+    """Whoever can be asked for datasets."""
+
+    def datasets(self, text: str) -> tuple[list[Named], bool]: ...
+
+    def known(self, urn: str) -> Known: ...
+
+
+@dataclass(frozen=True)
+class Names:
+    """What helps to find a table: namespaces to keep to, the names that dbt's manifest tells by path or by name, and
+    urns that somebody said."""
+
+    namespaces: tuple[str, ...] = ()
+    manifest: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One change to a dataset that is known, as the API takes it, and where it comes from."""
+
+    delta: Delta
+    urn: str
+    change: Mapping[str, Any]
+    is_certified: bool
+
+
+class Finder:
+    """Looks each table up once."""
+
+    def __init__(self, graph: Graph, names: Names) -> None:
+        self._graph = graph
+        self._names = names
+        self._urns: dict[tuple[str, str], str | None] = {}
+        self._known: dict[str, Known] = {}
+
+    def changes(self, deltas: Iterable[Delta]) -> tuple[list[Asked], list[Problem], list[str]]:
+        """What to ask, what cannot be assessed, and what is new and so affects nobody."""
+        asked: list[Asked] = []
+        problems: list[Problem] = []
+        new: list[str] = []
+        for delta in deltas:
+            try:
+                urn = self._urn(delta)
+                if urn is not None:
+                    asked += self._asked(delta, urn)
+                elif delta.is_new:
+                    new.append(delta.relation)
+                else:
+                    problems.append(Problem(delta.file, _unknown(delta), delta.line))
+            except _UncertainError as error:
+                problems.append(Problem(delta.file, str(error), delta.line))
+        return asked, list(dict.fromkeys(problems)), sorted(set(new))
+
+    def _urn(self, delta: Delta) -> str | None:
+        said = self._names.said.get(delta.relation) or self._names.said.get(delta.relation.lower())
+        if said:
+            return said
+        name = self._full_name(delta)
+        key = (name, delta.relation)
+        if key not in self._urns:
+            self._urns[key] = self._search(name, delta.relation)
+        return self._urns[key]
+
+    def _full_name(self, delta: Delta) -> str:
+        """The name that the manifest tells; its paths are those in the dbt project, wherever that is in the
+        repository."""
+        if delta.made_by in (MODEL, SEED):
+            paths = [path for path in self._names.manifest if delta.file == path or delta.file.endswith(f"/{path}")]
+            if paths:
+                return self._names.manifest[max(paths, key=len)]
+        return self._names.manifest.get(delta.relation.lower(), delta.relation)
+
+    def _search(self, name: str, relation: str) -> str | None:
+        parts = parts_of(name)
+        if not parts:
+            return None
+        found, is_cut = self._graph.datasets(re.split(r"[./]", name.rstrip("./"))[-1])
+        kept = [one for one in found if self._is_kept(one)]
+        exact = [one for one in kept if parts in (parts_of(one.name), parts_of(f"{one.namespace}/{one.name}"))]
+        close = exact or [one for one in kept if same_table(tuple(parts), one.name)]
+        if len(close) > 1:
+            shown = ", ".join(one.urn for one in close[:SHOWN_MAX])
+            raise _UncertainError(f"{relation} may be any of {len(close)} datasets: {shown}; say which with --map")
+        if not exact and is_cut:
+            raise _UncertainError(f"{relation}: too many datasets are called like it; say which with --map")
+        return close[0].urn if close else None
+
+    def _is_kept(self, one: Named) -> bool:
+        return not self._names.namespaces or any(fnmatchcase(one.namespace, p) for p in self._names.namespaces)
+
+    def _asked(self, delta: Delta, urn: str) -> list[Asked]:
+        known = self._of(urn)
+        certified = is_certified(known.tags)
+        change = dict(delta.change)
+        if change["type"] == "job_delete":
+            # Without the one job that makes it, the dataset is as good as gone.
+            sole = known.makers[0] if len(known.makers) == 1 else ""
+            return [
+                Asked(delta, urn, {**change, "urn": sole} if sole else {"type": "table_drop", "urn": urn}, certified)
+            ]
+        found = [Asked(delta, urn, {**change, "urn": urn}, certified)]
+        if delta.columns:
+            if not known.columns:
+                raise _UncertainError(f"{delta.relation} is defined anew, and which columns it had, nobody told")
+            kept = {fold(column) for column in delta.columns}
+            gone = [column for column in known.columns if fold(column) not in kept and "." not in column]
+            drops = [{"type": "column_drop", "column": column, "urn": urn} for column in gone]
+            found += [Asked(delta, urn, drop, certified) for drop in drops]
+        return found
+
+    def _of(self, urn: str) -> Known:
+        if urn not in self._known:
+            self._known[urn] = self._graph.known(urn)
+        return self._known[urn]
+
+
+class _UncertainError(Exception):
+    """Which dataset it is, or what it was, cannot be told."""
+
+
+def _unknown(delta: Delta) -> str:
+    return f"{delta.relation} is in no lineage, so what reads it is not known; if it is there, say so with --map"
+
+
+def is_certified(tags: Iterable[str]) -> bool:
+    """Whether a tag says so: `certified`, or `certified=` anything that is not a no."""
+    for tag in tags:
+        key, _, value = tag.partition("=")
+        if key.strip().casefold() == "certified" and value.strip().casefold() not in {"false", "no", "0"}:
+            return True
+    return False
+
+
+def read_said(pairs: Iterable[str]) -> dict[str, str]:
+    """`--map table=urn`, as a mapping. Raises HeadwaterError for a pair that is none."""
+    from headwater.errors import QueryError
+    from headwater.schema.urns import parse_urn
+
+    said = {}
+    for pair in pairs:
+        name, equals, urn = pair.partition("=")
+        if not name or not equals or parse_urn(urn).kind != "dataset":
+            raise QueryError(f"--map {pair!r} is not table=urn", mend="For example orders=dataset:db:shop.orders.")
+        said[name.lower()] = urn
+    return said
