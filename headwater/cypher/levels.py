@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from headwater.cypher.database import Database
-from headwater.cypher.walk import Edge
+from headwater.cypher.stubs import Edge
 
 TOP = "TOP"
 _URNS_PER_QUERY_MAX = 2_000

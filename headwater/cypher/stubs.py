@@ -1,8 +1,9 @@
 """How a walk shows what may not be seen: as stubs that keep its paths and tell nothing else.
 
-A stub stands for "from this node a way leads out of sight", or for "a way comes into sight here". The nodes where a way
-comes back into sight hang on the stub of the node where it left. So neither how many nodes are hidden, nor how they hang
-together, nor how long the way through them is can be told from it: two graphs that differ only there look the same.
+A stub stands for "from this node a way leads out of sight", or for "a way comes into sight here" where none that left
+sight comes back. The nodes where a way comes back into sight hang on the stub of the node where it left. So neither how
+many nodes are hidden, nor how they hang together, nor how long the way through them is can be told from it: two graphs
+that differ only there look the same.
 """
 
 from __future__ import annotations
@@ -10,12 +11,30 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-
-from headwater.cypher.walk import Edge
+from typing import NamedTuple
 
 HIDDEN = "hidden:"
 _ID_CHARACTERS = 16
 _PROCESSES = ("job:", "run:")
+# No urn has it.
+_INSIDE = "\n"
+
+
+class Edge(NamedTuple):
+    """As in the graph: lineage flows from `source` to `target`."""
+
+    source: str
+    target: str
+    type: str
+
+
+def inside(process: str, place: str) -> str:
+    """A hidden job or run as it is entered from one place; "": what comes of it wherever it is entered."""
+    return f"{process}{_INSIDE}{place}"
+
+
+def is_inside(name: str) -> bool:
+    return _INSIDE in name
 
 
 def with_stubs(hops: Mapping[str, int], edges: Iterable[Edge], unseen: set[str]) -> tuple[dict[str, int], set[Edge]]:
@@ -25,20 +44,22 @@ def with_stubs(hops: Mapping[str, int], edges: Iterable[Edge], unseen: set[str])
     kept: set[Edge] = set()
     onward: dict[str, set[str]] = defaultdict(set)
     leaving: dict[str, set[str]] = defaultdict(set)
+    entering: set[str] = set()
     for edge in edges:
         if edge.source not in unseen and edge.target not in unseen:
             kept.add(edge)
         elif edge.source in unseen:
             onward[edge.source].add(edge.target)
+            entering.add(edge.target)
         else:
             leaving[edge.source].add(edge.target)
     shown = {urn: hop for urn, hop in hops.items() if urn not in unseen}
-    under_way: set[str] = set()
+    hung: set[str] = set()
     for urn, hidden in leaving.items():
-        reached = _reached(hidden, onward)
-        under_way |= reached & unseen
-        _hang(shown, kept, stub("from", urn), {urn}, reached - unseen)
-    for urn in _reached(onward.keys() - under_way, onward) - unseen:
+        reached = _reached(hidden, onward) - unseen
+        hung |= reached
+        _hang(shown, kept, stub("from", urn), {urn}, reached)
+    for urn in entering - unseen - hung:
         _hang(shown, kept, stub("to", urn), set(), {urn})
     return shown, kept
 

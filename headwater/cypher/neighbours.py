@@ -1,0 +1,221 @@
+"""What is next to what: the layers of the graph, and what a walk has learned of one of them so far.
+
+Cypher can neither take a depth as a parameter nor keep a visited set, so the queries only ever answer "what is next to
+these". What one layer of neighbours teaches is remembered, so that many walks from many starts (a page of failed runs)
+share their statements: a few per hop, however many walks there are.
+
+Every node that is met is judged once, all of one layer in one statement: whether whoever asks may see it, and if so
+whether it passes the filter. A node that may not be seen is never judged by the filter: whether a path goes on through
+it would tell what it is like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.filters import EVERY_NODE, Filter
+from headwater.cypher.visible import hidden
+from headwater.errors import UnavailableError
+
+PROCESSES = ("job:", "run:")
+_SECONDS_MIN = 0.05
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of the graph in one direction, as the names of the queries that answer for it.
+
+    `onward` leads from places (datasets, versions) to the jobs or runs beside them and `beyond` from those to the
+    places behind; `hop` leads from like to like where nothing lies between: from column to column, or, where that was
+    told, from dataset to dataset, job to job, run to run. `cites` follows citations, which are no hop. `all` names in
+    one go whatever a walk from somewhere can reach, so that it need not ask hop by hop.
+    """
+
+    upstream: bool
+    onward: str = ""
+    beyond: str = ""
+    hop: str = ""
+    cites: str = ""
+    citing_kinds: tuple[str, ...] = ()
+    all: str = ""
+
+
+_CITABLE = ("artifact:", "source:", "answer:", "column:")
+MAP_DOWN = Layer(False, onward="read/map_consumers", beyond="read/map_outputs", hop="read/map_targets")
+MAP_UP = Layer(True, onward="read/map_producers", beyond="read/map_inputs", hop="read/map_sources")
+HISTORY_DOWN = Layer(
+    False,
+    onward="read/history_consumers",
+    beyond="read/history_outputs",
+    hop="read/history_targets",
+    cites="read/history_citing",
+    citing_kinds=_CITABLE,
+)
+HISTORY_UP = Layer(
+    True,
+    onward="read/history_producers",
+    beyond="read/history_inputs",
+    hop="read/history_sources",
+    cites="read/history_cited",
+    citing_kinds=("answer:",),
+    all="read/history_behind",
+)
+COLUMNS_DOWN = Layer(False, hop="read/column_targets", cites="read/history_citing", citing_kinds=_CITABLE)
+COLUMNS_UP = Layer(True, hop="read/column_sources", cites="read/history_cited", citing_kinds=("answer:",))
+CITING = Layer(False, cites="read/history_citing", citing_kinds=_CITABLE)
+
+
+def as_it_was(layer: Layer) -> Layer:
+    """The same layer of the map at an instant."""
+    return replace(
+        layer, onward=f"{layer.onward}_at", beyond=f"{layer.beyond}_at", hop=f"{layer.hop}_at" if layer.hop else ""
+    )
+
+
+class Neighbours:
+    """What is next to what, as far as it has been asked; every urn is asked about once.
+
+    `unseen` are the nodes met that may not be seen, `refused` those that do not pass the filter. `exhausted` tells
+    which bound kept it from learning everything: "edges" or "time".
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        layer: Layer,
+        deadline: float,
+        rows_max: int,
+        at: datetime | None = None,
+        where: Filter = EVERY_NODE,
+    ) -> None:
+        self.layer = layer
+        self.exhausted = ""
+        self.unseen: set[str] = set()
+        self.refused: set[str] = set()
+        self.onward: dict[str, list[str]] = defaultdict(list)
+        # Behind a job or run: every place; those reached whatever one came from; those reached from one place only.
+        self.behind: dict[str, list[str]] = defaultdict(list)
+        self.open: dict[str, list[str]] = defaultdict(list)
+        self.narrow: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self.closed: set[tuple[str, str]] = set()
+        self.hops: dict[str, list[str]] = defaultdict(list)
+        self.cited: dict[str, list[str]] = defaultdict(list)
+        self._at = {} if at is None else {"at": at}
+        self._where = where
+        self._judged: set[str] = set()
+        self._asked: dict[str, set[str]] = defaultdict(set)
+        self._database = database
+        self._deadline = deadline
+        self._rows_left = rows_max
+
+    def admit(self, starts: Iterable[str]) -> None:
+        """Nodes that pass the filter whatever they are like."""
+        fresh = set(starts) - self._judged
+        self._judged |= fresh
+        self.unseen |= hidden(self._database, fresh)
+
+    def learn_all(self, starts: Iterable[str]) -> None:
+        """Everything that can be reached from these, unless it is more than may be read."""
+        urns = self._ask(self.layer.all, starts)
+        if urns and not self.exhausted:
+            self.learn(row["urn"] for row in urns)
+
+    def learn(self, frontier: Iterable[str]) -> None:
+        """Everything one hop beyond these urns."""
+        urns = set(frontier) - self.refused
+        processes = {urn for urn in urns if urn.startswith(PROCESSES)}
+        places = urns - processes
+        for row in self._met("process", self._ask(self.layer.onward, places)):
+            self._learn_onward(row)
+        processes.update(process for place in places for process in self.onward.get(place, ()))
+        for row in self._met("place", self._ask(self.layer.beyond, processes - self.refused)):
+            self._learn_beyond(row)
+        self._learn_pairs(self.hops, self._ask(self.layer.hop, [*places, *(processes - self.refused)]))
+
+    def learn_citations(self, urns: Iterable[str]) -> None:
+        """What these cite (upstream), or what cites them (downstream)."""
+        asked = [urn for urn in urns if urn.startswith(self.layer.citing_kinds)]
+        self._learn_pairs(self.cited, self._ask(self.layer.cites, asked))
+
+    def _learn_pairs(self, known: dict[str, list[str]], rows: list[Row]) -> None:
+        near, far = ("target", "source") if self.layer.upstream else ("source", "target")
+        for row in self._met(far, rows):
+            if not self._is_out_of_time(row, row[near], row[far]):
+                known[row[near]].append(row[far])
+
+    def _learn_onward(self, row: Row) -> None:
+        place, process = row["place"], row["process"]
+        if self._is_out_of_time(row, place, process):
+            return
+        self.onward[place].append(process)
+        if row.get("derived") or row.get("told"):
+            self.closed.add((place, process))
+            self.narrow[(place, process)].extend(row["derived"])
+
+    def _learn_beyond(self, row: Row) -> None:
+        place, process = row["place"], row["process"]
+        if self._is_out_of_time(row, place, process):
+            return
+        self.behind[process].append(place)
+        if not row.get("derived") and not row.get("told"):
+            self.open[process].append(place)
+        for source in row.get("derived") or ():
+            self.narrow[(source, process)].append(place)
+
+    def _is_out_of_time(self, row: Row, near: str, far: str) -> bool:
+        if near in self.unseen or far in self.unseen:
+            return False
+        return not self._where.has_edge(row.get("firstSeen"), row.get("lastSeen"))
+
+    def _met(self, far: str, rows: list[Row]) -> list[Row]:
+        """These rows, once what they lead to is judged."""
+        fresh = sorted({row[far] for row in rows} - self._judged)
+        self._judged.update(fresh)
+        seconds = max(_SECONDS_MIN, self._deadline - time.monotonic())
+        try:
+            unseen = hidden(self._database, fresh, seconds=seconds)
+            seen = [urn for urn in fresh if urn not in unseen]
+            self.refused |= self._where.refused(self._database, seen, seconds=seconds)
+            self.unseen |= unseen
+        except UnavailableError as error:
+            if not timed_out(error):
+                raise
+            self.exhausted = "time"
+            self.refused.update(fresh)
+        return rows
+
+    def _ask(self, name: str, urns: Iterable[str]) -> list[Row]:
+        asked = self._asked[name]
+        fresh = sorted({urn for urn in urns if urn not in asked})
+        if not name or not fresh or self.exhausted:
+            return []
+        asked.update(fresh)
+        seconds = self._deadline - time.monotonic()
+        rows = [] if seconds < _SECONDS_MIN else self._read(name, fresh, seconds)
+        if rows is None or seconds < _SECONDS_MIN:
+            self.exhausted = "time"
+            return []
+        self._rows_left -= sum(1 + len(row.get("derived") or ()) for row in rows)
+        if self._rows_left < 0:
+            self.exhausted = "edges"
+        return rows
+
+    def _read(self, name: str, urns: list[str], seconds: float) -> list[Row] | None:
+        """None when time ran out."""
+        try:
+            at = self._at if name.endswith("_at") else {}
+            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left + 1, **at)
+        except UnavailableError as error:
+            if timed_out(error):
+                return None
+            raise
+
+
+def timed_out(error: UnavailableError) -> bool:
+    """Whether Neo4j ended the transaction because its time was up."""
+    return "TransactionTimedOut" in str(getattr(error.__cause__, "code", ""))
