@@ -1,0 +1,180 @@
+"""The assessment: given changes that somebody means to make, who is affected, how badly, and how one knows.
+
+What each change does to what lies downstream:
+
+- a column that is renamed or dropped breaks whoever refers to it, and whatever is made of it: that cannot be made any
+  more. Code that only takes it along (`SELECT *`) hands the change on under the same name;
+- a table that is dropped or renamed breaks whoever reads it. Beyond, what is made of its columns breaks, and the rest
+  is a warning: it goes on, on data that nobody refreshes;
+- a job that is deleted leaves its outputs as they are, so all beyond it is a warning;
+- a narrower or unlike type breaks references as long as the column is handed on unchanged, and is a warning beyond; a
+  wider one, or another meaning, is a warning for every reference;
+- a new column that must not be null breaks INSERTs without a list of columns, and any new column a `*` in a UNION.
+
+Only the map as it is now counts. What may not be seen is walked through and never named: `hidden_affected`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.impact import Downstream, citing, downstream
+from headwater.cypher.nodes import read_nodes, require_node
+from headwater.cypher.visible import hidden
+from headwater.errors import QueryError
+from headwater.impact.assets import Assets
+from headwater.impact.casts import is_narrowing
+from headwater.impact.changes import (
+    Change,
+    ColumnAdd,
+    ColumnDrop,
+    ColumnRename,
+    ColumnTypeChange,
+    JobDelete,
+    SemanticsChange,
+    TableDrop,
+    TableRename,
+)
+from headwater.impact.code import read_files
+from headwater.impact.gather import columns_in, gather, writers
+from headwater.impact.judge import judge_writer
+from headwater.impact.references import ALL, fold
+from headwater.impact.report import Evidence, Report
+from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
+from headwater.impact.spread import Spread, spread
+from headwater.schema.urns import column_urn, parse_urn
+
+CHANGES_MAX = 200
+SECONDS_MAX = 20.0
+WALK_SECONDS_MAX = 8.0
+
+
+def assess(
+    database: Database,
+    changes: Sequence[Change],
+    *,
+    files: Mapping[str, str] | None = None,
+    dialect: str = "",
+    seconds: float = SECONDS_MAX,
+) -> Report:
+    """Who is affected by these changes, together. `files` is code by path that counts beside what producers sent, in
+    `dialect`; `seconds` bounds the whole.
+
+    Raises NotFoundError for a dataset or job that is not in the graph, QueryError for more than `CHANGES_MAX`."""
+    if not 1 <= len(changes) <= CHANGES_MAX:
+        raise QueryError(f"{len(changes)} changes are not between 1 and {CHANGES_MAX}", mend="Ask for fewer at once.")
+    deadline = time.monotonic() + seconds
+    about = [require_node(database, change.urn) for change in changes]
+    columns = _columns_named(changes, about)
+    down = downstream(
+        database,
+        [row["urn"] for row in about],
+        [_column(urn, name) for urn, names in columns.items() for name in names if parse_urn(urn).parts],
+        seconds=min(seconds, WALK_SECONDS_MAX),
+    )
+    unseen = hidden(database, down.rows)
+    places = [
+        Place(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None) for urn, row in down.rows.items()
+    ]
+    codes = read_files(files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2)
+    scene = gather(database, down, columns, codes, unseen)
+    writing = writers(scene, down, codes, unseen)
+    assets = Assets(database, down.rows, scene)
+    for change, row in zip(changes, about, strict=True):
+        starts = _starts(database, change, row, down, scene)
+        found = spread(scene, starts, deadline)
+        if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | ColumnAdd):
+            _meet_writers(starts[0], writing.get(row["urn"], []), found, scene.place(row["urn"]))
+        assets.take(found)
+        _take_answers(database, assets, found)
+    notes = [note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)]
+    return assets.report(truncated=down.truncated, notes=notes)
+
+
+def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, list[str]]:
+    """The columns that changes are about, by dataset."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for change, row in zip(changes, about, strict=True):
+        if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | SemanticsChange) and change.column:
+            found[row["urn"]].append(_spelled(row, change.column))
+    return found
+
+
+def _spelled(row: Row, name: str) -> str:
+    return next((one for one in row.get("columns") or () if fold(one) == fold(name)), name)
+
+
+def _column(urn: str, name: str) -> str:
+    namespace, dataset = parse_urn(urn).parts
+    return column_urn(namespace, dataset, name)
+
+
+def _starts(database: Database, change: Change, row: Row, down: Downstream, scene: Scene) -> list[Trouble]:
+    """What a change does where it is made."""
+    urn = row["urn"]
+    if isinstance(change, JobDelete):
+        return [Trouble(place, ALL, "stale", False, 0, (place,)) for place in down.outputs.get(urn, {})]
+    if isinstance(change, TableDrop | TableRename):
+        return [Trouble(urn, ALL, "gone", path=(urn,))]
+    column = _spelled(row, change.column) if change.column else ALL
+    path = (urn,) if column == ALL else (scene.place(urn).column_urn(column),)
+    return [Trouble(urn, column, _kind(database, change, path[0]), path=path)]
+
+
+def _kind(database: Database, change: Change, column: str) -> Kind:
+    if isinstance(change, ColumnRename):
+        return "renamed"
+    if isinstance(change, ColumnDrop):
+        return "gone"
+    if isinstance(change, ColumnAdd):
+        return "added" if change.nullable else "added_required"
+    if isinstance(change, ColumnTypeChange):
+        before = change.before or read_nodes(database, [column]).get(column, {}).get("type")
+        return "narrowed" if is_narrowing(before, change.to) else "widened"
+    return "meaning"
+
+
+def _meet_writers(trouble: Trouble, listed: list[Reader], found: Spread, place: Place) -> None:
+    for reader in listed:
+        found.hit(reader, trouble, judge_writer(reader, trouble, place), 0)
+
+
+def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
+    """Answers that cite a column in trouble are as badly off as any reference; those that cite a version of a dataset
+    in trouble may be, unless the dataset itself goes away."""
+    worst: dict[str, Trouble] = {}
+    by_column: dict[str, Trouble] = {}
+    for trouble in found.troubles.values():
+        if not trouble.place.startswith("dataset:") or trouble.kind in ("added", "added_required"):
+            continue
+        if trouble.column != ALL and trouble.path:
+            by_column[assets.scene.place(trouble.place).column_urn(trouble.column)] = trouble
+        before = worst.get(trouble.place)
+        if before is None or (trouble.column == ALL, trouble.rank) > (before.column == ALL, before.rank):
+            worst[trouble.place] = trouble
+    cited = citing(database, worst, by_column)
+    for place, answers in cited.items():
+        trouble = by_column.get(place) or worst[place]
+        is_shown = place in by_column or (trouble.column == ALL and trouble.distance == 0)
+        severity = trouble.severity if is_shown else "warning"
+        for answer in sorted(answers):
+            cites = Evidence("READS_ONLY", (place, answer))
+            evidence = Evidence.column_path((*trouble.path, answer)) if place in by_column else cites
+            assets.answer(answer, severity, evidence, trouble)
+
+
+def _notes(change: Change, row: Row) -> list[str]:
+    """What is odd about a change."""
+    known = [fold(one) for one in row.get("columns") or ()]
+    column = getattr(change, "column", None)
+    if not known or column is None:
+        return []
+    if isinstance(change, ColumnAdd):
+        return [f"{row['name']} has a column {column!r} already"] if fold(column) in known else []
+    found = [] if fold(column) in known else [f"{row['name']} has no column {column!r}, as far as the graph knows"]
+    if isinstance(change, ColumnRename) and fold(change.to) in known:
+        found.append(f"{row['name']} has a column {change.to!r} already")
+    return found

@@ -1,0 +1,151 @@
+"""The scene of an assessment, from the map of the graph and from files: who reads what, by which code."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.impact import ColumnEdge, Downstream, column_edges
+from headwater.impact.code import Code
+from headwater.impact.references import References, Table, fold, same_table, together
+from headwater.impact.scene import Place, Reader, Scene
+from headwater.impact.sql import Columns, dialect_of, references_in_sql
+from headwater.schema.urns import parse_urn
+
+_TABLE = "table:"
+
+
+def gather(
+    database: Database, down: Downstream, changed: Mapping[str, Iterable[str]], codes: list[Code], unseen: set[str]
+) -> Scene:
+    """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named."""
+    places = {urn: _place(urn, row, changed.get(urn, ())) for urn, row in down.rows.items() if _is_place(urn)}
+    jobs = {urn for urn in down.rows if urn.startswith("job:")}
+    made = {urn: _job(urn, down, places, codes, unseen) for urn in jobs}
+    readers: dict[str, list[Reader]] = defaultdict(list)
+    for place, listed in down.reads.items():
+        for target in listed:
+            if target in made:
+                readers[place].append(made[target])
+            elif not any(target in made[job].outputs for job in listed if job in made):
+                readers[place].append(_dataset(target, places, codes, unseen))
+    _add_files(places, readers, made, codes)
+    return Scene(places, readers, partial(_edges, database))
+
+
+def writers(scene: Scene, down: Downstream, codes: list[Code], unseen: set[str]) -> dict[str, list[Reader]]:
+    """The jobs that make what changes, by dataset."""
+    return {
+        place: [_job(urn, down, scene.places, codes, unseen) for urn in listed]
+        for place, listed in down.writers.items()
+    }
+
+
+def columns_in(places: Iterable[Place]) -> Columns:
+    """What columns a table has that code names: those of the one place that may be meant."""
+    listed = list(places)
+
+    def columns(table: Table) -> list[str] | None:
+        found = [place for place in listed if same_table(table, place.name)]
+        return list(found[0].columns) if len(found) == 1 and found[0].columns else None
+
+    return columns
+
+
+def _edges(database: Database, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
+    return column_edges(database, [urn for urn in columns if urn.startswith("column:")])[0]
+
+
+def _is_place(urn: str) -> bool:
+    return urn.startswith("dataset:")
+
+
+def _place(urn: str, row: Row, more: Iterable[str]) -> Place:
+    known = row.get("columns")
+    columns = tuple(known) if known else None
+    if columns is not None:
+        names = {fold(column) for column in columns}
+        columns += tuple(column for column in more if fold(column) not in names)
+    return Place(urn, str(row.get("name") or urn), columns)
+
+
+def _job(urn: str, down: Downstream, places: Mapping[str, Place], codes: list[Code], unseen: set[str]) -> Reader:
+    row = down.rows.get(urn, {})
+    outputs = down.outputs.get(urn, {})
+    near = [places[one] for one in (*down.inputs.get(urn, ()), *outputs) if one in places]
+    own = [code for code in codes if _is_code_of(code, row, [places[one] for one in outputs if one in places])]
+    reader = Reader(urn, "JOB", outputs, covered=urn in down.covered, is_hidden=urn in unseen)
+    if own:
+        found = together(code.references for code in own)
+        return replace(reader, source=lambda: found, path=own[0].path)
+    return replace(reader, source=partial(_code_of, row, down.dialects.get(urn, ""), urn, near))
+
+
+def _dataset(urn: str, places: Mapping[str, Place], codes: list[Code], unseen: set[str]) -> Reader:
+    """A dataset that is made of others, by nobody knows which job."""
+    own = (
+        [code for code in codes if any(same_table(make, places[urn].name) for make in code.makes)]
+        if urn in places
+        else []
+    )
+    reader = Reader(urn, "DATASET", {urn: None}, is_hidden=urn in unseen)
+    found = together(code.references for code in own)
+    return replace(reader, source=lambda: found, path=own[0].path) if own else reader
+
+
+def _is_code_of(code: Code, row: Row, outputs: list[Place]) -> bool:
+    """Whether a file is the code of a job: it stands where the job says, or makes what the job makes."""
+    told = str(row.get("codePath") or "").strip("/")
+    path = code.path.replace("\\", "/").strip("/")
+    if told and (told == path or told.endswith(f"/{path}") or path.endswith(f"/{told}")):
+        return True
+    return any(same_table(make, place.name) for make in code.makes for place in outputs)
+
+
+def _code_of(row: Row, dialect: str, urn: str, near: list[Place]) -> References | None:
+    """What the code that a producer sent refers to."""
+    parts = parse_urn(urn).parts
+    namespaces = [parse_urn(place.urn).parts[0] for place in near if parse_urn(place.urn).parts]
+    speaks = dialect_of(dialect, row.get("integration"), parts[0] if parts else "", *namespaces)
+    found = []
+    if row.get("sql"):
+        found.append(references_in_sql(row["sql"], dialect=speaks, columns=columns_in(near)))
+    language = fold(str(row.get("language") or ""))
+    if row.get("sourceCode") and language == "sql" and not row.get("sql"):
+        found.append(references_in_sql(row["sourceCode"], dialect=speaks, columns=columns_in(near)))
+    elif row.get("sourceCode") and language in ("python", "py", "pyspark"):
+        from headwater.impact.python import references_in_python
+
+        found.append(references_in_python(row["sourceCode"], dialect=speaks, columns=columns_in(near)))
+    return together(found) if found else None
+
+
+def _add_files(
+    places: dict[str, Place], readers: dict[str, list[Reader]], made: dict[str, Reader], codes: list[Code]
+) -> None:
+    """Files that are the code of no job read what they name, and make what they say."""
+    known = {reader.path for reader in made.values()} | {one.path for listed in readers.values() for one in listed}
+    loose = [code for code in codes if code.path not in known]
+    files = []
+    for code in loose:
+        outputs = {_made_by(make, places): None for make in code.makes}
+        files.append(Reader(f"file:{code.path}", "FILE", outputs, partial(_given, code), path=code.path))
+    for code, reader in zip(loose, files, strict=True):
+        for urn, place in list(places.items()):
+            if urn not in reader.outputs and any(same_table(table, place.name) for table in code.references.tables):
+                readers[urn].append(reader)
+
+
+def _given(code: Code) -> References:
+    return code.references
+
+
+def _made_by(make: Table, places: dict[str, Place]) -> str:
+    """The place that a file makes: one of the graph, or a new one."""
+    name = ".".join(make)
+    found = next((urn for urn, place in places.items() if same_table(make, place.name)), f"{_TABLE}{name}")
+    places.setdefault(found, Place(found, name))
+    return found

@@ -1,0 +1,90 @@
+"""How far a trouble reaches: from reader to reader, layer by layer, until nothing worse is found.
+
+A trouble of a column is judged again only when it is worse than the one found there before, so cycles end and a diamond
+costs what its edges do. Where it was found first is where it is nearest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from headwater.cypher.impact import ColumnEdge
+from headwater.impact.judge import Judgement, judge
+from headwater.impact.references import ALL
+from headwater.impact.scene import Reader, Scene, Severity, Trouble
+
+TROUBLES_MAX = 50_000
+
+
+@dataclass
+class Hit:
+    """A reader that is affected."""
+
+    reader: Reader
+    severity: Severity
+    distance: int
+    references: dict[tuple[str, str], None] = field(default_factory=dict)
+    judgements: list[Judgement] = field(default_factory=list)
+
+
+@dataclass
+class Spread:
+    """Who is hit, by urn, and what is in trouble, by place and column."""
+
+    hits: dict[str, Hit] = field(default_factory=dict)
+    troubles: dict[tuple[str, str], Trouble] = field(default_factory=dict)
+    truncated: str = ""
+
+    def hit(self, reader: Reader, trouble: Trouble, judgement: Judgement, distance: int) -> None:
+        """Note that a reader is affected."""
+        if judgement.severity is None:
+            return
+        found = self.hits.setdefault(reader.urn, Hit(reader, judgement.severity, distance))
+        if judgement.severity == "breaking":
+            found.severity = "breaking"
+        found.distance = min(found.distance, distance)
+        if trouble.column != ALL:
+            found.references[(trouble.place, trouble.column)] = None
+        found.judgements.append(judgement)
+
+
+def spread(scene: Scene, starts: Iterable[Trouble], deadline: float) -> Spread:
+    """Everything that these troubles lead to. `deadline` is a reading of time.monotonic()."""
+    found = Spread()
+    frontier = _worse(scene, starts, found)
+    while frontier:
+        if time.monotonic() > deadline or len(found.troubles) > TROUBLES_MAX:
+            found.truncated = "time" if time.monotonic() > deadline else "nodes"
+            break
+        edges = scene.edges({scene.place(one.place).column_urn(one.column) for one in frontier if one.column != ALL})
+        passed: list[Trouble] = []
+        for trouble in frontier:
+            passed += _meet(scene, trouble, edges.get(scene.place(trouble.place).column_urn(trouble.column), []), found)
+        frontier = _worse(scene, passed, found)
+    return found
+
+
+def _meet(scene: Scene, trouble: Trouble, edges: list[ColumnEdge], found: Spread) -> list[Trouble]:
+    """Every reader of what is in trouble; what they pass on."""
+    passed = []
+    for reader in scene.readers.get(trouble.place, ()):
+        judgement = judge(scene, reader, trouble, edges)
+        found.hit(reader, trouble, judgement, trouble.distance + (0 if reader.is_hidden else 1))
+        passed += judgement.passed
+    return passed
+
+
+def _worse(scene: Scene, troubles: Iterable[Trouble], found: Spread) -> list[Trouble]:
+    """Those that are worse than what was found there before."""
+    fresh = []
+    waiting = list(troubles)
+    for trouble in waiting:
+        key = (trouble.place, trouble.column)
+        before = found.troubles.get(key)
+        if before is None or before.rank < trouble.rank:
+            found.troubles[key] = trouble
+            fresh.append(trouble)
+            waiting += scene.columns_of(trouble)
+    return [trouble for trouble in fresh if found.troubles[(trouble.place, trouble.column)] is trouble]
