@@ -41,7 +41,7 @@ class ColumnEdge:
 class Downstream:
     """The map downstream of some nodes.
 
-    `reads`: dataset -> the jobs that read it, and the datasets and jobs that data goes to without anything known between.
+    `reads`: dataset -> the jobs that read it, and what data goes to with nothing known between.
     `outputs`: job -> dataset -> the inputs it is known to come from (None: any of them). `inputs`: job -> all that it
     reads, downstream or not. `writers`: dataset that changes -> the jobs that make it. `covered`: the jobs of whose
     outputs every column has lineage. `dialects`: job -> what its SQL is in. `rows`: the properties of every node."""

@@ -102,6 +102,8 @@ def parse_statements(text: str, dialect: str) -> list[exp.Expr] | str:
             return "the SQL is nested too deeply"
         except OverflowError as error:
             return str(error)
+        except ValueError:
+            return f"there is no dialect {guess!r}"
     return reason
 
 
@@ -125,10 +127,7 @@ def _parsed(text: str, dialect: str) -> list[exp.Expr]:
         deepest = max(deepest, depth)
     if deepest > DEPTH_MAX:
         raise OverflowError("the SQL is nested too deeply")
-    logger = logging.getLogger("sqlglot")
-    before, logger.disabled = logger.disabled, True
-    try:
-        parsed = speaks.parser(error_level=ErrorLevel.RAISE).parse(tokens, text)
-    finally:
-        logger.disabled = before
+    # Of what it falls back to a mere command it would write a line to our log; here that is unknown.
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    parsed = speaks.parser(error_level=ErrorLevel.RAISE).parse(tokens, text)
     return [statement for statement in parsed if statement is not None]
