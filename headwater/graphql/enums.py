@@ -23,6 +23,18 @@ class Direction(Enum):
     BOTH = "BOTH"
 
 
+@strawberry.enum(description="How something shows that it may have gone wrong, the likeliest first.")
+class RootCauseKind(Enum):
+    FAILED = strawberry.enum_value("FAILED", description="The run did not end well, and what it had written was read.")
+    TESTS_FAILED = strawberry.enum_value("TESTS_FAILED", description="Tests of what it read or made failed.")
+    SCHEMA_CHANGED = strawberry.enum_value(
+        "SCHEMA_CHANGED", description="The schema is not that of the version before."
+    )
+    ROWS_SHIFTED = strawberry.enum_value("ROWS_SHIFTED", description="The row count is out of the ordinary.")
+    CODE_CHANGED = strawberry.enum_value("CODE_CHANGED", description="Not the code of the job's success before.")
+    INPUT_LATE = strawberry.enum_value("INPUT_LATE", description="It read something much older than usual.")
+
+
 @strawberry.enum(description="What a node is.")
 class NodeKind(Enum):
     DATASET = "DATASET"

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import failures
+from headwater.cypher import failures, replay, root_cause
 from headwater.cypher.consequences import Touched as TouchedUrns
 from headwater.cypher.database import Row
 from headwater.cypher.failures import Downstream as DownstreamUrns
 from headwater.cypher.failures import FailedRunPage
 from headwater.graphql.context import Info
 from headwater.graphql.fields import resolved
+from headwater.graphql.replays import ReplayPlan, RootCause
 from headwater.graphql.results import REASON, PageInfo
 from headwater.graphql.types import Answer, Artifact, Dataset, Job, PipelineRun
 
@@ -176,3 +177,28 @@ class FailureQueries:
             after=after,
         )
         return FailedRunConnection.of(page, after=after)
+
+    @resolved(
+        "What may have spoiled a version, a dataset (its newest version), an answer (what it cites) or a run: runs "
+        "upstream that failed, or whose data failed tests, changed schema or code, shifted its row count or was late."
+    )
+    async def root_cause(
+        self,
+        info: Info,
+        urn: Annotated[str, strawberry.argument(description="Of a version, source, dataset, answer or run.")],
+        since: Annotated[datetime | None, strawberry.argument(description="Only what began then or later.")] = None,
+        first: Annotated[int, strawberry.argument(description="At most this many candidates.")] = 20,
+    ) -> RootCause:
+        found = await info.context.ask(root_cause.root_cause, info.context.database, urn, since=since, first=first)
+        return RootCause.of(found)
+
+    @resolved("Which runs to replace after one was corrupt, step by step, and which version to start from.")
+    async def replay_plan(
+        self,
+        info: Info,
+        urn: Annotated[str, strawberry.argument(description="Of the corrupt run, of a version, or of a dataset.")],
+        since: Annotated[
+            datetime | None, strawberry.argument(description="For a dataset: what was made then or later is corrupt.")
+        ] = None,
+    ) -> ReplayPlan:
+        return ReplayPlan.of(await info.context.ask(replay.replay_plan, info.context.database, urn, since=since))

@@ -11,7 +11,7 @@ from headwater.cypher.database import Database
 from headwater.graphql.app import graphql_routes
 from tests.conftest import Neo4jServer
 from tests.graphql.conftest import Ask, Served
-from tests.stories import FACET, answer, at, run, tell, version
+from tests.stories import FACET, answer, at, ds, run, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -209,3 +209,104 @@ def test_a_list_costs_no_statement_per_row(database: Database, neo4j_server: Neo
             costs.append(len(asked))
     counted.close()
     assert costs[0] == costs[1] < 35
+
+
+ROOT_CAUSE = """query ($urn: String!, $since: DateTime, $first: Int! = 20) {
+  rootCause(urn: $urn, since: $since, first: $first) { start left truncated truncatedBy
+    candidates { kind reason node at distance before after compared run { runId job { name } } } } }"""
+
+
+@pytest.fixture
+def coded(database: Database, clean_graph: object) -> Database:
+    """load: raw -> a, mart: a -> d; in the second round load runs new code and mart's d is cited."""
+    del clean_graph
+    tell(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
+        run("mart-1", "mart", ["a"], ["d"], minute=10),
+        run("load-2", "load", ["raw"], ["a"], minute=20, version="v2"),
+        run("mart-2", "mart", ["a"], ["d"], minute=30),
+        answer("kpi", "d", minute=40),
+    )
+    return database
+
+
+@pytest.mark.usefixtures("coded")
+def test_root_cause(data: Ask) -> None:
+    assert data(ROOT_CAUSE, urn="answer:kpi")["rootCause"] == {
+        "start": ["answer:kpi"],
+        "left": 0,
+        "truncated": False,
+        "truncatedBy": None,
+        "candidates": [
+            {
+                "kind": "CODE_CHANGED",
+                "reason": "load ran code v2; the success before it ran v1",
+                "node": "run:load-2",
+                "at": "2026-01-01T00:20:00Z",
+                "distance": 2,
+                "before": "v1",
+                "after": "v2",
+                "compared": ["run:load-1"],
+                "run": {"runId": "load-2", "job": {"name": "load"}},
+            }
+        ],
+    }
+    assert data(ROOT_CAUSE, urn=ds("d"), since=at(21))["rootCause"]["candidates"] == []
+    assert data(ROOT_CAUSE, urn=ds("d"), first=0)["rootCause"]["left"] == 1
+
+
+@pytest.mark.usefixtures("coded")
+def test_replay_plan(data: Ask) -> None:
+    query = """query ($urn: String!, $since: DateTime) { replayPlan(urn: $urn, since: $since) {
+      corrupt { runId } owners next { name } cycles { name } answers { answerId } truncated truncatedBy
+      steps { number runs { run { runId } job { name } owners readsOwn inCircle superseded
+        inputs { dataset { name } versions waitFor { runId } }
+        outputs { dataset { name } version { urn } lastGood { urn } } } } } }"""
+    found = data(query, urn="run:load-2")["replayPlan"]
+    load, mart = found.pop("steps")
+    assert found == {
+        "corrupt": [{"runId": "load-2"}],
+        "owners": [],
+        "next": [],
+        "cycles": [],
+        "answers": [{"answerId": "kpi"}],
+        "truncated": False,
+        "truncatedBy": None,
+    }
+    assert (load["number"], [entry["job"] for entry in load["runs"]]) == (1, [{"name": "load"}])
+    assert mart == {
+        "number": 2,
+        "runs": [
+            {
+                "run": {"runId": "mart-2"},
+                "job": {"name": "mart"},
+                "owners": [],
+                "readsOwn": False,
+                "inCircle": False,
+                "superseded": False,
+                "inputs": [
+                    {"dataset": {"name": "a"}, "versions": [version("a", "load-2")], "waitFor": [{"runId": "load-2"}]}
+                ],
+                "outputs": [
+                    {
+                        "dataset": {"name": "d"},
+                        "version": {"urn": version("d", "mart-2")},
+                        "lastGood": {"urn": version("d", "mart-1")},
+                    }
+                ],
+            }
+        ],
+    }
+    of_dataset = data(query, urn=ds("a"), since=at(20))["replayPlan"]
+    assert of_dataset["steps"] == [load, mart]
+
+
+@pytest.mark.usefixtures("coded")
+def test_what_cannot_be_asked(refused: Ask) -> None:
+    replay = "query ($urn: String!) { replayPlan(urn: $urn) { truncated } }"
+    for query in (ROOT_CAUSE, replay):
+        assert refused(query, urn="run:never")["extensions"]["code"] == "NOT_FOUND"
+        assert "job" in refused(query, urn="job:etl:load")["message"]
+        assert "urn" in refused(query, urn="nonsense")["message"]
+    assert "since" in refused(replay, urn=ds("a"))["message"]
