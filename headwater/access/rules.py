@@ -34,15 +34,22 @@ ROUTES: dict[str, dict[str, Rule]] = {
 _QUERIES = (
     "answer",
     "conformance",
+    "coverage",
     "dataset",
     "failedRuns",
+    "freshness",
     "job",
     "lineage",
+    "ownedBy",
+    "owners",
+    "quality",
     "run",
     "schemaDiff",
     "search",
     "symlinks",
     "trace",
+    "unused",
+    "usage",
 )
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
 FIELDS: dict[str, Scope] = {

@@ -79,18 +79,33 @@ def lineage(
 
 
 def search(
-    text: Annotated[str, typer.Argument(help="A name, or the beginning of a word in one.")],
+    text: Annotated[str, typer.Argument(help="A name, or any word in one, in a description, a column, a tag.")],
     home: Home = None,
+    kind: Annotated[str, typer.Option(help="Only this kind: dataset, job, answer, ...")] = "",
+    namespace: Annotated[str, typer.Option(help="Only of this namespace.")] = "",
+    tag: Annotated[str, typer.Option(help="Only with this tag: key=value, or key.")] = "",
+    owner: Annotated[str, typer.Option(help="Only of this owner.")] = "",
     first: Annotated[int, typer.Option(help="At most so many.")] = 20,
+    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Find datasets, jobs and answers by name."""
+    """Find datasets, jobs and answers by words."""
     from headwater.cli import show
-    from headwater.cypher.search import search as found_names
+    from headwater.cypher.search import Filters
+    from headwater.cypher.search import search as find
 
-    found = found_names(graph(home), text, first=first)
-    rows = [{"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn} for node in found]
-    show.rows(["kind", "namespace", "name", "urn"], rows, as_json=as_json)
+    filters = Filters(kind.upper(), namespace, tag, owner)
+    found = find(graph(home), text, filters=filters, first=first, after=after)
+    nodes = [hit.node for hit in found.page.entries]
+    rows = [{"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn} for node in nodes]
+    if as_json:
+        counts = {name: [vars(one) for one in getattr(found, name)] for name in ("kinds", "namespaces", "tags")}
+        hits = [{"cursor": cursor, **row} for cursor, row in zip(found.page.cursors, rows, strict=True)]
+        more = {"count": found.count, "truncated": found.truncated, "hasNextPage": found.page.has_next}
+        show.json_of({"hits": hits, **more, **counts})
+    else:
+        show.rows(["kind", "namespace", "name", "urn"], rows, as_json=False)
+        show.say_more(found.page, found.count)
 
 
 def cypher(

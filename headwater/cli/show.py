@@ -6,7 +6,8 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.tree import Tree
 
 from headwater.cypher.failures import Downstream, FailedRunPage
 from headwater.cypher.lineage import Lineage, Trace
+from headwater.cypher.pages import Page
 from headwater.cypher.walk import Edge
 from headwater.schema.urns import parse_urn
 
@@ -48,12 +50,58 @@ def rows(columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json:
     if as_json:
         json_of([dict(row) for row in found])
         return
-    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    table(columns, found)
+    console().print(f"[dim]{len(found)} rows[/]")
+
+
+def table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
+    shown = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in found:
-        table.add_row(*(escape(_text(row.get(column))) for column in columns))
-    out = console()
-    out.print(table)
-    out.print(f"[dim]{len(found)} rows[/]")
+        shown.add_row(*(escape(_text(row.get(column))) for column in columns))
+    console().print(shown)
+
+
+def data_of(value: Any) -> Any:
+    """A dataclass as the JSON of it: names as in GraphQL."""
+    if is_dataclass(value):
+        return {_camel(one.name): data_of(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, list):
+        return [data_of(one) for one in value]
+    return value
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def say_more(page: Page[Any], count: int) -> None:
+    """That a page does not end a list, and how to see what follows."""
+    if page.has_next:
+        console().print(f"[dim]of {count:,} in all; for more: --after {page.cursors[-1]}[/]")
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def bytes_of(count: int | None) -> str:
+    """A size as people read it: 1.4 GB."""
+    if count is None:
+        return ""
+    size, units = float(count), ["B", "kB", "MB", "GB", "TB", "PB"]
+    while size >= 1_000 and len(units) > 1:
+        size, units = size / 1_000, units[1:]
+    return f"{size:.0f} B" if units[0] == "B" else f"{size:.1f} {units[0]}"
+
+
+def age_of(length: timedelta) -> str:
+    """A length of time as people read it: 3d 4h, 12m."""
+    minutes = int(length.total_seconds() // 60)
+    days, hours, left = minutes // 1_440, minutes % 1_440 // 60, minutes % 60
+    if days:
+        return f"{days}d {hours}h"
+    return f"{hours}h {left}m" if hours else f"{left}m"
 
 
 def _text(value: Any) -> str:

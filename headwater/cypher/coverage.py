@@ -41,6 +41,26 @@ def share(part: int, whole: int) -> float | None:
 
 
 @dataclass(frozen=True)
+class Shares:
+    """Shares between 0 and 1; None where there is nothing to take a share of."""
+
+    # Lineage coverage: of datasets and jobs together those that are in lineage, as in the next two.
+    lineage: float | None
+    # Of datasets those that a job makes or reads; of jobs those with both inputs and outputs.
+    datasets: float | None
+    jobs: float | None
+    # Of datasets that are made those with column lineage.
+    column_lineage: float | None
+    # Of datasets and jobs those with an owner; of datasets those with a description, with a schema.
+    owned: float | None
+    described: float | None
+    schema: float | None
+    # Of runs those that ended; of runs that made something those that told what any of it came from.
+    ended: float | None
+    told: float | None
+
+
+@dataclass(frozen=True)
 class Counts:
     """What there is, and how much of it is told. Every figure is of one namespace, or of all."""
 
@@ -69,10 +89,18 @@ class Counts:
     told: int = 0
 
     @property
-    def lineage(self) -> float | None:
-        """Lineage coverage: the share of datasets and jobs that are in lineage, datasets connected to any job, jobs
-        with both inputs and outputs."""
-        return share(self.connected + self.with_both, self.datasets + self.jobs)
+    def shares(self) -> Shares:
+        return Shares(
+            lineage=share(self.connected + self.with_both, self.datasets + self.jobs),
+            datasets=share(self.connected, self.datasets),
+            jobs=share(self.with_both, self.jobs),
+            column_lineage=share(self.with_column_lineage, self.produced),
+            owned=share(self.owned_datasets + self.owned_jobs, self.datasets + self.jobs),
+            described=share(self.described_datasets, self.datasets),
+            schema=share(self.with_schema, self.datasets),
+            ended=share(self.ended, self.runs),
+            told=share(self.told, self.made),
+        )
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from headwater.access.principal import Principal
 from headwater.cypher.consequences import Consequences, consequences
 from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
+from headwater.cypher.freshness import Freshness, freshness
 from headwater.cypher.nodes import read_nodes
+from headwater.cypher.quality import Quality, quality
 from headwater.cypher.visible import visible
 
 P = ParamSpec("P")
@@ -50,6 +52,8 @@ class Context:
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
+        self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
+        self.quality: DataLoader[str, Quality] = self._loader(self._quality)
         self.run_links = self._links("read/run_links", sees=self.database.sight.regexes)
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
@@ -88,6 +92,14 @@ class Context:
     def _consequences(self, urns: list[str]) -> list[Consequences]:
         found = consequences(self.database, urns)
         return [found.get(urn) or Consequences() for urn in urns]
+
+    def _freshness(self, urns: list[str]) -> list[Freshness]:
+        known = freshness(self.database, urns)
+        return [known.get(urn) or Freshness(urn, None, None, []) for urn in urns]
+
+    def _quality(self, urns: list[str]) -> list[Quality]:
+        said = quality(self.database, urns)
+        return [said.get(urn) or Quality() for urn in urns]
 
     def _citations(self) -> DataLoader[str, list[str]]:
         def load(urns: list[str]) -> list[list[str]]:

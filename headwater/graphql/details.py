@@ -13,6 +13,7 @@ import strawberry
 from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
 from headwater.graphql.fields import property_of, resolved
+from headwater.graphql.quality import Freshness, Quality, freshness_of, quality_of
 
 
 @strawberry.type(description="A column of a schema.")
@@ -84,6 +85,14 @@ class DatasetDetails:
     @resolved("When it was dropped, if that was the last that was done to it.")
     async def dropped_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "droppedAt", datetime)
+
+    @resolved("How fresh it is: its own newest data, and that of each source which got into it.")
+    async def freshness(self, info: Info) -> Freshness:
+        return await freshness_of(info, self.urn)
+
+    @resolved("What checks said of it, of any of its versions, and what was measured in it.")
+    async def quality(self, info: Info) -> Quality:
+        return await quality_of(info, self.urn)
 
     @resolved("Every schema it was seen with, newest first.")
     async def schema_versions(self, info: Info) -> list[SchemaVersion]:
@@ -221,6 +230,10 @@ class ArtifactDetails:
     @resolved("The hash of its schema.")
     async def schema_hash(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "schemaHash", str)
+
+    @resolved("What checks said of this version, and what was measured in it.")
+    async def quality(self, info: Info) -> Quality:
+        return await quality_of(info, self.urn)
 
     @resolved("How its schema differs from that of the version before: added, dropped and retyped columns.")
     async def drift(self, info: Info) -> list[str]:

@@ -11,16 +11,17 @@ from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import conformance, lineage, schemas, search, symlinks
+from headwater.cypher import conformance, lineage, schemas, symlinks
 from headwater.cypher.lineage import DEPTH_DEFAULT
 from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
 from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
 from headwater.graphql.enums import Direction
+from headwater.graphql.estate import EstateQueries
 from headwater.graphql.failures import FailureQueries
 from headwater.graphql.fields import resolved
-from headwater.graphql.results import Lineage, Node, Trace
+from headwater.graphql.results import Lineage, Trace
 from headwater.graphql.symlinks import Symlink
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
@@ -54,7 +55,7 @@ First = Annotated[int, strawberry.argument(description="At most this many.")]
 
 
 @strawberry.type
-class Query(FailureQueries):
+class Query(EstateQueries, FailureQueries):
     @resolved("One run by its id. Null when it is unknown.")
     async def run(self, info: Info, run_id: str) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
@@ -124,11 +125,6 @@ class Query(FailureQueries):
         after: Annotated[str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")],
     ) -> list[str]:
         return await info.context.ask(schemas.schema_diff, info.context.database, before, after)
-
-    @resolved("Datasets, jobs and answers by name; exact names first. A run by its whole id.")
-    async def search(self, info: Info, text: str, first: First = 20) -> list[Node]:
-        found = await info.context.ask(search.search, info.context.database, text, first=first)
-        return [Node.of(node) for node in found]
 
     @resolved("What producers' events do against the specification, how often, and how to mend it.")
     async def conformance(

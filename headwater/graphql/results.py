@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import strawberry
 
 from headwater.cypher.database import Row
 from headwater.cypher.lineage import Lineage as WalkedLineage
 from headwater.cypher.lineage import Trace as WalkedTrace
 from headwater.cypher.nodes import NodeName
+from headwater.cypher.pages import Page
 from headwater.cypher.walk import Edge
 from headwater.graphql.enums import NodeKind
 from headwater.graphql.types import Answer, Artifact, Column, PipelineRun, Source
@@ -88,6 +91,15 @@ class PageInfo:
     has_previous_page: bool
     start_cursor: str | None
     end_cursor: str | None
+
+    @classmethod
+    def of(cls, page: Page[Any], after: str | None) -> PageInfo:
+        return cls(
+            has_next_page=page.has_next,
+            has_previous_page=bool(after),
+            start_cursor=page.cursors[0] if page.cursors else None,
+            end_cursor=page.cursors[-1] if page.cursors else None,
+        )
 
 
 def _answer(row: Row) -> Answer:

@@ -20,11 +20,11 @@ from headwater.cypher.coverage import (
     BrokenPath,
     Counts,
     Coverage,
+    Shares,
     blast_radius,
     certified_paths,
     coverage,
     sample,
-    share,
 )
 from headwater.cypher.database import Database
 from headwater.errors import QueryError
@@ -109,7 +109,17 @@ def test_counts_by_namespace_and_of_all(told: Database) -> None:
         "web": Counts(datasets=1, connected=1),
     }
     assert (found.all.datasets, found.all.connected, found.all.jobs, found.all.runs) == (11, 10, 8, 8)
-    assert found.all.lineage == share(10 + 6, 11 + 8)
+    assert found.all.shares == Shares(
+        lineage=16 / 19,
+        datasets=10 / 11,
+        jobs=6 / 8,
+        column_lineage=1 / 8,
+        owned=2 / 19,
+        described=1 / 11,
+        schema=1 / 11,
+        ended=7 / 8,
+        told=1 / 7,
+    )
 
 
 def test_counts_of_one_namespace_and_of_what_may_be_seen(told: Database) -> None:
@@ -120,7 +130,8 @@ def test_counts_of_one_namespace_and_of_what_may_be_seen(told: Database) -> None
 def test_nothing_has_no_share(told: Database) -> None:
     nobody = told.seen_by(Sight(("nowhere",)))
     found = asked(nobody)
-    assert (found.all, found.namespaces, found.all.lineage) == (Counts(), {}, None)
+    assert (found.all, found.namespaces) == (Counts(), {})
+    assert found.all.shares == Shares(*[None] * 9)
     assert blast_radius(nobody) == BlastRadius(None, 0, None, 0, 0, False)
     assert certified_paths(nobody).integrity is None
 

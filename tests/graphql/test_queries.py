@@ -176,17 +176,6 @@ def test_dataset_and_job_and_answer(data: Ask) -> None:
     assert data('{ answer(answerId: "nope") { content } }')["answer"] is None
 
 
-@pytest.mark.usefixtures("told")
-def test_search(data: Ask) -> None:
-    query = "query ($text: String!) { search(text: $text, first: 5) { urn kind namespace name } }"
-    assert data(query, text="publish")["search"] == [
-        {"urn": job("publish"), "kind": "JOB", "namespace": "etl", "name": "publish"}
-    ]
-    assert data(query, text='*)\\"~{[')["search"] == []
-    assert [found["kind"] for found in data(query, text="report")["search"]] == ["ANSWER"]
-    assert [found["kind"] for found in data(query, text="build-2")["search"]] == ["PIPELINE_RUN"]
-
-
 def test_names_of_any_kind(database: Database, data: Ask) -> None:
     odd = 's3://b/ünï:cödé "quoted" 日本語 \u202e'
     tell(database, run("ru:n/ä", "jöb:x", [odd], ["y" * 3_000]))

@@ -1,11 +1,14 @@
-// Datasets, jobs and answers by name: the full-text query is made by the program from what a user typed; nodes of
-// exactly that name come first, then those that begin with it.
+// Datasets, jobs and answers by the words in their names, descriptions, columns, tags and owners, the best first; the
+// query is in Lucene's syntax, the text as it was typed. Of the answers not all may be seen.
 // access: read
-// params: $query STRING, $text STRING, $limit INTEGER = 20
-// returns: urn, label, score
+// params: $query STRING, $text STRING, $sees LIST<STRING> = null, $limit INTEGER = 20
+// returns: urn, label, namespace, name, tags, owners, rank, score
 // example: headwater cypher read/search --param query=planes* --param text=planes
-CALL db.index.fulltext.queryNodes('names', $query, {limit: 1000}) YIELD node, score
+CALL db.index.fulltext.queryNodes('words', $query) YIELD node, score
 WITH node, score, toLower(coalesce(node.name, node.answerId, '')) AS name, toLower($text) AS wanted
-RETURN node.urn AS urn, head(labels(node)) AS label, score
-ORDER BY CASE WHEN name = wanted THEN 0 WHEN name STARTS WITH wanted THEN 1 ELSE 2 END, score DESC, size(name), node.urn
+WHERE $sees IS NULL OR node:Answer OR any(p IN $sees WHERE node.namespace =~ p)
+WITH node, score, CASE WHEN name = wanted THEN 1 WHEN name STARTS WITH wanted THEN 2 ELSE 3 END AS rank
+ORDER BY rank, score DESC, node.urn
 LIMIT $limit
+RETURN node.urn AS urn, head(labels(node)) AS label, node.namespace AS namespace,
+  coalesce(node.name, node.answerId, node.urn) AS name, node.tags AS tags, node.owners AS owners, rank, score
