@@ -1,36 +1,27 @@
 """The two questions of the house: what is connected to this, and where did this answer come from.
 
-`lineage` starts from any urn and stays in its layer: datasets and jobs on the map, runs and versions and answers in
-history, columns among columns. `trace` goes from an answer back to the sources, with every run and version between.
-Both raise NotFoundError for a start that is not in the graph and QueryError for a bad urn or depth, and both say
-`truncated` when a bound cut them short.
+`lineage` starts from any urns and stays in one layer: datasets and jobs on the map, runs and versions and answers in
+history, columns among columns; a level takes it to another layer (`starts`) or lifts it (`levels`). `trace` goes from
+an answer back to the sources, with every run and version between. Both raise NotFoundError for a start that is not in
+the graph and QueryError for a bad argument, and both say `truncated` when a bound cut them short. What may not be seen
+is shown as stubs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.levels import containers, lift
 from headwater.cypher.nodes import NodeName, name_nodes, read_nodes, require_node
-from headwater.cypher.walk import (
-    COLUMNS_DOWN,
-    COLUMNS_UP,
-    HISTORY_DOWN,
-    HISTORY_UP,
-    MAP_DOWN,
-    MAP_UP,
-    Bounds,
-    Edge,
-    Layer,
-    Walk,
-    as_it_was,
-    explore,
-)
+from headwater.cypher.onward import Onward, Question, read_onward, write_onward
+from headwater.cypher.starts import OF_COLUMNS, OF_RUNS, ON_MAP, Starts, starts
+from headwater.cypher.walk import HISTORY_UP, Bounds, Edge, Mark, Walk, explore
 from headwater.errors import QueryError
-from headwater.schema.urns import answer_urn, parse_urn
+from headwater.schema.urns import answer_urn
 
 DEPTH_DEFAULT = 10
 DEPTH_MAX = 50
@@ -40,16 +31,26 @@ EDGES_MAX = 20_000
 WALK_SECONDS_MAX = 5.0
 
 DIRECTIONS = ("UPSTREAM", "DOWNSTREAM", "BOTH")
-# urn kind -> its layer, walked up and down
-_LAYERS: dict[str, tuple[Layer, Layer]] = {
-    "dataset": (MAP_UP, MAP_DOWN),
-    "job": (MAP_UP, MAP_DOWN),
-    "run": (HISTORY_UP, HISTORY_DOWN),
-    "source": (HISTORY_UP, HISTORY_DOWN),
-    "artifact": (HISTORY_UP, HISTORY_DOWN),
-    "answer": (HISTORY_UP, HISTORY_DOWN),
-    "column": (COLUMNS_UP, COLUMNS_DOWN),
-}
+
+
+@dataclass(frozen=True)
+class Expand:
+    """A node from which there is more, and the cursor that shows it. `left_out`: how many nodes next to it are known
+    that are not shown; 0 where nobody looked, or where what there is may not be seen."""
+
+    urn: str
+    cursor: str
+    left_out: int
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a map has at a later instant that it had not at an earlier one, and the other way round."""
+
+    appeared: list[NodeName]
+    vanished: list[NodeName]
+    appeared_edges: list[Edge]
+    vanished_edges: list[Edge]
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,15 @@ class Lineage:
     nodes: list[NodeName]
     edges: list[Edge]
     reason: str = ""
-    # Where it started, by the name by which that goes, at the level asked for.
+    # Where it started, by the name by which that goes, at the level asked for: the first, and all.
     start: str = ""
+    starts: list[str] = field(default_factory=list)
+    # urn -> hops from the nearest start
+    distances: dict[str, int] = field(default_factory=dict)
+    # How many nodes next to those shown are known that are not shown; of what may not be seen none is counted.
+    left_out: int = 0
+    expand: list[Expand] = field(default_factory=list)
+    difference: Difference | None = None
 
     @property
     def truncated(self) -> bool:
@@ -87,55 +95,105 @@ class Trace:
 
 def lineage(
     database: Database,
-    urn: str,
+    urn: str | Sequence[str],
     *,
     direction: str = "BOTH",
     depth: int = DEPTH_DEFAULT,
     level: str = "",
     as_of: datetime | None = None,
+    between: tuple[datetime, datetime] | None = None,
+    where: Filter = EVERY_NODE,
+    after: str | None = None,
     nodes_max: int = NODES_MAX,
     edges_max: int = EDGES_MAX,
     seconds: float = WALK_SECONDS_MAX,
 ) -> Lineage:
-    """What lies upstream or downstream of a node, or both, at most `depth` hops away.
+    """What lies upstream or downstream of a node, or of several, or both, at most `depth` hops away.
 
-    `level` shows jobs and runs as what contains them (`levels`); `as_of` asks the map as it was at an instant, without
-    it only what is current is walked.
+    `level` names the layer it is walked in, or shows jobs and runs as what contains them (`levels`); `as_of` asks the
+    map as it was at an instant, without it only what is current is walked; `between` asks it at the second instant,
+    and how it differs from the first. What does not pass `where` is neither shown nor walked through; the starts do.
+    `after` is the cursor of an `Expand`: what is shown is what comes after it.
     """
     if direction not in DIRECTIONS:
         raise QueryError(f"direction {direction!r} is none of {', '.join(DIRECTIONS)}")
     if not 1 <= depth <= DEPTH_MAX:
         raise QueryError(f"depth {depth} is not between 1 and {DEPTH_MAX}")
-    upward, downward = _layers(urn, as_of)
-    urn = str(require_node(database, urn)["urn"])
+    urns = (urn,) if isinstance(urn, str) else tuple(urn)
     bounds = Bounds.within(seconds, depth=depth, nodes_max=nodes_max, edges_max=edges_max)
-    layers = {"UPSTREAM": [upward], "DOWNSTREAM": [downward], "BOTH": [upward, downward]}[direction]
-    walks = [explore(database, layer, {urn: [urn]}, bounds, at=as_of)[urn] for layer in layers]
+    question = Question(urns, direction, depth, level.strip().upper(), as_of, where)
+    if between is None:
+        return _answer(database, question, bounds, after)
+    if as_of is not None or after:
+        raise QueryError("between goes with neither asOf nor after", mend="Ask for one of them.")
+    before, later = (_answer(database, replace(question, as_of=at), bounds) for at in between)
+    return replace(later, reason=later.reason or before.reason, expand=[], difference=_difference(before, later))
+
+
+def _answer(database: Database, question: Question, bounds: Bounds, after: str | None = None) -> Lineage:
+    found = starts(database, question.urns, level=question.level, where=question.where, as_of=question.as_of)
+    layers = {"UPSTREAM": found[1:2], "DOWNSTREAM": found[2:3], "BOTH": found[1:3]}[question.direction]
+    marks: dict[str, Mark] = {}
+    base = 0
+    if after:
+        onward = read_onward(question, after)
+        found = found._replace(urns=[str(require_node(database, onward.urn)["urn"])], is_cut=False)
+        layers = found[1:2] if onward.upstream else found[2:3]
+        marks, base = {found.urns[0]: onward.mark}, onward.hops
+    walks = [
+        explore(database, layer, {0: found.urns}, bounds, at=question.as_of, where=question.where, marks=marks)[0]
+        for layer in layers
+    ]
+    return _shown(database, question, walks, found, base)
+
+
+def _shown(database: Database, question: Question, walks: list[Walk], found: Starts, base: int) -> Lineage:
     hops: dict[str, int] = {}
     for walk in walks:
         for node, hop in walk.nodes.items():
-            hops[node] = min(hop, hops.get(node, hop))
+            hops[node] = min(base + hop, hops.get(node, base + hop))
     edges = {edge for walk in walks for edge in walk.edges}
-    shown_as = containers(database, hops, level.strip().upper()) if level.strip() else {}
+    is_lifted = question.level not in {"", ON_MAP, OF_COLUMNS, OF_RUNS}
+    shown_as = containers(database, hops, question.level) if is_lifted else {}
+    beyond = {far for walk in walks for some in walk.beyond.values() for far in some} - hops.keys()
+    expand = _expand(question, walks, hops, shown_as)
     if shown_as:
         hops, edges = lift(hops, edges, shown_as)
     nearest_first = sorted(hops, key=lambda node: (hops[node], node))
-    return Lineage(name_nodes(database, nearest_first), sorted(edges), _reason(walks), shown_as.get(urn, urn))
+    begins = list(dict.fromkeys(shown_as.get(urn, urn) for urn in found.urns))
+    return Lineage(
+        nodes=name_nodes(database, nearest_first),
+        edges=sorted(edges),
+        reason=next((walk.truncated for walk in walks if walk.truncated), "nodes" if found.is_cut else ""),
+        start=begins[0],
+        starts=begins,
+        distances=hops,
+        left_out=len(beyond),
+        expand=expand,
+    )
 
 
-def _layers(urn: str, as_of: datetime | None) -> tuple[Layer, Layer]:
-    kind = parse_urn(urn).kind
-    layers = _LAYERS.get(kind)
-    if layers is None:
-        raise QueryError(f"a {kind} has no lineage", mend=f"Ask for one of {', '.join(_LAYERS)}.")
-    if as_of is None:
-        return layers
-    if layers != (MAP_UP, MAP_DOWN):
-        raise QueryError(
-            "only the map changes with time: asOf is for datasets and jobs",
-            mend="Runs, versions and answers are history; ask for them without asOf.",
+def _expand(question: Question, walks: list[Walk], hops: dict[str, int], shown_as: dict[str, str]) -> list[Expand]:
+    """Nearest first."""
+    return [
+        Expand(
+            urn=shown_as.get(urn, urn),
+            cursor=write_onward(question, Onward(urn, walk.upstream, hops[urn], walk.unfinished[urn])),
+            left_out=len(walk.beyond.get(urn, set()) - hops.keys()),
         )
-    return as_it_was(MAP_UP), as_it_was(MAP_DOWN)
+        for walk in walks
+        for urn in sorted(walk.unfinished, key=lambda urn: (hops[urn], urn))
+    ]
+
+
+def _difference(before: Lineage, later: Lineage) -> Difference:
+    """What `later` has that `before` has not, and the other way round, told in the same way."""
+    return Difference(
+        appeared=[node for node in later.nodes if node.urn not in before.distances],
+        vanished=[node for node in before.nodes if node.urn not in later.distances],
+        appeared_edges=sorted(set(later.edges) - set(before.edges)),
+        vanished_edges=sorted(set(before.edges) - set(later.edges)),
+    )
 
 
 def trace(
@@ -150,7 +208,7 @@ def trace(
     urn = answer_urn(answer_id)
     answer = require_node(database, urn)
     bounds = Bounds.within(seconds, depth=TRACE_HOPS_MAX, nodes_max=nodes_max, edges_max=edges_max)
-    walk = explore(database, HISTORY_UP, {urn: [urn]}, bounds)[urn]
+    walk = explore(database, HISTORY_UP, {urn: [urn]}, bounds, at_once=True)[urn]
     nearest_first = sorted(walk.nodes, key=lambda node: (walk.nodes[node], node))
     rows = read_nodes(database, nearest_first)
     return Trace(
@@ -161,13 +219,9 @@ def trace(
         answers=[row for row in _of_kind("answer", nearest_first, rows) if row["urn"] != urn],
         columns=_of_kind("column", nearest_first, rows),
         edges=sorted(walk.edges),
-        reason=_reason([walk]),
+        reason=walk.truncated,
     )
 
 
 def _of_kind(kind: str, urns: Iterable[str], rows: dict[str, Row]) -> list[Row]:
     return [rows[urn] for urn in urns if urn.startswith(f"{kind}:") and urn in rows]
-
-
-def _reason(walks: Iterable[Walk]) -> str:
-    return next((walk.truncated for walk in walks if walk.truncated), "")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
+from headwater.cypher.stubs import HIDDEN
 from headwater.cypher.visible import visible
 from headwater.errors import NotFoundError
 from headwater.schema.facts import Name
@@ -20,6 +21,7 @@ from headwater.schema.naming import normalise
 from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, parse_urn, source_urn
 
 URNS_PER_QUERY_MAX = 2_000
+HIDDEN_KIND = "HIDDEN"
 
 
 def _version_urn(namespace: str, name: str, run_id: str, ended: str | None = None) -> str:
@@ -37,7 +39,8 @@ _OF_DATASETS: dict[str, Callable[..., str]] = {
 
 @dataclass(frozen=True)
 class NodeName:
-    """A node as a lineage shows it. `kind` is its label in capitals: DATASET, JOB, PIPELINE_RUN, ..."""
+    """A node as a lineage shows it. `kind` is its label in capitals: DATASET, JOB, PIPELINE_RUN, ...; HIDDEN for a
+    stub."""
 
     urn: str
     kind: str
@@ -91,12 +94,15 @@ def require_node(database: Database, urn: str) -> Row:
 def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
     """What these nodes are called, in the order given; those that are not in the graph keep what their urn spells."""
     wanted = list(urns)
-    unspelled = [urn for urn in wanted if urn.startswith("run:") or not parse_urn(urn).parts]
+    seen = [urn for urn in wanted if not urn.startswith(HIDDEN)]
+    unspelled = [urn for urn in seen if urn.startswith("run:") or not parse_urn(urn).parts]
     rows = read_nodes(database, unspelled) if unspelled else {}
     return [_named(urn, rows.get(urn, {})) for urn in wanted]
 
 
 def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
+    if urn.startswith(HIDDEN):
+        return NodeName(urn, HIDDEN_KIND, None, "hidden")
     kind, parts = parse_urn(urn)
     if kind == "run":
         run_id = row.get("runId") or (parts[0] if parts else urn)

@@ -1,0 +1,16 @@
+// In which ways columns come from columns, and through which job: one row for each job. `whole`: the column feeds the
+// whole of the dataset that the other is in.
+// access: read
+// params: $pairs LIST<MAP>, $limit INTEGER = 50000
+// returns: source, target, job, ways, whole
+// example: read by columnLineage
+UNWIND $pairs AS pair
+CALL (pair) {
+  MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Column {urn: pair.target}) RETURN e, false AS whole
+  UNION ALL
+  MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(:Column {urn: pair.target})
+  RETURN e, true AS whole
+}
+RETURN pair.source AS source, pair.target AS target, e.job AS job, e.ways AS ways, whole
+ORDER BY source, target, whole, job
+LIMIT $limit
