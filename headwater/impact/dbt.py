@@ -30,11 +30,11 @@ class Model:
 
 
 def is_manifest(text: str) -> bool:
-    return '"manifest/' in text[:2_000] or ('"parent_map"' in text and '"nodes"' in text)
+    return "/dbt/manifest/" in text[:2_000] or ('"parent_map"' in text and '"nodes"' in text)
 
 
 def is_catalog(text: str) -> bool:
-    return '"catalog/' in text[:2_000]
+    return "/dbt/catalog/" in text[:2_000]
 
 
 def read_manifest(text: str) -> list[Model]:
