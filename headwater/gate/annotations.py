@@ -10,7 +10,7 @@ SHOWN_MAX = 10
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def annotations(report: Report) -> list[str]:
+def commands(report: Report) -> list[str]:
     """One workflow command a line, the worst first."""
     shown = []
     for level in _COMMANDS:

@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
-from headwater.errors import HeadwaterError
+from headwater.errors import QueryError
 from headwater.gate.find import Problem
 from headwater.gate.relations import MODEL, SEED, Delta
 from headwater.impact.references import fold, parts_of, same_table
+from headwater.schema.urns import parse_urn
 
 SHOWN_MAX = 5
+_CERTIFIED = {"certified", "canonical"}
+_NO = {"false", "no", "0"}
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,14 @@ class Names:
 
 @dataclass(frozen=True)
 class Asked:
-    """One change to a dataset that is known, as the API takes it, and where it comes from."""
+    """One change to a dataset that is known, as the API takes it, and where it comes from; `makers` are the jobs that
+    make the dataset."""
 
     delta: Delta
     urn: str
     change: Mapping[str, Any]
-    is_certified: bool
+    is_certified: bool = False
+    makers: tuple[str, ...] = ()
 
 
 class Finder:
@@ -133,23 +138,19 @@ class Finder:
 
     def _asked(self, delta: Delta, urn: str) -> list[Asked]:
         known = self._of(urn)
-        certified = is_certified(known.tags)
-        change = dict(delta.change)
-        if change["type"] == "job_delete":
+        changes = [{**delta.change, "urn": urn}]
+        if delta.change["type"] == "job_delete":
             # Without the one job that makes it, the dataset is as good as gone.
-            sole = known.makers[0] if len(known.makers) == 1 else ""
-            return [
-                Asked(delta, urn, {**change, "urn": sole} if sole else {"type": "table_drop", "urn": urn}, certified)
-            ]
-        found = [Asked(delta, urn, {**change, "urn": urn}, certified)]
+            sole = len(known.makers) == 1
+            changes = [{"type": "job_delete", "urn": known.makers[0]} if sole else {"type": "table_drop", "urn": urn}]
         if delta.columns:
             if not known.columns:
                 raise _UncertainError(f"{delta.relation} is defined anew, and which columns it had, nobody told")
             kept = {fold(column) for column in delta.columns}
             gone = [column for column in known.columns if fold(column) not in kept and "." not in column]
-            drops = [{"type": "column_drop", "column": column, "urn": urn} for column in gone]
-            found += [Asked(delta, urn, drop, certified) for drop in drops]
-        return found
+            changes += [{"type": "column_drop", "column": column, "urn": urn} for column in gone]
+        certified = is_certified(known.tags)
+        return [Asked(delta, urn, change, certified, known.makers) for change in changes]
 
     def _of(self, urn: str) -> Known:
         if urn not in self._known:
@@ -166,19 +167,13 @@ def _unknown(delta: Delta) -> str:
 
 
 def is_certified(tags: Iterable[str]) -> bool:
-    """Whether a tag says so: `certified`, or `certified=` anything that is not a no."""
-    for tag in tags:
-        key, _, value = tag.partition("=")
-        if key.strip().casefold() == "certified" and value.strip().casefold() not in {"false", "no", "0"}:
-            return True
-    return False
+    """Whether a tag says so: `certified` or `canonical`, by itself or with any value that is not a no."""
+    pairs = (tag.casefold().partition("=") for tag in tags)
+    return any(key.strip() in _CERTIFIED and value.strip() not in _NO for key, _, value in pairs)
 
 
 def read_said(pairs: Iterable[str]) -> dict[str, str]:
-    """`--map table=urn`, as a mapping. Raises HeadwaterError for a pair that is none."""
-    from headwater.errors import QueryError
-    from headwater.schema.urns import parse_urn
-
+    """`--map table=urn`, as a mapping. Raises QueryError for a pair that is none."""
     said = {}
     for pair in pairs:
         name, equals, urn = pair.partition("=")

@@ -78,18 +78,21 @@ def documented(text: str, path: str) -> dict[str, Relation]:
         raise UnreadableError(f"it is not YAML: {str(error)[:200]}") from error
     found = {}
     for name, made_by, table in _tables(content):
+        line = _line_of(name, text)
         columns = {}
         for one in _dicts(table.get("columns")):
             if isinstance(one.get("name"), str):
                 type = one.get("data_type")
-                columns[one["name"].lower()] = Column(one["name"], type=str(type) if type else None)
-        line = next(
-            (n for n, row in enumerate(text.splitlines(), 1) if re.search(rf"name:\s*.?{re.escape(name)}\b", row)), 1
-        )
+                columns[one["name"].lower()] = Column(one["name"], type=str(type) if type else None, line=line)
         promised = made_by != MODEL or _is_enforced(table)
         relation = Relation(name, made_by, columns, file=path, line=line, promised=promised)
         found[relation.key] = relation
     return found
+
+
+def _line_of(name: str, text: str) -> int:
+    named = re.compile(rf"name:\s*.?{re.escape(name.rpartition('.')[2])}\b")
+    return next((number for number, row in enumerate(text.splitlines(), 1) if named.search(row)), 1)
 
 
 def _tables(content: Any) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

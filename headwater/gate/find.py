@@ -64,6 +64,10 @@ def find(changes: Iterable[FileChange], dialect: str = "") -> Found:
             line = re.search(r"\bline (\d+)", str(error))
             problems.append(Problem(change.path, str(error), int(line[1]) if line else 0))
             continue
+        except Exception as error:
+            # A parser that stumbles over a file must not let it pass, whatever it stumbles over.
+            problems.append(Problem(change.path, f"it cannot be read: {type(error).__name__}: {error}"))
+            continue
         files.append(change.path)
         if "schema" in kinds:
             promised_before.relations |= old.relations
@@ -75,7 +79,7 @@ def find(changes: Iterable[FileChange], dialect: str = "") -> Found:
     deltas = compare(merged(before), merged(after), moved)
     told = {key for contents in after.values() for key, one in contents.relations.items() if not one.open}
     deltas += compare_documented(promised_before, promised_after, told)
-    return Found(sorted(deltas, key=lambda delta: (delta.relation.lower(), delta.file, delta.line)), problems, files)
+    return Found(sorted(deltas, key=lambda delta: (delta.relation.lower(), delta.file)), problems, files)
 
 
 def _is_same(change: FileChange) -> bool:

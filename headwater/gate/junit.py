@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a test for each change, which fails where something breaks and errs where nobody can tell."""
+"""The report as JUnit XML: a test for each change; it fails where something breaks, and errs where nobody can tell."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def markdown(report: Report) -> str:
     parts = [MARK, f"### {_SIGNS.get(report.judgement, '⛔')} Headwater gate: {report.judgement}", ""]
     parts += [f"- {_prose(reason)}" for reason in report.reasons]
     if report.problems:
-        parts.append(f"- {len(report.problems)} of the changes cannot be assessed, which blocks")
+        parts.append("- not all of it can be assessed, which blocks")
     if report.allowed:
         parts.append(f"- **allowed all the same:** {code(report.allowed)}")
     if not report.judged and not report.problems:
@@ -112,4 +112,4 @@ def _names(names: Iterable[str], most: int = 5) -> str:
 
 
 def _where(file: str, number: int) -> str:
-    return f"{file}:{number}" if number else file
+    return f"{file}:{number}" if file and number else file or "everything"

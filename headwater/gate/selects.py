@@ -7,12 +7,12 @@ not how it is laid out. An expression that is used again and again is known by i
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
 
 from headwater.gate.relations import Column, UnreadableError
@@ -29,67 +29,180 @@ class Query:
     rest: str
 
 
-@dataclass
-class _Reading:
-    dialect: str
-    known: dict[tuple[int, str], tuple[str, tuple[str, str] | None]] = field(default_factory=dict)
-    under_way: set[tuple[int, str]] = field(default_factory=set)
+@dataclass(frozen=True)
+class _Made:
+    """What a column is made from: as text, and what it casts to which type when it does only that."""
+
+    text: str
+    cast: tuple[str, str] | None = None
+    line: int = 1
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """The columns a scope gives out, by name in small letters; `open` when there may be more. `spelled` as written."""
+
+    columns: dict[str, _Made] = field(default_factory=dict)
+    spelled: dict[str, str] = field(default_factory=dict)
+    open: bool = False
 
 
 def read_query(query: exp.Query, dialect: str) -> Query:
     """Raises UnreadableError when sqlglot cannot make it out."""
     try:
-        tree = qualify(
-            query.copy(),
-            dialect=dialect or None,
-            validate_qualify_columns=False,
-            allow_partial_qualification=True,
-            quote_identifiers=False,
-            identify=False,
-        )
-        scope = build_scope(tree)
+        scope = build_scope(query.copy())
         if scope is None:
             raise UnreadableError("the query has no scope")
         reading = _Reading(dialect)
-        columns, is_open = _columns(scope, query, reading)
-        rest = "\n".join(sorted(part for one in scope.traverse() for part in _rest(one, reading)))
+        made = reading.outputs(scope)
+        rest = "\n".join(sorted(part for one in scope.traverse() for part in reading.rest(one)))
     except (SqlglotError, RecursionError) as error:
         raise UnreadableError(f"the query cannot be resolved: {str(error)[:300]}") from error
-    return Query(columns, is_open, rest)
+    columns = {
+        key: Column(made.spelled[key], one.text, one.cast[1] if one.cast else None, cast=one.cast, line=one.line)
+        for key, one in made.columns.items()
+    }
+    return Query(columns, made.open, rest)
 
 
-def _columns(scope: Scope, query: exp.Query, reading: _Reading) -> tuple[dict[str, Column], bool]:
-    columns: dict[str, Column] = {}
-    is_open = False
-    lines = {one.alias_or_name.lower(): _line(one) for one in query.selects}
-    for projection in _query(scope).selects:
-        name = projection.alias_or_name
-        if projection.is_star or not name or name.startswith(UNKNOWN):
-            is_open = True
-            continue
-        text, cast = _output(scope, name, reading)
-        line = lines.get(name.lower(), 0) or _line(projection)
-        columns[name.lower()] = Column(name, text, cast[1] if cast else None, cast=cast, line=line)
-    return columns, is_open
+class _Reading:
+    """The scopes of one query; what each gives out is worked out once."""
 
+    def __init__(self, dialect: str) -> None:
+        self._dialect = dialect or None
+        self._known: dict[int, _Outputs] = {}
 
-def _line(node: exp.Expr) -> int:
-    found: Any = next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1)
-    return int(found)
+    def outputs(self, scope: Scope) -> _Outputs:
+        if id(scope) not in self._known:
+            # A recursive query meets itself; what it gives out then is not known yet.
+            self._known[id(scope)] = _Outputs(open=True)
+            sides = scope.set_operation_scopes
+            self._known[id(scope)] = self._united(sides) if sides else self._selected(scope)
+        return self._known[id(scope)]
 
+    def _united(self, sides: list[Scope]) -> _Outputs:
+        """A UNION has the names of its first side, and is matched by position."""
+        first, *others = (self.outputs(side) for side in sides)
+        columns = {}
+        for place, (key, made) in enumerate(first.columns.items()):
+            texts = [made.text]
+            for other in others:
+                known = list(other.columns.values())
+                texts.append(known[place].text if place < len(known) and not other.open else f"any {key}")
+            columns[key] = _Made(f"UNION({', '.join(self._short(text) for text in texts)})", line=made.line)
+        return _Outputs(columns, first.spelled, any(one.open for one in (first, *others)))
 
-def _output(scope: Scope, name: str, reading: _Reading) -> tuple[str, tuple[str, str] | None]:
-    """What a scope gives out under a name, and what it casts if it only does that."""
-    key = (id(scope), name.lower())
-    if key in reading.known:
-        return reading.known[key]
-    if key in reading.under_way:
-        return f"recursive {name}", None
-    reading.under_way.add(key)
-    found = _union_output(scope, name, reading) if _branches(scope) else _select_output(scope, name, reading)
-    reading.under_way.discard(key)
-    reading.known[key] = found
-    return found
+    def _selected(self, scope: Scope) -> _Outputs:
+        columns: dict[str, _Made] = {}
+        spelled: dict[str, str] = {}
+        is_open = False
+        for projection in _query(scope).selects:
+            name = projection.alias_or_name
+            if projection.is_star:
+                found = self._starred(scope, projection)
+                columns |= found.columns
+                spelled |= found.spelled
+                is_open |= found.open
+            elif not name or name.startswith(UNKNOWN):
+                is_open = True
+            else:
+                columns[name.lower()] = self._projected(scope, projection)
+                spelled[name.lower()] = name
+        return _Outputs(columns, spelled, is_open)
+
+    def _projected(self, scope: Scope, projection: exp.Expr) -> _Made:
+        node = projection.unalias()
+        line = _line(projection)
+        if isinstance(node, exp.Column):
+            made = self._column(scope, node)
+            return _Made(made.text, made.cast, line)
+        cast = None
+        if type(node) is exp.Cast:
+            cast = (self._text(node.this, scope), node.to.sql(self._dialect).lower())
+        return _Made(self._text(node, scope), cast, line)
+
+    def _starred(self, scope: Scope, projection: exp.Expr) -> _Outputs:
+        """What a star stands for: `*`, `t.*`, `* except (a)`."""
+        wanted = projection.table.lower() if isinstance(projection, exp.Column) else ""
+        star: Any = projection.this if isinstance(projection, exp.Column) else projection
+        left_out = {one.name.lower() for one in star.args.get("except_") or star.args.get("except") or ()}
+        columns: dict[str, _Made] = {}
+        spelled: dict[str, str] = {}
+        is_open = bool(star.args.get("replace") or star.args.get("rename"))
+        for name, source in _sources(scope).items():
+            if wanted and name != wanted:
+                continue
+            found = self.outputs(source) if isinstance(source, Scope) else _Outputs(open=True)
+            columns |= {key: made for key, made in found.columns.items() if key not in left_out}
+            spelled |= found.spelled
+            is_open |= found.open
+        return _Outputs(columns, spelled, is_open)
+
+    def _column(self, scope: Scope, column: exp.Column) -> _Made:
+        """What a column that is named in a scope comes from."""
+        sources, key = _sources(scope), column.name.lower()
+        source = sources.get(column.table.lower()) if column.table else None
+        if source is None and not column.table:
+            having = [one for one in sources.values() if isinstance(one, Scope) and key in self.outputs(one).columns]
+            source = having[0] if len(having) == 1 else next(iter(sources.values())) if len(sources) == 1 else None
+        if isinstance(source, Scope):
+            found = self.outputs(source).columns.get(key)
+            return found if found is not None else _Made(f"({self._places(source)}).{key}")
+        if isinstance(source, exp.Table):
+            return _Made(f"{_table(source)}.{key}")
+        return _Made(column.sql(self._dialect, normalize=True))
+
+    def _places(self, scope: Scope) -> str:
+        """The tables that a star of a scope may take a column from."""
+        names = {
+            _table(one) for inner in scope.traverse() for one in inner.sources.values() if isinstance(one, exp.Table)
+        }
+        return "|".join(sorted(names))
+
+    def _text(self, node: exp.Expr, scope: Scope) -> str:
+        """An expression as text in which every column is what it comes from."""
+
+        def resolved(found: exp.Expr) -> exp.Expr:
+            if not isinstance(found, exp.Column) or isinstance(found.this, exp.Star):
+                return found
+            return exp.Var(this=self._short(self._column(scope, found).text))
+
+        return str(node.copy().transform(resolved).sql(self._dialect, comments=False, normalize=True))
+
+    def _short(self, text: str) -> str:
+        return text if len(text) <= _TEXT_MAX else f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+    def rest(self, scope: Scope) -> Iterator[str]:
+        """All in a scope but its columns that decides what comes out of it."""
+        tree = scope.expression
+        if isinstance(tree, exp.SetOperation):
+            yield f"{type(tree).__name__} distinct={tree.args.get('distinct')}"
+            return
+        for clause in (*_CLAUSES, *(["order"] if tree.args.get("limit") else [])):
+            found = tree.args.get(clause)
+            for node in found if isinstance(found, list) else [found]:
+                if isinstance(node, exp.Expr):
+                    yield f"{clause}: {self._text(node, scope)}"
+        source = tree.args.get("from_") or tree.args.get("from")
+        if source is not None:
+            yield from (f"from: {name}" for name in self._source(source.this, scope))
+        for join in tree.args.get("joins") or ():
+            kind = " ".join(str(join.args.get(key) or "") for key in ("method", "side", "kind"))
+            on = join.args.get("on")
+            using = ", ".join(str(one.name) for one in join.args.get("using") or ())
+            condition = using if on is None else self._text(on, scope)
+            yield f"join {kind}: {''.join(self._source(join.this, scope))} {condition}"
+        yield from (f"lateral: {self._text(one, scope)}" for one in tree.args.get("laterals") or ())
+
+    def _source(self, node: exp.Expr, scope: Scope) -> list[str]:
+        """Nothing for what is a scope of its own, which tells of itself."""
+        source = _sources(scope).get(node.alias_or_name.lower())
+        if isinstance(source, Scope):
+            return []
+        if isinstance(source, exp.Table):
+            more = (*(source.args.get("pivots") or ()), source.args.get("sample"))
+            return [" ".join((_table(source), *(one.sql(self._dialect) for one in more if one)))]
+        return [self._text(node, scope)]
 
 
 def _query(scope: Scope) -> exp.Query:
@@ -97,96 +210,15 @@ def _query(scope: Scope) -> exp.Query:
     return scope.expression
 
 
-def _branches(scope: Scope) -> list[Scope]:
-    """The two sides of a UNION, INTERSECT or EXCEPT."""
-    return scope.set_operation_scopes
+def _sources(scope: Scope) -> dict[str, Any]:
+    """What stands in FROM and JOIN, by alias: a table or a scope."""
+    return {name.lower(): source for name, (_, source) in scope.selected_sources.items()}
 
 
-def _union_output(scope: Scope, name: str, reading: _Reading) -> tuple[str, tuple[str, str] | None]:
-    names = [one.lower() for one in _query(scope).named_selects]
-    place = names.index(name.lower()) if name.lower() in names else -1
-    texts = []
-    for branch in _branches(scope):
-        branch_names = _query(branch).named_selects
-        known = 0 <= place < len(branch_names)
-        texts.append(_output(branch, branch_names[place], reading)[0] if known else f"* {name}")
-    return f"UNION({', '.join(texts)})", None
-
-
-def _select_output(scope: Scope, name: str, reading: _Reading) -> tuple[str, tuple[str, str] | None]:
-    for projection in _query(scope).selects:
-        if projection.alias_or_name.lower() == name.lower() and not projection.is_star:
-            node = projection.unalias()
-            source = scope.sources.get(node.table) if isinstance(node, exp.Column) else None
-            if isinstance(source, Scope):
-                return _output(source, node.name, reading)
-            cast = None
-            if type(node) is exp.Cast:
-                cast = (_text(node.this, scope, reading), node.to.sql(reading.dialect or None).lower())
-            return _text(node, scope, reading), cast
-    # It comes out of a star: which table it is from is not known where there are several.
-    tables = sorted(_table(one) for one in scope.sources.values() if isinstance(one, exp.Table))
-    inner = [one for one in scope.sources.values() if isinstance(one, Scope)]
-    if len(inner) == 1 and not tables:
-        return _output(inner[0], name, reading)
-    return f"{'|'.join(tables)}.{name}".lower(), None
-
-
-def _text(node: exp.Expr, scope: Scope, reading: _Reading) -> str:
-    """An expression as text in which every column is what it comes from."""
-
-    def resolved(found: exp.Expr) -> exp.Expr:
-        if not isinstance(found, exp.Column) or isinstance(found.this, exp.Star):
-            return found
-        source = scope.sources.get(found.table)
-        if isinstance(source, Scope):
-            text, _ = _output(source, found.name, reading)
-        elif isinstance(source, exp.Table):
-            text = f"{_table(source)}.{found.name}".lower()
-        else:
-            return found
-        return exp.Var(this=text if len(text) <= _TEXT_MAX else f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}")
-
-    return str(node.copy().transform(resolved).sql(reading.dialect or None, comments=False, normalize=True))
+def _line(node: exp.Expr) -> int:
+    found: Any = next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1)
+    return int(found)
 
 
 def _table(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts).lower()
-
-
-def _rest(scope: Scope, reading: _Reading) -> list[str]:
-    tree = scope.expression
-    if isinstance(tree, exp.SetOperation):
-        return [f"{type(tree).__name__} distinct={tree.args.get('distinct')}"]
-    parts = []
-    clauses = [*_CLAUSES, *(["order"] if tree.args.get("limit") else [])]
-    for clause in clauses:
-        found = tree.args.get(clause)
-        nodes = [one for one in (found if isinstance(found, list) else [found]) if isinstance(one, exp.Expr)]
-        parts += [f"{clause}: {_text(node, scope, reading)}" for node in nodes]
-    source = tree.args.get("from_") or tree.args.get("from")
-    if source is not None:
-        parts += [f"from: {name}" for name in _source(source.this, scope, reading)]
-    for join in tree.args.get("joins") or ():
-        kind = " ".join(str(join.args.get(key) or "") for key in ("method", "side", "kind"))
-        on = join.args.get("on")
-        using = ", ".join(str(one.name) for one in join.args.get("using") or ())
-        condition = _text(on, scope, reading) if on is not None else using
-        parts.append(f"join {kind}: {''.join(_source(join.this, scope, reading))} {condition}")
-    parts += [f"lateral: {_text(one, scope, reading)}" for one in tree.args.get("laterals") or ()]
-    return parts
-
-
-def _source(node: exp.Expr, scope: Scope, reading: _Reading) -> list[str]:
-    """Nothing for what is a scope of its own, which tells of itself."""
-    source = scope.sources.get(node.alias_or_name)
-    if isinstance(source, Scope):
-        return []
-    if isinstance(source, exp.Table):
-        sample = [
-            one.sql(reading.dialect or None)
-            for one in (*(source.args.get("pivots") or ()), source.args.get("sample"))
-            if one
-        ]
-        return [" ".join((_table(source), *sample))]
-    return [_text(node, scope, reading)]

@@ -48,7 +48,8 @@ def read_python(text: str, path: str) -> Contents:
         raise UnreadableError(f"it cannot be parsed as Python: {error}") from error
     contents = Contents()
     try:
-        code = ast.unparse(tree)
+        # What a notebook's magic left behind says nothing.
+        code = "\n".join(row for row in ast.unparse(tree).splitlines() if row.strip() != "pass")
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             _read_call(call, tree, code, contents, path)
     except RecursionError as error:

@@ -214,7 +214,7 @@ def _fill(statement: exp.Expr, contents: Contents, path: str, dialect: str, line
     query = statement.expression if isinstance(statement, exp.Insert) else None
     if isinstance(query, exp.Query) and not isinstance(query, exp.Values):
         read = read_query(query, dialect)
-        said = f"{read.rest} {[(one.name, one.expression) for one in read.columns.values()]} {read.open}"
+        said = f"{read.rest} {[(key, one.expression) for key, one in read.columns.items()]} {read.open}"
     else:
         said = statement.sql(comments=False, normalize=True)
     known = contents.relations.get(name.lower())

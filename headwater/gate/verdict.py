@@ -26,6 +26,8 @@ class Affected:
     evidence: tuple[str, ...] = ()
     is_certified: bool = False
     owners: tuple[str, ...] = ()
+    # The datasets it makes, by urn.
+    outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,9 +114,16 @@ class Report:
         said = {
             PASSED: "nothing downstream breaks" if self.judged else "nothing that lineage knows changes",
             FAILED: "; ".join(self.reasons),
-            BLOCKED: f"{_count(len(self.problems), 'change')} cannot be assessed",
+            BLOCKED: self._untold,
         }[self.judgement]
         return f"{self.judgement}: {said}" + (f" (allowed: {self.allowed})" if self.allowed else "")
+
+    @property
+    def _untold(self) -> str:
+        whole = next((one.message for one in self.problems if not one.file), "")
+        return (
+            f"it cannot be assessed: {whole}" if whole else f"{_count(len(self.problems), 'place')} cannot be assessed"
+        )
 
     @property
     def findings(self) -> list[Finding]:
@@ -131,7 +140,7 @@ class Report:
 
 
 def _adds(judged: Judged) -> bool:
-    return judged.asked.change["type"] == "column_add"
+    return bool(judged.asked.change["type"] == "column_add")
 
 
 def _of_change(judged: Judged) -> Finding:

@@ -1,0 +1,168 @@
+"""What a branch changes, read from real repositories made to be awkward."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import QueryError
+from headwater.gate import repository as module
+from headwater.gate.repository import FileChange, Repository
+from tests.gate.repositories import GitRepository
+
+SQL = "select a, b, c, d, e from somewhere\nwhere a > 1\n"
+
+
+def changes(made: GitRepository, base: str = "main", folder: Path | None = None) -> dict[str, FileChange]:
+    found = Repository(folder or made.folder)
+    return {change.path: change for change in found.changes(found.fork_point(base), (".sql",))}
+
+
+def test_changed_added_deleted_renamed_and_untracked(tmp_path: Path) -> None:
+    made = GitRepository(
+        tmp_path / "r", {"a.sql": SQL, "gone.sql": "select 1", "old name.sql": SQL * 3, "same.sql": SQL}
+    )
+    made.git("checkout", "-q", "-b", "work")
+    made.git("mv", "old name.sql", "new größe\ttab.sql")
+    made.git("rm", "-q", "gone.sql")
+    made.write({"a.sql": SQL + "-- committed\n"})
+    made.commit()
+    made.write({"a.sql": SQL + "-- in the working tree\n", "untracked/ü.sql": "select 2", "note.txt": "no"})
+    found = changes(made)
+    assert found == {
+        "a.sql": FileChange("a.sql", "a.sql", SQL, SQL + "-- in the working tree\n"),
+        "gone.sql": FileChange("gone.sql", None, "select 1", None),
+        "new größe\ttab.sql": FileChange("old name.sql", "new größe\ttab.sql", SQL * 3, SQL * 3),
+        "untracked/ü.sql": FileChange(None, "untracked/ü.sql", None, "select 2"),
+    }
+    assert changes(made, folder=made.folder / "untracked") == found
+
+
+def test_what_main_did_since_is_not_what_the_branch_does(tmp_path: Path) -> None:
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL, "b.sql": SQL})
+    made.branch({"a.sql": "select 1"})
+    made.git("checkout", "-q", "main")
+    made.write({"b.sql": "select 2"})
+    made.commit()
+    made.git("checkout", "-q", "work")
+    assert list(changes(made)) == ["a.sql"]
+
+
+def test_a_file_that_was_changed_back_does_not_change(tmp_path: Path) -> None:
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    made.branch({"a.sql": "select 1"})
+    made.write({"a.sql": SQL})
+    assert changes(made) == {}
+
+
+def test_ignored_files_symlinks_and_submodules_are_left_out(tmp_path: Path) -> None:
+    other = GitRepository(tmp_path / "other", {"inside.sql": SQL})
+    secret = tmp_path / "secret.sql"
+    secret.write_text("select password")
+    made = GitRepository(tmp_path / "r", {".gitignore": "ignored.sql\n", "turns.sql": SQL})
+    made.git("checkout", "-q", "-b", "work")
+    made.write({"ignored.sql": SQL})
+    (made.folder / "link.sql").symlink_to(secret)
+    (made.folder / "away").symlink_to(tmp_path)
+    (made.folder / "turns.sql").unlink()
+    (made.folder / "turns.sql").symlink_to(secret)
+    made.git("submodule", "add", "-q", str(other.folder), "module.sql")
+    made.commit()
+    # Where a plain file became a link, the file is gone; what the link leads to is nobody's.
+    assert changes(made) == {"turns.sql": FileChange("turns.sql", None, SQL, None)}
+
+
+def test_binary_and_huge_files_are_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FILE_BYTES_MAX", 1_000)
+    made = GitRepository(tmp_path / "r", {"huge.sql": b"-" * 1_001, "small.sql": SQL})
+    made.branch(
+        {"binary.sql": b"\x00\x01", "huge.sql": "select 1", "small.sql": b"-" * 2_000, "latin.sql": b"select '\xe9'"}
+    )
+    problems = {path: change.problem for path, change in changes(made).items()}
+    assert problems == {
+        "binary.sql": "it is not text",
+        "huge.sql": "it is too large to be read (1,001 bytes)",
+        "small.sql": "it is too large to be read (2,000 bytes)",
+        "latin.sql": "",
+    }
+
+
+def test_too_many_files_are_not_assessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FILES_MAX", 2)
+    made = GitRepository(tmp_path / "r", {"a.txt": ""})
+    made.branch({f"{n}.sql": SQL for n in range(3)})
+    with pytest.raises(QueryError, match="3 files changed"):
+        changes(made)
+
+
+def test_what_the_configuration_would_run_is_not_run(tmp_path: Path) -> None:
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL, ".gitattributes": "*.sql diff=evil\n"})
+    touched = tmp_path / "touched"
+    script = tmp_path / "evil.sh"
+    script.write_text(f"#!/bin/sh\ntouch {touched}\n")
+    script.chmod(0o755)
+    for setting in ("diff.external", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "core.pager"):
+        made.git("config", setting, str(script))
+    (made.folder / ".git/hooks/post-index-change").write_text(script.read_text())
+    (made.folder / ".git/hooks/post-index-change").chmod(0o755)
+    made.git("config", "core.quotepath", "true")
+    made.write({"ä.sql": SQL, "a.sql": "select 1"})
+    touched.unlink(missing_ok=True)
+    assert set(changes(made)) == {"a.sql", "ä.sql"}
+    assert not touched.exists()
+
+
+def test_a_base_that_is_not_there_says_how_to_fetch_it(tmp_path: Path) -> None:
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    for base in ("nope", "--upload-pack=x", "", "main:a.sql"):
+        with pytest.raises(QueryError, match="there is no commit") as refused:
+            changes(made, base)
+        assert "fetch-depth: 0" in refused.value.mend
+
+
+def test_the_base_of_a_remote_is_found(tmp_path: Path) -> None:
+    origin = GitRepository(tmp_path / "origin", {"a.sql": SQL})
+    origin.branch({"a.sql": "select 1"})
+    clone = tmp_path / "clone"
+    origin.git("clone", "-q", "-b", "work", str(origin.folder), str(clone))
+    found = Repository(clone)
+    assert [change.path for change in found.changes(found.fork_point("main"), (".sql",))] == ["a.sql"]
+
+
+def test_a_shallow_clone_says_what_to_do(tmp_path: Path) -> None:
+    origin = GitRepository(tmp_path / "origin", {"a.sql": SQL})
+    origin.branch({"a.sql": "select 1"})
+    origin.git("checkout", "-q", "main")
+    origin.write({"b.sql": SQL})
+    origin.commit()
+    origin.git("checkout", "-q", "work")
+    clone = tmp_path / "clone"
+    origin.git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{origin.folder}", str(clone))
+    with pytest.raises(QueryError, match="shallow") as refused:
+        Repository(clone).fork_point("main")
+    assert "fetch-depth: 0" in refused.value.mend
+
+
+def test_histories_without_a_common_commit_are_refused(tmp_path: Path) -> None:
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    made.git("checkout", "-q", "--orphan", "other")
+    made.write({"b.sql": SQL})
+    made.commit()
+    with pytest.raises(QueryError, match="no history in common"):
+        changes(made)
+
+
+def test_no_repository_no_commit_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(QueryError, match="not a git repository"):
+        Repository(tmp_path)
+    with pytest.raises(QueryError, match="git cannot be run"):
+        Repository(tmp_path / "nowhere")
+    made = GitRepository(tmp_path / "r", {"a.sql": SQL})
+    made.git("update-ref", "refs/heads/other", "HEAD")
+    made.git("checkout", "-q", "--orphan", "empty")
+    with pytest.raises(QueryError, match="nothing is committed"):
+        changes(made, "other")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(QueryError, match="git cannot be run"):
+        Repository(made.folder)
