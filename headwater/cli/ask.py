@@ -117,20 +117,20 @@ def cypher(
 ) -> None:
     """Run an audit query, read-only; without a name, list the library."""
     from headwater.cli import show
-    from headwater.cypher.audit import AUDIT_ROWS_MAX, ROWS_MAX, run_audit, run_text
+    from headwater.cypher.audit import json_or_text, run_audit, run_text
     from headwater.cypher.library import library, query
 
     if name is None:
-        audits = [found for key, found in library().items() if key.startswith("audit/")]
+        audits = [one for key, one in library().items() if key.startswith("audit/")]
         listed = [
             {
-                "name": found.name.removeprefix("audit/"),
+                "name": one.name.removeprefix("audit/"),
                 "parameters": ", ".join(
-                    f"{p.name} {p.type}" + ("" if p.required else f" = {p.default}") for p in found.parameters
+                    f"{p.name} {p.type}" + ("" if p.required else f" = {p.default}") for p in one.parameters
                 ),
-                "purpose": found.purpose,
+                "purpose": one.purpose,
             }
-            for found in audits
+            for one in audits
         ]
         show.rows(["name", "parameters", "purpose"], listed, as_json=as_json)
         return
@@ -139,13 +139,12 @@ def cypher(
         return
     parameters = _parameters(param or [])
     if name == "-":
-        columns, found_rows = run_text(graph(home), sys.stdin.read(), parameters)
+        found = run_text(graph(home), sys.stdin.read(), {key: json_or_text(value) for key, value in parameters.items()})
     else:
-        columns, found_rows = run_audit(graph(home), name, parameters)
-    show.rows(columns, found_rows, as_json=as_json)
-    shown_max = ROWS_MAX if name == "-" else AUDIT_ROWS_MAX
-    if len(found_rows) >= shown_max:
-        print(f"headwater: at most {shown_max} rows are shown; there may be more", file=sys.stderr)
+        found = run_audit(graph(home), name, parameters)
+    show.rows(found.columns, found.rows, as_json=as_json)
+    if found.truncated:
+        print(f"headwater: only the first {len(found.rows)} rows are shown", file=sys.stderr)
 
 
 def time_of(option: str, text: str | None) -> datetime | None:

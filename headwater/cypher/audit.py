@@ -1,19 +1,21 @@
 """Auditors' questions: the library by name, or Cypher of their own; both read-only, bounded in time and rows.
 
 A read transaction alone is not enough: it stops writes, but not LOAD CSV (which reads files and fetches addresses),
-SHOW USERS or TERMINATE TRANSACTIONS. So text from outside is first explained, and judged by its plan: its type must
-be a plain read, and every operator and procedure in it harmless, however deep in a subquery.
+SHOW USERS or TERMINATE TRANSACTIONS. So text from outside is first judged by its words (`statement`), then
+explained and judged by its plan: its type must be a plain read, and every operator and procedure in it on a list.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.library import Parameter, Query, query
+from headwater.cypher.statement import Statement
 from headwater.errors import EventError, QueryError
 from headwater.schema.events import datetime_of, instant_of
 
@@ -33,11 +35,43 @@ PROCEDURES = frozenset(
         "db.schema.visualization",
     }
 )
-_REFUSED = ("LoadCSV", "Show", "Terminate", "Administration", "TransactionForeach", "TransactionApply", "RunQueryAt")
+# The operators that read, by the first word of their names: Expand(All) is an Expand. A new release may bring more.
+_READING = """
+    AllNodesScan AllShortestPaths AntiConditionalApply AntiSemiApply Apply Argument ArgumentTracker AssertSameNode
+    AssertSameRelationship BidirectionalRepeat CacheProperties CartesianProduct ConditionalApply
+    DirectedAllRelationshipsScan DirectedRelationshipByElementIdSeek DirectedRelationshipByIdSeek
+    DirectedRelationshipIndexContainsScan DirectedRelationshipIndexEndsWithScan DirectedRelationshipIndexScan
+    DirectedRelationshipIndexSeek DirectedRelationshipIndexSeekByRange DirectedRelationshipTypeScan
+    DirectedUnionRelationshipTypesScan Distinct Eager EagerAggregation EmptyRow ExhaustiveLimit Expand Filter
+    IntersectionNodeByLabelsScan LeftOuterHashJoin LetAntiSemiApply LetSelectOrAntiSemiApply LetSelectOrSemiApply
+    LetSemiApply Limit MultiNodeIndexSeek NodeByElementIdSeek NodeByIdSeek NodeByLabelScan NodeCountFromCountStore
+    NodeHashJoin NodeIndexContainsScan NodeIndexEndsWithScan NodeIndexScan NodeIndexSeek NodeIndexSeekByRange
+    NodeUniqueIndexSeek NodeUniqueIndexSeekByRange Optional OptionalExpand OrderedAggregation OrderedDistinct
+    OrderedUnion PartialSort PartialTop PathPropagatingBFS ProcedureCall ProduceResults ProjectEndpoints Projection
+    PruningVarLengthExpand RelationshipCountFromCountStore Repeat RepeatOptions RightOuterHashJoin RollUpApply
+    SelectOrAntiSemiApply SelectOrSemiApply SemiApply ShortestPath Skip Sort StatefulShortestPath
+    SubtractionNodeByLabelsScan Top TriadicBuild TriadicFilter TriadicSelection UndirectedAllRelationshipsScan
+    UndirectedRelationshipByElementIdSeek UndirectedRelationshipByIdSeek UndirectedRelationshipIndexContainsScan
+    UndirectedRelationshipIndexEndsWithScan UndirectedRelationshipIndexScan UndirectedRelationshipIndexSeek
+    UndirectedRelationshipIndexSeekByRange UndirectedRelationshipTypeScan UndirectedUnionRelationshipTypesScan Union
+    UnionNodeByLabelsScan Unwind ValueHashJoin VarLengthExpand
+"""
+OPERATORS = frozenset(_READING.split())
+# What an answer may come to, counted as JSON would.
+ANSWER_BYTES_MAX = 8 * 2**20
 
 
-def run_audit(database: Database, name: str, parameters: Mapping[str, str]) -> tuple[list[str], list[Row]]:
-    """The columns and rows of a query of the library; parameters as text, read by the types it declares.
+@dataclass(frozen=True)
+class Answered:
+    """`truncated`: there may be more rows than these."""
+
+    columns: list[str]
+    rows: list[Row]
+    truncated: bool
+
+
+def run_audit(database: Database, name: str, parameters: Mapping[str, Any]) -> Answered:
+    """The answer of a query of the library; parameters as text or as JSON has them, read by the types it declares.
 
     Raises QueryError for an unknown query, one that is not for reading, and a wrong parameter.
     """
@@ -45,33 +79,33 @@ def run_audit(database: Database, name: str, parameters: Mapping[str, str]) -> t
     if found.access != "read":
         raise QueryError(f"{found.name} writes; only queries that read can be run")
     values = read_parameters(found, parameters)
-    rows = database.ask(found.text, values, seconds=AUDIT_SECONDS_MAX, rows_max=AUDIT_ROWS_MAX)
-    return [column.strip() for column in found.returns.split(",")], rows
+    columns = [column.strip() for column in found.returns.split(",")]
+    return _ask(database, found.text, values, AUDIT_SECONDS_MAX, AUDIT_ROWS_MAX, columns)
 
 
 def run_text(
     database: Database,
     text: str,
-    parameters: Mapping[str, str],
+    parameters: Mapping[str, Any],
     *,
     rows_max: int = ROWS_MAX,
     seconds: float = AUDIT_SECONDS_MAX,
-) -> tuple[list[str], list[Row]]:
-    """The columns and rows of one statement of anybody's. A parameter that is JSON is taken as such, else as text.
+) -> Answered:
+    """The answer of one statement of anybody's.
 
-    Raises QueryError when it does anything but read this graph.
+    Raises QueryError when it does anything but read this graph, or when nothing bounds what it would take.
     """
-    values = {name: _json_or_text(value) for name, value in parameters.items()}
-    judge(*database.plan(text, values))
-    rows = database.ask(text, values, seconds=seconds, rows_max=rows_max)
-    return list(rows[0]) if rows else [], rows
+    judge(database, text, parameters)
+    return _ask(database, text, parameters, seconds, rows_max, [])
 
 
-def judge(kind: str, operators: list[str]) -> None:
-    """Raises QueryError unless a plan of this type with these operators only reads this graph."""
+def judge(database: Database, text: str, parameters: Mapping[str, Any]) -> None:
+    """Raises QueryError unless a statement only reads this graph: by its words, and by its plan."""
+    Statement(text, parameters).judge(PROCEDURES)
+    kind, operators = database.plan(text, parameters)
     for operator in operators:
         name, _, procedure = operator.rstrip(")").partition("(")
-        if name.startswith(_REFUSED):
+        if name not in OPERATORS:
             raise QueryError(f"refused: {name} is not a read of this graph", mend=_MEND)
         if name == "ProcedureCall" and procedure not in PROCEDURES:
             raise QueryError(f"refused: the procedure {procedure} is not on the list", mend=_MEND)
@@ -79,11 +113,21 @@ def judge(kind: str, operators: list[str]) -> None:
         raise QueryError("refused: the statement does more than read", mend=_MEND)
 
 
+def _ask(
+    database: Database, text: str, parameters: Mapping[str, Any], seconds: float, rows_max: int, columns: list[str]
+) -> Answered:
+    # One more than is shown tells whether there are more.
+    rows, whole = database.ask_bounded(
+        text, parameters, seconds=seconds, rows_max=rows_max + 1, bytes_max=ANSWER_BYTES_MAX
+    )
+    return Answered(columns or (list(rows[0]) if rows else []), rows[:rows_max], not whole or len(rows) > rows_max)
+
+
 _MEND = "Only MATCH, subqueries and RETURN, and the procedures " + ", ".join(sorted(PROCEDURES)) + ", are taken here."
 
 
-def read_parameters(found: Query, given: Mapping[str, str]) -> dict[str, Any]:
-    """Parameters from text, each by its declared type; those left out take their default."""
+def read_parameters(found: Query, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters from text, or from values of JSON, each by its declared type; those left out take their default."""
     declared = {parameter.name: parameter for parameter in found.parameters}
     unknown = sorted(given.keys() - declared.keys())
     if unknown:
@@ -107,7 +151,10 @@ def _default(parameter: Parameter) -> Any:
     return _datetime(parameter.default) if parameter.type == "DATETIME" and is_text else parameter.default
 
 
-def _typed(parameter: Parameter, text: str) -> Any:
+def _typed(parameter: Parameter, given: Any) -> Any:
+    if given is None and not parameter.required:
+        return _default(parameter)
+    text = given if isinstance(given, str) else json.dumps(given)
     try:
         return _READERS[parameter.type](text)
     except (ValueError, EventError) as error:
@@ -174,7 +221,8 @@ _EXPECTED = {
 }
 
 
-def _json_or_text(text: str) -> Any:
+def json_or_text(text: str) -> Any:
+    """A parameter of the command line: what is JSON is taken as such, all else as text."""
     try:
         return json.loads(text)
     except ValueError:

@@ -38,6 +38,8 @@ WRITE_SECONDS_MAX = 60.0
 GRACE_SECONDS = 2.0
 # A pooled connection whose server is gone fails at once; what failed later is not tried again.
 STALE_SECONDS_MAX = 1.0
+# Of a statement that is not ours: a row may be large.
+_ROWS_AT_ONCE = 100
 
 Row = dict[str, Any]
 
@@ -127,6 +129,26 @@ class Database:
                     raise
         raise AssertionError("unreachable")
 
+    def ask_bounded(
+        self, text: str, parameters: Mapping[str, Any], *, seconds: float, rows_max: int, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """The first rows of a statement that is not ours, and whether they are all: at most `rows_max`, and no more
+        than `bytes_max` of values. Raises QueryError when not even the first row is within that."""
+        rows: list[Row] = []
+        left = bytes_max
+        with self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction:
+            for record in transaction.run(text, dict(parameters)):
+                row = _plain(record)
+                left -= _size(row)
+                if left < 0 and not rows:
+                    raise QueryError(
+                        f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each."
+                    )
+                if left < 0 or len(rows) == rows_max:
+                    return rows, False
+                rows.append(row)
+        return rows, True
+
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
         """One write transaction: committed when the block ends, rolled back when it raises."""
@@ -157,10 +179,12 @@ class Database:
         return summary.query_type or "", operators
 
     @contextmanager
-    def _transaction(self, access: str, seconds: float) -> Iterator[neo4j.Transaction]:
+    def _transaction(self, access: str, seconds: float, *, fetch_size: int = 1_000) -> Iterator[neo4j.Transaction]:
         try:
             with (
-                self._driver.session(database=self._database, default_access_mode=access) as session,
+                self._driver.session(
+                    database=self._database, default_access_mode=access, fetch_size=fetch_size
+                ) as session,
                 session.begin_transaction(timeout=seconds) as transaction,
             ):
                 _bound_answers(transaction, seconds + GRACE_SECONDS)
@@ -220,3 +244,14 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     return value
+
+
+def _size(value: Any) -> int:
+    """About how many bytes a plain value would be as JSON."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value) + 2
+    if isinstance(value, dict):
+        return sum(len(key) + 4 + _size(item) for key, item in value.items())
+    if isinstance(value, list):
+        return sum(2 + _size(item) for item in value)
+    return 8

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.audit import read_parameters, run_audit, run_text
+from headwater.cypher.audit import Answered, read_parameters, run_audit, run_text
 from headwater.cypher.database import Database
 from headwater.cypher.library import Parameter, Query, library, query
 from headwater.errors import QueryError, UnavailableError
@@ -20,6 +20,7 @@ READS = sorted(name for name, found in library().items() if found.access == "rea
 VALUES: dict[str, Any] = {
     "STRING": "x",
     "INTEGER": 5,
+    "BOOLEAN": True,
     "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
     "LIST<STRING>": ["dataset:a:b"],
     "LIST<MAP>": [{}],
@@ -52,11 +53,11 @@ def told(database: Database, clean_graph: object) -> Database:
 
 
 def rows(database: Database, name: str, /, **parameters: str) -> list[dict[str, Any]]:
-    return run_audit(database, name, parameters)[1]
+    return run_audit(database, name, parameters).rows
 
 
-def test_there_are_at_least_ten() -> None:
-    assert len(AUDITS) >= 10
+def test_there_are_many() -> None:
+    assert len(AUDITS) >= 24
 
 
 @pytest.mark.parametrize("name", AUDITS)
@@ -65,7 +66,7 @@ def test_its_example_runs_and_returns_what_it_says(told: Database, name: str) ->
     assert words[:3] == ["headwater", "cypher", name.removeprefix("audit/")]
     given = dict(word.split("=", 1) for word in words[3:] if word != "--param")
     assert words[3::2] == ["--param"] * len(given)
-    columns, _ = run_audit(told, words[2], given)
+    columns = run_audit(told, words[2], given).columns
     text = query(name).text
     assert all(column in text for column in columns)
 
@@ -114,9 +115,9 @@ def test_row_counts_along_the_chain(told: Database) -> None:
 
 def test_holes_in_provenance(told: Database) -> None:
     found = rows(told, "incomplete_answers")
-    assert {(row["answerId"], row["cited"], row["why"]) for row in found} == {
-        ("empty", None, "it cites nothing"),
-        ("partial", "db clean", "the run that made it is FAIL"),
+    assert {(row["answerId"], row["hops"], row["version"], row["runId"], row["why"]) for row in found} == {
+        ("empty", None, None, None, "it cites nothing"),
+        ("partial", 0, "db clean", "clean-2", "the run that made it is FAIL"),
     }
     assert [(row["answerId"], row["runId"], row["status"]) for row in rows(told, "partial_citations")] == [
         ("partial", "clean-2", "FAIL")
@@ -203,65 +204,11 @@ def test_only_what_reads_can_be_run_by_name(database: Database) -> None:
 
 
 def test_own_text(told: Database) -> None:
-    columns, found = run_text(told, "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status", {"id": "clean-2"})
-    assert (columns, found) == (["status"], [{"status": "FAIL"}])
-    assert run_text(told, "UNWIND range(1, $n) AS x RETURN x", {"n": "5000"}, rows_max=10)[1][-1] == {"x": 10}
-    assert run_text(told, "CALL db.labels() YIELD label RETURN count(*) AS n", {})[1][0]["n"] > 3
+    text = "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status"
+    assert run_text(told, text, {"id": "clean-2"}) == Answered(["status"], [{"status": "FAIL"}], False)
+    cut = run_text(told, "UNWIND range(1, $n) AS x RETURN x", {"n": 5000}, rows_max=10)
+    assert (cut.rows[-1], len(cut.rows), cut.truncated) == ({"x": 10}, 10, True)
+    assert not run_text(told, "UNWIND range(1, 10) AS x RETURN x", {}, rows_max=10).truncated
+    assert run_text(told, "CALL db.labels() YIELD label RETURN count(*) AS n", {}).rows[0]["n"] > 3
     with pytest.raises(UnavailableError):
         run_text(told, "UNWIND range(1, 100000000) AS x UNWIND range(1, 1000) AS y RETURN sum(x * y)", {}, seconds=0.5)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "CREATE (n:Dataset {urn: 'x'})",
-        "MATCH (n) DETACH DELETE n",
-        "MATCH (n) SET n.status = 'COMPLETE'",
-        "MATCH (n) REMOVE n.urn",
-        "MERGE (n:X) RETURN n",
-        "FOREACH (x IN [1] | CREATE (:X))",
-        "MATCH (n) CALL (n) { SET n.x = 1 } RETURN n",
-        "MATCH (n) CALL (n) { DELETE n } IN TRANSACTIONS",
-        "MATCH (n) RETURN n UNION MATCH (n) CREATE (m:X) RETURN m AS n",
-        "MATCH (n) RETURN n; MATCH (m) DETACH DELETE m",
-        "EXPLAIN CREATE (n)",
-        "PROFILE CREATE (n)",
-        "CYPHER runtime=slotted CREATE (n)",
-        "// only a comment\nCREATE (n) // RETURN",
-        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-        "LOAD CSV FROM 'http://127.0.0.1:1/x' AS line RETURN line",
-        "CALL () { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } RETURN line",
-        "RETURN EXISTS { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS x",
-        "RETURN COLLECT { LOAD CSV FROM 'http://127.0.0.1:1/x' AS line RETURN line[0] } AS x",
-        "SHOW USERS",
-        "SHOW DATABASES",
-        "SHOW TRANSACTIONS",
-        "SHOW SETTINGS YIELD name RETURN name",
-        "SHOW PROCEDURES",
-        "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
-        "SHOW TRANSACTIONS YIELD transactionId AS id TERMINATE TRANSACTIONS id YIELD message RETURN message",
-        "CALL dbms.listConfig()",
-        "CALL dbms.components()",
-        "CALL () { CALL dbms.components() YIELD name RETURN name } RETURN name",
-        "CALL db.awaitIndexes(60)",
-        "CALL db.createLabel('X')",
-        "CALL `db`.`createLabel`('X')",
-        "CALL tx.setMetaData({a: 1})",
-        "CREATE USER x SET PASSWORD 'longenough'",
-        "ALTER CURRENT USER SET PASSWORD FROM 'a' TO 'longenough'",
-        "CREATE INDEX x FOR (n:X) ON (n.y)",
-        "DROP CONSTRAINT dataset_urn",
-        "DROP INDEX names",
-        "STOP DATABASE neo4j",
-        "USE system SHOW USERS",
-        "USE system RETURN 1",
-        "COMMIT",
-        "",
-        "not cypher at all",
-    ],
-)
-def test_hostile_text_is_refused(told: Database, text: str) -> None:
-    before = told.ask("MATCH (n) RETURN count(n) AS n", {})
-    with pytest.raises(QueryError):
-        run_text(told, text, {})
-    assert told.ask("MATCH (n) RETURN count(n) AS n", {}) == before

@@ -58,8 +58,8 @@ def wired(database: Database) -> Database:
 
 
 def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any, ...]]:
-    found_columns, found = run_audit(database, name, parameters)
-    return [tuple(row[column] for column in found_columns) for row in found]
+    found = run_audit(database, name, parameters)
+    return [tuple(row[column] for column in found.columns) for row in found.rows]
 
 
 def test_coverage_counts_what_is_in_the_lineage(wired: Database) -> None:

@@ -23,8 +23,8 @@ FILTER = {"type": "INDIRECT", "subtype": "FILTER"}
 
 
 def rows(database: Database, name: str, /, **parameters: str) -> list[tuple[Any, ...]]:
-    found_columns, found = run_audit(database, name, parameters)
-    return [tuple(row[column] for column in found_columns) for row in found]
+    found = run_audit(database, name, parameters)
+    return [tuple(row[column] for column in found.columns) for row in found.rows]
 
 
 def minute(number: int) -> datetime:
