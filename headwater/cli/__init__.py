@@ -22,7 +22,21 @@ import sys
 
 import typer
 
-from headwater.cli import ask, conformance, estate, evidence, gate, impact, keys, send, serve, set_up, symlinks, whole
+from headwater.cli import (
+    ask,
+    conformance,
+    estate,
+    evidence,
+    failures,
+    gate,
+    impact,
+    keys,
+    send,
+    serve,
+    set_up,
+    symlinks,
+    whole,
+)
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -34,7 +48,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
     "5 unavailable, 6 not found.",
 )
-for room in (serve, send, ask, estate, impact, gate, evidence, whole, conformance, set_up):
+for room in (serve, send, ask, failures, estate, impact, gate, evidence, whole, conformance, set_up):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
 for group, group_name in ((symlinks, "symlinks"), (keys, "keys")):

@@ -1,4 +1,4 @@
-"""Commands that ask the graph: `trace`, `failed-runs`, `lineage`, `search`, `cypher`."""
+"""Commands that ask the graph: `trace`, `lineage`, `search`, `cypher`."""
 
 from __future__ import annotations
 
@@ -26,35 +26,6 @@ def trace(
         show.json_of(show.trace_data(found))
     else:
         show.trace_tree(found)
-
-
-def failed_runs(
-    home: Home = None,
-    since: Annotated[str | None, typer.Option(help="Only failures at or after this time (ISO 8601).")] = None,
-    until: Annotated[str | None, typer.Option(help="Only failures before this time (ISO 8601).")] = None,
-    pipeline: Annotated[str | None, typer.Option(help="Only runs of the job of this name.")] = None,
-    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
-    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
-    as_json: Json = False,
-) -> None:
-    """List failed runs, newest first, with what lies downstream of each."""
-    from headwater.cli import show
-    from headwater.cypher import failures
-
-    database = graph(home)
-    page = failures.failed_runs(
-        database,
-        since=time_of("--since", since),
-        until=time_of("--until", until),
-        pipeline=pipeline,
-        first=first,
-        after=after,
-    )
-    downstream = failures.failed_downstream(database, [run.urn for run in page.runs])
-    if as_json:
-        show.json_of(show.failures_data(page, downstream))
-    else:
-        show.failures_tree(page, downstream)
 
 
 def lineage(
@@ -167,4 +138,4 @@ def _parameters(pairs: list[str]) -> dict[str, str]:
     return parameters
 
 
-COMMANDS = {"trace": trace, "failed-runs": failed_runs, "lineage": lineage, "search": search, "cypher": cypher}
+COMMANDS = {"trace": trace, "lineage": lineage, "search": search, "cypher": cypher}

@@ -15,7 +15,6 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from headwater.cypher.failures import Downstream, FailedRunPage
 from headwater.cypher.lineage import Lineage, Trace
 from headwater.cypher.pages import Page
 from headwater.cypher.walk import Edge
@@ -57,7 +56,7 @@ def rows(columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json:
 def table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
     shown = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in found:
-        shown.add_row(*(escape(_text(row.get(column))) for column in columns))
+        shown.add_row(*(escape(text_of(row.get(column))) for column in columns))
     console().print(shown)
 
 
@@ -104,7 +103,7 @@ def age_of(length: timedelta) -> str:
     return f"{hours}h {left}m" if hours else f"{left}m"
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime):
@@ -137,31 +136,6 @@ def lineage_data(found: Lineage) -> Data:
     }
 
 
-def failures_data(page: FailedRunPage, downstream: Mapping[str, Downstream]) -> Data:
-    return {
-        "failedRuns": [
-            {"cursor": run.cursor, **_present(run.properties), "downstream": _downstream(downstream[run.urn])}
-            for run in page.runs
-        ],
-        "hasNextPage": page.has_next,
-    }
-
-
-def _present(row: Mapping[str, Any]) -> Data:
-    return {key: value for key, value in row.items() if value is not None}
-
-
-def _downstream(found: Downstream) -> Data:
-    return {
-        "datasets": found.datasets,
-        "jobs": found.jobs,
-        "answers": found.answers,
-        "artifacts": found.artifacts,
-        "runs": found.runs,
-        "truncated": found.truncated,
-    }
-
-
 def trace_tree(found: Trace) -> None:
     """The answer at the top, what it came from below it; a node that was shown already is only named again."""
     nodes = {
@@ -182,7 +156,7 @@ def trace_tree(found: Trace) -> None:
     out.print(f"[bold]{len(found.sources)} sources[/]")
     for row in found.sources:
         out.print(f"  [green]{escape(row['namespace'])}[/] {escape(row['name'])}")
-    _say_truncated(out, found.truncated)
+    say_truncated(out, found.truncated)
 
 
 def _grow(
@@ -203,38 +177,11 @@ def _label(urn: str, row: Data) -> str:
     if kind == "run":
         status = str(row.get("status") or "RUNNING")
         style = _STATUS_STYLES.get(status, "yellow")
-        when = _text(row.get("startedAt"))[:19]
+        when = text_of(row.get("startedAt"))[:19]
         return f"[blue]run[/] {name}  [{style}]{status}[/]  [dim]{escape(str(row.get('runId')))}  {when}[/]"
     counted = f"  [dim]{row['rowCount']:,} rows[/]" if isinstance(row.get("rowCount"), int) else ""
     colour = "green" if kind == "source" else "magenta"
     return f"[{colour}]{kind}[/] {name}{counted}"
-
-
-def failures_tree(page: FailedRunPage, downstream: Mapping[str, Downstream]) -> None:
-    """Every failed run with its error, and what lies downstream of it."""
-    out = console()
-    for run in page.runs:
-        row = run.properties
-        title = f"[bold red]FAIL[/] [bold]{escape(str(row.get('pipelineName')))}[/]  {escape(str(row.get('runId')))}"
-        tree = Tree(f"{title}  [dim]{_text(row.get('failedAt'))[:19]}[/]")
-        error = str(row.get("error") or "no reason was sent").strip().splitlines()[0]
-        tree.add(f"[red]{escape(error[:300])}[/]")
-        found = downstream[run.urn]
-        for kind in ("datasets", "jobs", "answers"):
-            urns = getattr(found, kind)
-            if urns:
-                branch = tree.add(f"[bold]{kind} downstream[/]")
-                for urn in urns:
-                    branch.add(escape(_spelled(urn)))
-        out.print(tree)
-        _say_truncated(out, found.truncated)
-    more = "; there are more, see --after" if page.has_next else ""
-    out.print(f"[dim]{len(page.runs)} failed runs{more}[/]")
-
-
-def _spelled(urn: str) -> str:
-    parts = parse_urn(urn).parts
-    return "  ".join(parts) if parts else urn
 
 
 def lineage_tree(urn: str, found: Lineage) -> None:
@@ -252,7 +199,7 @@ def lineage_tree(urn: str, found: Lineage) -> None:
         _unfold(tree, urn, onward, names, {urn})
         out.print(tree)
     out.print(f"[dim]{len(found.nodes)} nodes, {len(found.edges)} edges[/]")
-    _say_truncated(out, found.truncated)
+    say_truncated(out, found.truncated)
 
 
 def _unfold(branch: Tree, urn: str, onward: Mapping[str, list[str]], names: Mapping[str, str], shown: set[str]) -> None:
@@ -264,6 +211,6 @@ def _unfold(branch: Tree, urn: str, onward: Mapping[str, list[str]], names: Mapp
         _unfold(branch.add(names.get(other, escape(other))), other, onward, names, shown)
 
 
-def _say_truncated(out: Console, truncated: bool) -> None:
+def say_truncated(out: Console, truncated: bool) -> None:
     if truncated:
         out.print("[yellow]There is more: the walk met a bound on depth, nodes, edges or time.[/]")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from neo4j import Driver
 
 from headwater.cypher.database import Database
 from headwater.cypher.replay import Input, Output, Plan, replay_plan
 from headwater.errors import NotFoundError, QueryError
 from headwater.schema.sight import Sight
 from headwater.schema.urns import answer_urn, source_urn
-from tests.conftest import Neo4jServer, erase
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
 from tests.stories import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
@@ -100,10 +100,9 @@ def others() -> list[Story]:
 
 
 @pytest.fixture(scope="module")
-def history(database: Database, graph_driver: Driver) -> Database:
+def history(database: Database) -> Database:
     """What happened first is told last."""
-    with graph_driver.session() as session:
-        session.run(erase).consume()
+    empty(database)
     told = [*nightly(), *shapes(), *circles(), *others()]
     for start in reversed(range(0, len(told), 5)):
         tell(database, *reversed(told[start : start + 5]))

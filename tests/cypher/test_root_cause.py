@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from neo4j import Driver
 
 from headwater.cypher.database import Database
 from headwater.cypher.root_cause import Candidate, root_cause
@@ -14,7 +13,8 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.schema import native
 from headwater.schema.sight import Sight
 from headwater.schema.urns import answer_urn, source_urn
-from tests.conftest import Neo4jServer, erase
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
 from tests.stories import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
@@ -112,9 +112,8 @@ def vault() -> list[Story]:
 
 
 @pytest.fixture(scope="module")
-def history(database: Database, graph_driver: Driver) -> Database:
-    with graph_driver.session() as session:
-        session.run(erase).consume()
+def history(database: Database) -> Database:
+    empty(database)
     tell(database, *bad_night(), *late_and_tested(), *shapes(), *vault())
     return database
 

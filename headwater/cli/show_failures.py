@@ -1,0 +1,144 @@
+"""How failures, root causes and replays look: trees and tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from headwater.cli.show import Data, console, data_of, say_truncated, table, text_of
+from headwater.cypher.consequences import Consequences, Touched
+from headwater.cypher.failures import Downstream, FailedRunPage
+from headwater.cypher.replay import Plan, Rerun
+from headwater.cypher.root_cause import RootCause
+from headwater.schema.urns import parse_urn
+
+_TOUCHED = ("datasets", "jobs", "runs", "artifacts", "answers")
+_SECOND = len("2026-01-31T12:00:00")
+
+
+def failures_data(
+    page: FailedRunPage, downstream: Mapping[str, Downstream], followed: Mapping[str, Consequences]
+) -> Data:
+    return {
+        "failedRuns": [
+            {
+                "cursor": run.cursor,
+                **{key: value for key, value in run.properties.items() if value is not None},
+                "downstream": _touched_data(downstream[run.urn]),
+                "partial": _touched_data(followed[run.urn].partial),
+                "stale": _touched_data(followed[run.urn].stale),
+                "mend": data_of(followed[run.urn].mend),
+            }
+            for run in page.runs
+        ],
+        "hasNextPage": page.has_next,
+    }
+
+
+def _touched_data(touched: Downstream | Touched) -> Data:
+    data: Data = data_of(touched)
+    del data["reason"]
+    return {**data, "truncated": touched.truncated}
+
+
+def failures_tree(page: FailedRunPage, followed: Mapping[str, Consequences]) -> None:
+    """Every failed run with its error, what follows from it and whom to tell."""
+    out = console()
+    for run in page.runs:
+        row, found = run.properties, followed[run.urn]
+        title = f"[bold red]FAIL[/] [bold]{escape(str(row.get('pipelineName')))}[/]  {escape(str(row.get('runId')))}"
+        attempt = f"  [dim]attempt {row['attempt']}[/]" if row.get("attempt") else ""
+        tree = Tree(f"{title}{attempt}  [dim]{text_of(row.get('failedAt'))[:_SECOND]}[/]")
+        error = str(row.get("error") or "no reason was sent").strip().splitlines()[0]
+        tree.add(f"[red]{escape(error[:300])}[/]")
+        if found.mend:
+            tree.add(f"[green]mended[/] {text_of(found.mend.at)[:_SECOND]}  {escape(_spelled(found.mend.run))}")
+        _add_touched(tree, "partial: built from what it did write", found.partial)
+        _add_touched(tree, "stale: waits for what it did not write, or ran on the version before", found.stale)
+        out.print(tree)
+        say_truncated(out, found.partial.truncated or found.stale.truncated)
+    more = "; there are more, see --after" if page.has_next else ""
+    out.print(f"[dim]{len(page.runs)} failed runs{more}[/]")
+
+
+def _add_touched(tree: Tree, title: str, touched: Touched) -> None:
+    if not any(getattr(touched, kind) for kind in _TOUCHED):
+        return
+    branch = tree.add(f"[bold]{title}[/]")
+    for kind in _TOUCHED:
+        _add(branch, kind, getattr(touched, kind))
+    if touched.owners:
+        branch.add(f"tell {escape(', '.join(touched.owners))}")
+
+
+def _add(tree: Tree, title: str, urns: Iterable[str]) -> None:
+    if urns:
+        branch = tree.add(f"[bold]{title}[/]")
+        for urn in urns:
+            branch.add(escape(_spelled(urn)))
+
+
+def _spelled(urn: str) -> str:
+    parts = parse_urn(urn).parts
+    return "  ".join(parts) if parts else urn
+
+
+def cause_table(found: RootCause) -> None:
+    """One candidate a line, the likeliest first."""
+    shown = [
+        {
+            "kind": one.kind,
+            "reason": one.reason,
+            "began": text_of(one.at)[:_SECOND],
+            "distance": one.distance,
+            "look at": one.run or one.node,
+        }
+        for one in found.candidates
+    ]
+    table(["kind", "reason", "began", "distance", "look at"], shown)
+    out = console()
+    more = f"; {found.left} more, see --first" if found.left else ""
+    out.print(f"[dim]{len(found.candidates)} candidates upstream of {escape(', '.join(found.start))}{more}[/]")
+    say_truncated(out, found.truncated)
+
+
+def plan_tree(plan: Plan) -> None:
+    """The steps in order; what stands in one step may run at the same time."""
+    out = console()
+    for number, step in enumerate(plan.steps, start=1):
+        tree = Tree(f"[bold]step {number}[/]")
+        for entry in step:
+            _add_run(tree, entry)
+        out.print(tree)
+    for title, urns in (("answers to give anew", plan.answers), ("jobs that would read it next", plan.next)):
+        if urns:
+            tree = Tree(f"[bold]{title}[/]")
+            for urn in urns:
+                tree.add(escape(_spelled(urn)))
+            out.print(tree)
+    for jobs in plan.cycles:
+        out.print(f"[yellow]These jobs feed each other: {escape(', '.join(_spelled(job) for job in jobs))}[/]")
+    if plan.owners:
+        out.print(f"tell {escape(', '.join(plan.owners))}")
+    runs = sum(len(step) for step in plan.steps)
+    out.print(f"[dim]{runs} runs to replace in {len(plan.steps)} steps[/]")
+    say_truncated(out, plan.truncated)
+
+
+def _add_run(tree: Tree, entry: Rerun) -> None:
+    told = (
+        ("reads its own", entry.reads_own),
+        ("in a circle", entry.in_circle),
+        ("superseded", entry.superseded),
+    )
+    flags = "".join(f"  [yellow]{words}[/]" for words, is_so in told if is_so)
+    job = escape(_spelled(entry.job)) if entry.job else "[dim]no job is known[/]"
+    branch = tree.add(f"[bold]{job}[/]  [dim]replaces {escape(_spelled(entry.run))}[/]{flags}")
+    for one in entry.inputs:
+        ready = f"after {', '.join(_spelled(run) for run in one.wait_for)}" if one.wait_for else "ready"
+        branch.add(f"reads {escape(_spelled(one.dataset))}  [dim]{escape(ready)}[/]")
+    for output in entry.outputs:
+        good = f"start from {output.last_good}" if output.last_good else "no good version before"
+        branch.add(f"writes {escape(_spelled(output.dataset))}  [dim]{escape(good)}[/]")

@@ -1,0 +1,144 @@
+"""The commands about what went wrong on the real Neo4j: trees and tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli import app
+from headwater.cypher.database import Database
+from headwater.errors import NotFoundError, QueryError
+from tests.canonical import empty
+from tests.stories import FACET, answer, at, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(scope="module")
+def told(database: Database) -> Database:
+    """load: raw -> a, [mart]: a -> d, well at first; then load runs new code and fails, mart runs anyway."""
+    empty(database)
+    ownership = {**FACET, "owners": [{"name": "[mia]", "type": "OWNER"}]}
+    named = {"namespace": "etl", "name": "[mart]", "facets": {"ownership": ownership}}
+    tell(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
+        run("mart-1", "[mart]", ["a"], ["d"], minute=10),
+        run("load-2", "load", ["raw"], ["a"], minute=20, version="v2", status="FAIL", error="[disk] full\nand more"),
+        run("mart-2", "[mart]", ["a"], ["d"], minute=30),
+        answer("kpi", "d", minute=40),
+        [{"eventTime": at(0), "job": named}],
+    )
+    return database
+
+
+@pytest.fixture(autouse=True)
+def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headwater.cli.failures.graph", lambda _: told)
+
+
+def shown(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def data(*arguments: str) -> Any:
+    return json.loads(shown(*arguments, "--json"))
+
+
+def test_failed_runs_for_people() -> None:
+    said = shown("failed-runs")
+    for words in (
+        "FAIL load  load-2",
+        "[disk] full",
+        "partial: ",
+        "stale: ",
+        "tell [mia]",
+        "db  a  load-2",
+        "1 failed",
+    ):
+        assert words in said
+    assert "and more" not in said
+    assert "mended" not in said
+    assert "0 failed runs" in shown("failed-runs", "--namespace", "elsewhere")
+
+
+def test_failed_runs_for_programs() -> None:
+    (found,) = data("failed-runs", "--namespace", "etl")["failedRuns"]
+    assert (found["runId"], found["mend"]) == ("load-2", None)
+    assert found["downstream"]["datasets"] == [ds("a"), ds("d")]
+    assert found["partial"] == {
+        "datasets": [ds("a"), ds("d")],
+        "jobs": [job("[mart]")],
+        "runs": [run_of("mart-2")],
+        "artifacts": [version("a", "load-2"), version("d", "mart-2")],
+        "answers": ["answer:kpi"],
+        "owners": ["[mia]"],
+        "truncated": False,
+    }
+    assert found["stale"]["artifacts"] == [version("d", "mart-2")]
+
+
+def test_root_cause() -> None:
+    said = shown("root-cause", "answer:kpi")
+    for words in (
+        "FAILED",
+        "the run of load failed ([disk] full)",
+        "CODE_CHANGED",
+        "2026-01-01T00:20:00",
+        "2 candidates",
+    ):
+        assert words in said
+    found = data("root-cause", ds("d"), "--first", "1")
+    assert (found["start"], found["left"], found["truncated"]) == ([version("d", "mart-2")], 1, False)
+    assert found["candidates"] == [
+        {
+            "kind": "FAILED",
+            "reason": "the run of load failed ([disk] full), and what it had written was read",
+            "node": run_of("load-2"),
+            "run": run_of("load-2"),
+            "at": at(20),
+            "distance": 2,
+            "before": None,
+            "after": "FAIL",
+            "compared": [version("a", "load-2")],
+        }
+    ]
+    assert data("root-cause", ds("d"), "--since", at(21))["candidates"] == []
+
+
+def test_replay_plan() -> None:
+    said = shown("replay-plan", run_of("load-2"))
+    for words in (
+        "step 1",
+        "etl  load",
+        "step 2",
+        "etl  [mart]",
+        "after load-2",
+        f"start from {version('d', 'mart-1')}",
+    ):
+        assert words in said
+    assert "answers to give anew" in said
+    assert "2 runs to replace in 2 steps" in said
+    found = data("replay-plan", ds("a"), "--since", at(21))
+    assert (found["corrupt"], found["answers"], found["truncated"]) == ([run_of("load-2")], ["answer:kpi"], False)
+    assert [[entry["run"] for entry in step] for step in found["steps"]] == [[run_of("load-2")], [run_of("mart-2")]]
+    assert found["steps"][0][0]["outputs"] == [
+        {"dataset": ds("a"), "version": version("a", "load-2"), "lastGood": version("a", "load-1")}
+    ]
+
+
+def test_what_cannot_be_asked() -> None:
+    for arguments, error in (
+        (["root-cause", run_of("never")], NotFoundError),
+        (["replay-plan", run_of("never")], NotFoundError),
+        (["root-cause", job("load")], QueryError),
+        (["replay-plan", ds("a")], QueryError),
+        (["replay-plan", ds("a"), "--since", "yesterday"], QueryError),
+    ):
+        with pytest.raises(error):
+            CliRunner().invoke(app, arguments, catch_exceptions=False)
