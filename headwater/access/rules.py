@@ -43,6 +43,8 @@ _QUERIES = (
     "ownedBy",
     "owners",
     "quality",
+    "replayPlan",
+    "rootCause",
     "run",
     "schemaDiff",
     "search",
