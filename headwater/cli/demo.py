@@ -14,10 +14,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headwater.cli import show
+from headwater.cli import show, show_failures
 from headwater.cli.stack import Stack
+from headwater.cypher.consequences import consequences
 from headwater.cypher.database import Database
-from headwater.cypher.failures import failed_downstream, failed_runs
+from headwater.cypher.failures import failed_runs
 from headwater.cypher.lineage import trace
 from headwater.errors import HomeInUseError, ServerError
 from headwater.ingest.spool import Spool
@@ -49,7 +50,7 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
             out.print(f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}")
         out.rule("[bold]4  what failed, and what lies downstream of it?")
         page = failed_runs(stack.database)
-        show.failures_tree(page, failed_downstream(stack.database, [found.urn for found in page.runs]))
+        show_failures.failures_tree(page, consequences(stack.database, [found.urn for found in page.runs]))
         if not page.runs:
             raise ServerError("no failed run is in the graph", mend=f"Look at {home / 'spark.log'}.")
         out.rule(f"[bold]done in {time.monotonic() - began:.0f} s")
