@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -133,21 +133,14 @@ class Database:
         self, text: str, parameters: Mapping[str, Any], *, seconds: float, rows_max: int, bytes_max: int
     ) -> tuple[list[Row], bool]:
         """The first rows of a statement that is not ours, and whether they are all: at most `rows_max`, and no more
-        than `bytes_max` of values. Raises QueryError when not even the first row is within that."""
-        rows: list[Row] = []
-        left = bytes_max
-        with self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction:
-            for record in transaction.run(text, dict(parameters)):
-                row = _plain(record)
-                left -= _size(row)
-                if left < 0 and not rows:
-                    raise QueryError(
-                        f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each."
-                    )
-                if left < 0 or len(rows) == rows_max:
-                    return rows, False
-                rows.append(row)
-        return rows, True
+        than `bytes_max` of values. Raises QueryError when not even the first row is within that, or time is up."""
+        try:
+            with self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction:
+                return _first(transaction.run(text, dict(parameters)), rows_max, bytes_max)
+        except UnavailableError as error:
+            if "TransactionTimedOut" in (getattr(error.__cause__, "code", None) or ""):
+                raise QueryError(f"the query took longer than {seconds:g} s", mend="Ask for less.") from error
+            raise
 
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
@@ -231,10 +224,13 @@ def _plain(record: neo4j.Record) -> Row:
 
 
 def plain_value(value: Any) -> Any:
-    """A value of the driver as plain Python: nodes and relationships as their properties, times as datetime."""
+    """A value of the driver as plain Python: nodes and relationships as their properties, instants as datetime, other
+    times and durations as ISO 8601 writes them."""
     if isinstance(value, neo4j.time.DateTime):
         native = value.to_native()
         return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native
+    if isinstance(value, neo4j.time.Date | neo4j.time.Time | neo4j.time.Duration):
+        return value.iso_format()
     if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
         return {key: plain_value(item) for key, item in value.items()}
     if isinstance(value, neo4j.graph.Path):
@@ -244,6 +240,20 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain_value(item) for key, item in value.items()}
     return value
+
+
+def _first(records: Iterable[neo4j.Record], rows_max: int, bytes_max: int) -> tuple[list[Row], bool]:
+    rows: list[Row] = []
+    left = bytes_max
+    for record in records:
+        row = _plain(record)
+        left -= _size(row)
+        if left < 0 and not rows:
+            raise QueryError(f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each.")
+        if left < 0 or len(rows) == rows_max:
+            return rows, False
+        rows.append(row)
+    return rows, True
 
 
 def _size(value: Any) -> int:
