@@ -1,0 +1,224 @@
+"""What a lineage tells whoever may not see everything, held against an oracle in plain Python.
+
+The oracle knows the whole graph as the events tell it. Of a question with no bound on hops it works out which nodes may
+be shown, which edges, and from which shown node which other is reached out of sight; the answer must be exactly that.
+Of any question it checks that no name and no namespace out of sight stands anywhere in the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import DEPTH_MAX, lineage
+from headwater.cypher.walk import HISTORY_DOWN, HISTORY_UP, MAP_DOWN, MAP_UP, Bounds, Edge, explore
+from headwater.errors import NotFoundError
+from headwater.schema import native
+from headwater.schema.sight import Sight
+from headwater.schema.urns import answer_urn, artifact_urn, dataset_urn, job_urn, run_urn, source_urn
+from tests.stories import at, tell
+
+pytestmark = pytest.mark.neo4j
+
+READERS, QUESTIONS, LINEAGES = 50, 200, 120
+NAMESPACES = [f"ns-{letter}" for letter in "abcdef"]
+LAYERS = {
+    (True, "UPSTREAM"): MAP_UP,
+    (True, "DOWNSTREAM"): MAP_DOWN,
+    (False, "UPSTREAM"): HISTORY_UP,
+    (False, "DOWNSTREAM"): HISTORY_DOWN,
+}
+Edges = dict[str, set[str]]
+Answer = tuple[Iterable[str], Iterable[Edge]]
+
+
+@dataclass
+class World:
+    """Every node with the namespaces that must all be seen to see it, and every edge, of both layers."""
+
+    namespaces: dict[str, set[str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    onward: Edges = field(default_factory=lambda: defaultdict(set))
+    events: list[dict[str, Any]] = field(default_factory=list)
+
+    def node(self, urn: str, namespace: str, name: str) -> str:
+        self.namespaces.setdefault(urn, set()).add(namespace)
+        self.names[urn] = name
+        return urn
+
+    def edge(self, source: str, target: str) -> None:
+        self.onward[source].add(target)
+
+    def backward(self) -> Edges:
+        found: Edges = defaultdict(set)
+        for source, targets in self.onward.items():
+            for target in targets:
+                found[target].add(source)
+        return found
+
+
+def make_world(chance: random.Random) -> World:
+    """Forty jobs that each ran once, in order, over thirty datasets, and a few answers."""
+    world = World()
+    newest: dict[tuple[str, str], str] = {}
+    datasets = [(chance.choice(NAMESPACES), f"table-{number:02d}x") for number in range(30)]
+    for number in range(40):
+        home, name, run_id = chance.choice(NAMESPACES), f"job-{number:02d}x", f"run-{number:02d}x"
+        outputs = chance.sample(datasets, chance.randint(1, 2))
+        inputs = [one for one in chance.sample(datasets, chance.randint(0, 3)) if one not in outputs]
+        world.events += native.run_events(
+            run_id,
+            pipeline_name=name,
+            namespace=home,
+            started_at=at(number * 2),
+            finished_at=at(number * 2 + 1),
+            inputs=[{"namespace": one[0], "name": one[1]} for one in inputs],
+            outputs=[{"namespace": one[0], "name": one[1]} for one in outputs],
+        )
+        job, run = world.node(job_urn(home, name), home, name), world.node(run_urn(run_id), home, name)
+        for one in inputs:
+            world.edge(world.node(dataset_urn(*one), *one), job)
+            world.edge(world.node(newest.get(one, source_urn(*one)), *one), run)
+        for one in outputs:
+            world.edge(job, world.node(dataset_urn(*one), *one))
+            newest[one] = world.node(artifact_urn(*one, run_id), *one)
+            world.edge(run, newest[one])
+    for number in range(8):
+        cited = chance.sample(sorted(newest), chance.randint(1, 2))
+        answer = answer_urn(f"answer-{number}x")
+        cites = [{"namespace": one[0], "name": one[1], "runId": newest[one].rpartition(":")[2]} for one in cited]
+        world.events.append(native.answer_event(f"answer-{number}x", cites=cites))
+        for one in cited:
+            world.node(answer, one[0], f"answer-{number}x")
+            world.edge(newest[one], answer)
+    return world
+
+
+@pytest.fixture(scope="module")
+def world(database: Database, graph_driver: Any) -> World:
+    graph_driver.execute_query("MATCH (n) WHERE NOT n:Migration DETACH DELETE n")
+    made = make_world(random.Random(5))
+    tell(database, made.events)
+    return made
+
+
+def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) -> set[str]:
+    """Everything that is reached, going on only through these."""
+    found: set[str] = set()
+    waiting = [target for start in starts for target in edges[start]]
+    while waiting:
+        urn = waiting.pop()
+        if urn not in found:
+            found.add(urn)
+            if through is None or urn in through:
+                waiting.extend(edges[urn])
+    return found
+
+
+def expected(world: World, seen: set[str], start: str, direction: str) -> tuple[set[str], set[Any], set[Any]]:
+    """The nodes that may be shown, the edges between them, and the pairs that are joined out of sight."""
+    hidden = world.namespaces.keys() - seen
+    edges = world.onward if direction == "DOWNSTREAM" else world.backward()
+    nodes = (reach(edges, [start]) | {start}) & seen
+    pairs = {(a, b) for a in nodes for b in edges[a] & seen}
+    joined = {(a, b) for a in nodes for h in edges[a] & hidden for b in reach(edges, [h], hidden) & seen}
+    if direction == "UPSTREAM":
+        return nodes, {(b, a) for a, b in pairs}, {(b, a) for a, b in joined}
+    return nodes, pairs, joined
+
+
+def shown(nodes: Iterable[str], edges: Iterable[Edge]) -> tuple[set[str], set[Any], set[Any]]:
+    """The nodes and the edges of an answer, and the pairs that its stubs join."""
+    urns, found = set(nodes), list(edges)
+    stubs = {urn for urn in urns if urn.startswith("hidden:")}
+    pairs = {(edge.source, edge.target) for edge in found if not {edge.source, edge.target} & stubs}
+    before, after = defaultdict(set), defaultdict(set)
+    for edge in found:
+        if edge.target in stubs:
+            before[edge.target].add(edge.source)
+        if edge.source in stubs:
+            after[edge.source].add(edge.target)
+    return urns - stubs, pairs, {(a, b) for urn in stubs for a in before[urn] for b in after[urn]}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Somebody who sees some namespaces, what of the world that is, and the words that must never reach them."""
+
+    namespaces: tuple[str, ...]
+    seen: set[str]
+    secrets: set[str]
+
+    @property
+    def sight(self) -> Sight:
+        return Sight(self.namespaces)
+
+
+def make_reader(world: World, namespaces: list[str]) -> Reader:
+    seen = {urn for urn, needed in world.namespaces.items() if needed <= set(namespaces)}
+    hidden = world.namespaces.keys() - seen
+    words = {world.names[urn] for urn in hidden} - {world.names[urn] for urn in seen}
+    return Reader(tuple(namespaces), seen, words | hidden | (set(NAMESPACES) - set(namespaces)))
+
+
+def judge(world: World, reader: Reader, start: str, direction: str, depth: int, answer: Answer) -> None:
+    found = shown(*answer)
+    whole = expected(world, reader.seen, start, direction)
+    if depth == DEPTH_MAX:
+        assert found == whole, (reader.namespaces, start, direction)
+    assert all(part <= all_of_it for part, all_of_it in zip(found, whole, strict=True)), (start, direction, depth)
+    text = json.dumps([list(answer[0]), list(answer[1])])
+    assert not [word for word in reader.secrets if word in text], (reader.namespaces, start, direction, depth)
+
+
+def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Database) -> None:
+    """Fifty readers with two hundred questions each; those of one reader share their statements."""
+    chance = random.Random(7)
+    for _ in range(READERS):
+        reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
+        view = database.seen_by(reader.sight)
+        starts = [chance.choice(sorted(reader.seen)) for _ in range(QUESTIONS)]
+        asked: dict[Any, list[str]] = defaultdict(list)
+        for start in starts:
+            on_map = start.startswith(("dataset:", "job:"))
+            asked[on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([1, 2, DEPTH_MAX])].append(start)
+        for (on_map, direction, depth), begun in asked.items():
+            bounds = Bounds.within(60, depth=depth, nodes_max=10_000, edges_max=100_000)
+            walks = explore(view, LAYERS[on_map, direction], {start: [start] for start in begun}, bounds)
+            for start, walk in walks.items():
+                judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))
+
+
+def test_no_lineage_tells_it_either(world: World, database: Database) -> None:
+    """Asked as users do, names, distances, cursors and all; what is out of sight is as good as not there."""
+    chance = random.Random(11)
+    urns = sorted(world.namespaces)
+    for _ in range(LINEAGES):
+        reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
+        view = database.seen_by(reader.sight)
+        start, direction = chance.choice(urns), chance.choice(["UPSTREAM", "DOWNSTREAM"])
+        depth = chance.choice([1, 2, DEPTH_MAX])
+        if start not in reader.seen:
+            with pytest.raises(NotFoundError):
+                lineage(view, start, direction=direction, depth=depth)
+            continue
+        answer = lineage(view, start, direction=direction, depth=depth)
+        judge(world, reader, start, direction, depth, ([node.urn for node in answer.nodes], answer.edges))
+        text = json.dumps(asdict(answer), default=str)
+        assert not [word for word in reader.secrets if word in text], (reader.namespaces, start, direction, depth)
+
+
+def test_who_sees_all_is_shown_all(world: World, database: Database) -> None:
+    reader = make_reader(world, NAMESPACES)
+    assert reader.seen == set(world.namespaces)
+    for start in sorted(world.namespaces)[::7]:
+        answer = lineage(database, start, direction="DOWNSTREAM", depth=DEPTH_MAX)
+        judge(world, reader, start, "DOWNSTREAM", DEPTH_MAX, ([node.urn for node in answer.nodes], answer.edges))
+        assert not shown([node.urn for node in answer.nodes], answer.edges)[2]
