@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,7 +78,7 @@ class _Reading:
                 self.source(block, one)
         table = _table(node.this)
         self.found.targets.add(table)
-        for found, clause in self.inside(node, block):
+        for found, clause in self.inside(_parts(node, "with_"), block):
             assigned = found.parent
             if isinstance(found, exp.Column):
                 is_target = isinstance(assigned, exp.EQ) and assigned.this is found and _assigns(assigned)
@@ -156,13 +156,20 @@ class _Reading:
             else:
                 output = self.output(fold(projection.alias_or_name), projection, block)
                 outputs.append(output)
+            # The names that projections give are known to those after them.
+            self.refer_within([projection], block)
+            if _star(projection) is None:
                 block.aliases.setdefault(output.name, output)
-        for found, clause in self.inside(node, block):
+        self.refer_within(_parts(node, "expressions", "with_"), block)
+        return outputs
+
+    def refer_within(self, nodes: Iterable[exp.Expr], block: Block) -> None:
+        """Note all that parts of a SELECT refer to."""
+        for found, clause in self.inside(nodes, block):
             if isinstance(found, exp.Column) and not isinstance(found.this, exp.Star):
                 self.refer(found, block, indirect=clause in _CLAUSES, clause=clause)
             elif isinstance(found, exp.Join):
                 self.using(found, block)
-        return outputs
 
     def source(self, block: Block, node: exp.Expr) -> None:
         """Add what stands in FROM or JOIN to the block."""
@@ -254,9 +261,9 @@ class _Reading:
                 sure = sure and is_sure
         return Output(name, frozenset(leaves), sure)
 
-    def inside(self, node: exp.Expr, block: Block) -> Iterator[tuple[exp.Expr, str]]:
-        """The nodes of a block, each with the clause it stands in; queries within are read on the way."""
-        waiting = [(child, child.arg_key or "") for child in node.iter_expressions() if child.arg_key != "with_"]
+    def inside(self, nodes: Iterable[exp.Expr], block: Block) -> Iterator[tuple[exp.Expr, str]]:
+        """Parts of a block and all nodes in them, each with the clause it stands in; queries are read on the way."""
+        waiting = [(node, node.arg_key or "") for node in nodes]
         while waiting:
             child, clause = waiting.pop()
             if isinstance(child, exp.Query) and not _is_joined(child):
@@ -351,6 +358,10 @@ def _table(node: exp.Expr | None) -> Table:
         literal = node.this.find(exp.Literal)
         return (literal.name,) if literal is not None and literal.is_string else ()
     return tuple(part.name for part in node.parts if part.name)
+
+
+def _parts(node: exp.Expr, *without: str) -> list[exp.Expr]:
+    return [child for child in node.iter_expressions() if child.arg_key not in without]
 
 
 def _listed(part: object) -> list[exp.Expr]:

@@ -19,7 +19,7 @@ from headwater.impact.report import Affected, Report, report_json
 from headwater.schema.sight import Sight
 from headwater.schema.urns import column_urn
 from tests.conftest import erase
-from tests.scenes import columns, dataset, run_event, schema, told
+from tests.scenes import columns, dataset, dataset_event, run_event, schema, source, told
 from tests.stories import answer, ds, job, tell
 
 pytestmark = pytest.mark.neo4j
@@ -74,11 +74,40 @@ def seed() -> list[Event]:
     ]  # fmt: skip
 
 
+def others() -> list[Event]:
+    """Small stories beside, each about datasets of its own."""
+    certified, canonical = ({"tags": {"tags": [{"key": key}]}} for key in ("certified", "canonical"))
+    fields = {"id": {"inputFields": [_field("a", "DIRECT", "IDENTITY"), _field("k", "INDIRECT", "FILTER")]}}
+    whole = dataset("traced", {**schema(id="int"), "columnLineage": {"fields": fields}})
+    lineage = {"lineage": {"namespace": "db", "name": "model", "type": "DATASET", "inputs": [source("landed")]}}
+    return [
+        run_event("o1", inputs=[dataset("ticks", schema(x="int"))], outputs=[dataset("board", certified)], job="show",
+                  minute=2, job_facets=sql("create table board as select x as y from ticks")),
+        run_event("o2", inputs=["blind_raw"], outputs=["blind_mart"], job="blind_load", job_facets=canonical),
+        run_event("o3", inputs=["was_read"], outputs=["kept"], job="keep"),
+        run_event("o4", inputs=["is_read"], outputs=["kept"], job="keep", minute=5),
+        run_event("o5", "FAIL", inputs=["never_read"], outputs=["kept"], job="keep", minute=9),
+        run_event("o6", inputs=["s"], outputs=["written"], job="without_columns",
+                  job_facets=sql("insert into written select a from s")),
+        run_event("o7", inputs=["s"], outputs=["written"], job="with_columns",
+                  job_facets=sql("insert into written (a) select a from s")),
+        run_event("o8", inputs=["source"], outputs=[whole], job="trace"),
+        dataset_event("model", facets={**lineage, "datasetType": {"datasetType": "DBT_MODEL"}}),
+    ]  # fmt: skip
+
+
+def _field(name: str, type: str, subtype: str) -> Event:
+    field = {"namespace": "db", "name": "source", "field": name}
+    return {**field, "transformations": [{"type": type, "subtype": subtype}]}
+
+
 @pytest.fixture(scope="module")
 def shop(database: Database, graph_driver: Driver) -> Database:
     with graph_driver.session() as session:
         session.run(erase).consume()
-    told(database, seed())
+    told(database, [*seed(), *others()])
+    cites = {"namespace": "db", "name": "board", "field": "y"}
+    tell(database, answer("by_column", cites, minute=15), answer("by_version", "board", minute=16))
     return database
 
 
@@ -105,3 +134,165 @@ def test_the_report_of_seed_001(shop: Database) -> None:
     assert (report.risk_level, report.affected_count, report.truncated) == ("high", 4, "")
     assert [one.distance for one in report.affected] == [1, 2, 3, 3]
     assert report.owners == ["team:finance"]
+    assert not report.hidden_affected
+
+
+def test_every_asset_carries_its_evidence(shop: Database) -> None:
+    affected = named(assessed(shop, RENAME))
+    path, line = affected["stg_orders"].evidence
+    assert (path.kind, path.path) == (
+        "COLUMN_PATH",
+        (column_urn("db", "raw_orders", "order_total"), column_urn("db", "stg_orders", "order_total")),
+    )
+    assert (line.kind, line.line, line.text) == ("SQL_LINE", 1, STG_SQL.splitlines()[0])
+    (line,) = affected["fct_orders"].evidence
+    assert (line.line, line.text) == (2, "sum(order_total) as order_total")
+    (doubt,) = affected["customer_ltv_model"].evidence
+    assert (doubt.kind, doubt.path) == ("READS_ONLY", (ds("fct_orders"), job("customer_ltv_model")))
+    assert affected["stg_orders"].outputs == (ds("stg_orders"),)
+
+
+def test_a_column_that_is_not_handed_on_stops_where_it_is_used(shop: Database) -> None:
+    assert severities(assessed(shop, DROP)) == {"stg_orders": "breaking"}
+
+
+def test_a_column_that_nobody_uses_affects_nobody(shop: Database) -> None:
+    report = assessed(shop, {"type": "column_rename", "from": "note", "to": "remark"})
+    assert (report.risk_level, report.affected) == ("low", [])
+    assert report_json(report)["affected_assets"] == []
+
+
+def test_capitals_do_not_matter(shop: Database) -> None:
+    report = assessed(shop, {"type": "column_drop", "column": "Legacy_Discount_Code"})
+    assert severities(report) == {"stg_orders": "breaking"}
+
+
+def test_types(shop: Database) -> None:
+    wider = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "decimal(12,2)"})
+    assert set(severities(wider).values()) == {"warning"}
+    assert wider.risk_level == "medium"
+    narrower = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "int"})
+    # The edge is no identity that is told to be one, so beyond it is a warning; the SQL hands it on as it is.
+    assert severities(narrower) == {
+        "stg_orders": "breaking",
+        "fct_orders": "breaking",
+        "daily_revenue_report": "breaking",
+        "customer_ltv_model": "warning",
+    }
+
+
+def test_another_meaning_is_a_warning(shop: Database) -> None:
+    report = assessed(shop, {"type": "semantics_change", "column": "order_total"})
+    assert set(severities(report).values()) == {"warning"}
+    assert len(report.affected) == 4
+    assert set(severities(assessed(shop, {"type": "semantics_change"}))) == set(severities(report))
+
+
+def test_a_dropped_or_renamed_table(shop: Database) -> None:
+    for change in ({"type": "table_drop"}, {"type": "table_rename", "to": "orders"}):
+        report = assessed(shop, change, urn=ds("fct_orders"))
+        assert severities(report) == {"daily_revenue_report": "breaking", "customer_ltv_model": "breaking"}
+
+
+def test_a_deleted_job_leaves_stale_data(shop: Database) -> None:
+    report = assess(shop, parse_changes([{"type": "job_delete"}], job("fct_orders")))
+    assert severities(report) == {"daily_revenue_report": "warning", "customer_ltv_model": "warning"}
+    assert report.risk_level == "medium"
+
+
+def test_a_new_column_meets_who_takes_all(shop: Database) -> None:
+    report = assessed(shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders"))
+    assert severities(report) == {"customer_ltv_model": "warning"}
+    assert assessed(shop, {"type": "column_add", "column": "tenant"}, urn=ds("fct_orders")).affected == []
+
+
+def test_what_is_odd_is_noted(shop: Database) -> None:
+    assert assessed(shop, {"type": "column_drop", "column": "nope"}).notes == [
+        "raw_orders has no column 'nope', as far as the graph knows"
+    ]
+    assert assessed(shop, {"type": "column_add", "column": "note"}).notes == ["raw_orders has a column 'note' already"]
+    assert assessed(shop, RENAME).notes == []
+
+
+def test_files_speak_for_the_jobs_they_are_the_code_of(shop: Database) -> None:
+    files = {
+        "models/fct_orders.sql": "select order_id from {{ ref('stg_orders') }}",
+        "jobs/new.py": "spark.table('stg_orders').select('order_total')",
+    }
+    affected = named(assessed(shop, RENAME, files=files))
+    # The new code of fct_orders names the column no more; the script is the code of nobody yet.
+    assert {name: one.severity for name, one in affected.items()} == {
+        "stg_orders": "breaking",
+        "jobs/new.py": "breaking",
+    }
+    script = affected["jobs/new.py"]
+    assert (script.urn, script.kind, script.references) == (None, "FILE", ("order_total",))
+    assert (script.evidence[0].file, script.evidence[0].line) == ("jobs/new.py", 1)
+
+
+def test_a_new_model_between_files(shop: Database) -> None:
+    files = {
+        "models/mart.sql": "select order_total as revenue from {{ ref('fct_orders') }}",
+        "models/board.sql": "select revenue from {{ ref('mart') }}",
+    }
+    affected = named(assessed(shop, RENAME, files=files))
+    assert affected["models/mart.sql"].severity == affected["models/board.sql"].severity == "breaking"
+    assert affected["models/board.sql"].references == ("revenue",)
+
+
+def test_what_is_not_there(shop: Database) -> None:
+    with pytest.raises(NotFoundError):
+        assessed(shop, RENAME, urn=ds("nowhere"))
+    with pytest.raises(QueryError, match="not between 1 and 200"):
+        assess(shop, [])
+
+
+def test_what_is_hidden_is_walked_through_and_never_named(shop: Database) -> None:
+    """Whoever sees only the jobs of `etl` sees no dataset; whoever sees only `db` no job."""
+    with pytest.raises(NotFoundError):
+        assessed(shop.seen_by(Sight(("etl",))), RENAME)
+    report = assessed(shop.seen_by(Sight(("db",))), RENAME)
+    assert (report.affected, report.hidden_affected, report.risk_level) == ([], True, "medium")
+    assert "fct" not in str(report_json(report))
+    unaffected = assessed(shop.seen_by(Sight(("db",))), {"type": "column_drop", "column": "note"})
+    assert not unaffected.hidden_affected
+
+
+def test_answers_and_certified_outputs(shop: Database) -> None:
+    affected = named(assessed(shop, {"type": "column_drop", "column": "x"}, urn=ds("ticks")))
+    assert {name: one.severity for name, one in affected.items()} == {
+        "show": "breaking",
+        "by_column": "breaking",
+        "by_version": "warning",
+    }
+    assert affected["show"].certified
+    assert (affected["by_column"].kind, affected["by_column"].references) == ("ANSWER", ("y",))
+
+
+def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: Database) -> None:
+    report = assessed(shop, RENAME, urn=ds("blind_raw"))
+    assert (severities(report), report.certified_count, report.risk_level) == ({"blind_load": "warning"}, 1, "high")
+
+
+def test_only_what_is_current_counts(shop: Database) -> None:
+    for name, expected in (("was_read", {}), ("is_read", {"keep": "breaking"}), ("never_read", {})):
+        assert severities(assessed(shop, {"type": "table_drop"}, urn=ds(name))) == expected, name
+
+
+def test_writers_of_what_changes(shop: Database) -> None:
+    added = assessed(shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written"))
+    assert severities(added) == {"without_columns": "breaking", "with_columns": "warning"}
+    assert {one.distance for one in added.affected} == {0}
+    renamed = assessed(shop, {"type": "column_rename", "from": "a", "to": "b"}, urn=ds("written"))
+    assert severities(renamed) == {"with_columns": "breaking"}
+
+
+def test_column_lineage_that_is_whole_rules_out(shop: Database) -> None:
+    for column, expected in (("a", {"trace": "breaking"}), ("k", {"trace": "breaking"}), ("b", {})):
+        change = {"type": "column_drop", "column": column}
+        assert severities(assessed(shop, change, urn=ds("source"))) == expected, column
+
+
+def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
+    (one,) = assessed(shop, RENAME, urn=ds("landed")).affected
+    assert (one.kind, one.name, one.asset_type, one.severity) == ("DATASET", "model", "dbt_model", "warning")

@@ -1,0 +1,62 @@
+"""Scenes put together in a line each: places `dataset:db:NAME`, jobs `job:etl:NAME` with SQL, column edges."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from headwater.cypher.impact import ColumnEdge
+from headwater.impact.references import ALL, References
+from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
+from headwater.impact.spread import Spread, spread
+from headwater.impact.sql import references_in_sql
+from tests.stories import ds, job
+
+Edges = Mapping[tuple[str, str], Sequence[tuple[str, str, str | None, str]]]
+
+
+def place(name: str, *columns: str) -> Place:
+    return Place(ds(name), name, columns or None)
+
+
+def reads(name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False) -> Reader:
+    """A job. Without `sql` nobody knows its code."""
+
+    def code() -> References | None:
+        return None if sql is None else _parsed(sql)
+
+    made = {ds(output): None for output in outputs}
+    return Reader(job(name), "JOB", made, code, covered=covered, is_hidden=hidden)
+
+
+@cache
+def _parsed(sql: str) -> References:
+    return references_in_sql(sql)
+
+
+def stage(places: Iterable[Place], readers: Mapping[str, Sequence[Reader]], edges: Edges | None = None) -> Scene:
+    """`edges`: (place, column) -> [(job, place, column or None for all of it, way)]."""
+    by_urn = {one.urn: one for one in places}
+    listed: dict[str, list[ColumnEdge]] = defaultdict(list)
+    for (source, column), targets in (edges or {}).items():
+        for name, target, into, way in targets:
+            at = by_urn[ds(target)]
+            urn = at.urn if into is None else at.column_urn(into)
+            listed[by_urn[ds(source)].column_urn(column)].append(ColumnEdge(job(name), (way,), urn, at.urn, into))
+
+    def asked(columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
+        return {urn: listed[urn] for urn in columns if urn in listed}
+
+    return Scene(by_urn, {ds(name): list(some) for name, some in readers.items()}, asked)
+
+
+def change(scene: Scene, name: str, column: str = ALL, kind: Kind = "renamed") -> Spread:
+    """A change of one column, or of all of a place."""
+    path = (ds(name),) if column == ALL else (scene.place(ds(name)).column_urn(column),)
+    return spread(scene, [Trouble(ds(name), column, kind, path=path)], time.monotonic() + 20)
+
+
+def severities(found: Spread) -> dict[str, str]:
+    return {urn.rpartition(":")[2]: hit.severity for urn, hit in found.hits.items()}
