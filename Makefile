@@ -15,9 +15,11 @@ PORT ?=
 BOLT_PORT ?=
 DEMO_OPTIONS = $(if $(HOME_DIR),--home "$(HOME_DIR)") $(if $(PORT),--port $(PORT)) \
   $(if $(BOLT_PORT),--bolt-port $(BOLT_PORT)) $(if $(filter-out 0,$(SERVE)),--serve)
-# make test: more for pytest, for example PYTEST='tests/schema -x'; so many files at a time (0: in this process).
+# make test: more for pytest, for example PYTEST='tests/schema -x'. Without it, all: so many files at a time, and after
+# them, one by one, what kills, starves and times servers and wants the machine for itself.
 PYTEST ?=
 WORKERS ?= 2
+alone := tests/faults tests/local
 
 bin := .venv/bin/python -m
 compile := .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
@@ -38,8 +40,9 @@ setup: ## Make .venv with the headwater command in it, and fetch Neo4j's jars on
 demo: setup ## Run a real Spark pipeline, trace its answer, show its failure (SERVE=1 HOME_DIR= PORT= BOLT_PORT=).
 	@$(bin) headwater demo $(DEMO_OPTIONS)
 
-test: setup ## Run all tests, against a real Neo4j and a real Spark (PYTEST='tests/schema -x' WORKERS=0).
-	@$(bin) pytest --numprocesses $(WORKERS) --dist loadfile $(PYTEST)
+test: setup ## Run all tests, against a real Neo4j and a real Spark (or some: PYTEST='tests/schema -x').
+	@if [ -n "$(PYTEST)" ]; then exec $(bin) pytest $(PYTEST); fi; \
+	  $(bin) pytest --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(alone)) && $(bin) pytest $(alone)
 
 check: setup ## Lint, formatting, types, and what may import what.
 	@$(bin) ruff check .

@@ -1,3 +1,5 @@
+"""What a key may tell: cases by hand, each with the field that is to blame."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Keys: how they are made and kept, what is refused, when they end."""
+
 from __future__ import annotations
 
 import re

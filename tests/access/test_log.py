@@ -1,3 +1,5 @@
+"""The log of access only grows, and what somebody changes in its file is found."""
+
 from __future__ import annotations
 
 import threading

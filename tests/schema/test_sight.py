@@ -1,3 +1,5 @@
+"""Which namespaces a pattern sees, in Python and in Neo4j alike."""
+
 from __future__ import annotations
 
 import re
