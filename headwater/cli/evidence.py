@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,7 +50,8 @@ def _make(urn: str, out: str, at: str | None, depth: int, home: str | None, *, a
     from headwater.evidence.seal import sealed
 
     instant = time_of("--at", at) or datetime.now(UTC)
-    document = sealed(gather(graph(home), urn, at=instant, depth=depth))
+    with closing(graph(home)) as database:
+        document = sealed(gather(database, urn, at=instant, depth=depth))
     if as_json:
         print(json.dumps(document, indent=2, sort_keys=True))
         if out == ".":

@@ -15,6 +15,8 @@ from headwater.gate.verdict import BREAKING, FAILED, PASSED, Affected, Judged, R
 MARK = "<!-- headwater-gate -->"
 # GitHub takes 65,536 characters.
 CHARACTERS_MAX = 60_000
+# Looks like one, and ends no cell.
+BAR = "\u2223"
 ROWS_MAX = 50
 _CELL_CHARACTERS_MAX = 300
 _SIGNS = {PASSED: "✅", FAILED: "❌"}
@@ -61,8 +63,9 @@ def code(text: str, characters: int = _CELL_CHARACTERS_MAX) -> str:
     shown = line(text)
     shown = shown if len(shown) <= characters else f"{shown[:characters]}…"
     ticks = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
-    # A code span keeps every character but the bar, which ends the cell of a table all the same.
-    shown = shown.replace("|", "\\|")
+    # A code span keeps every character but the bar, which ends the cell of a table all the same. To escape it is not
+    # safe either: a backslash before it in the text would escape the escape.
+    shown = shown.replace("|", BAR)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -11,6 +12,8 @@ from headwater.gate.plain import line
 from headwater.gate.verdict import BLOCKED, Finding, Report
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+# Halves of characters that do not stand for a byte of a file's name, as others do.
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _RULES = {
     "breaking-change": "A change breaks something downstream that is shown to refer to what changes.",
     "certified-affected": "A change affects a certified asset.",
@@ -51,7 +54,7 @@ def _result(finding: Finding) -> dict[str, Any]:
     }
     if finding.file:
         # Percent-encoded, as a URI relative to the root of the repository.
-        uri = quote(finding.file.encode(errors="surrogateescape"), safe="/")
+        uri = quote(_NO_BYTE.sub("?", finding.file).encode(errors="surrogateescape"), safe="/")
         place = {
             "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": max(finding.line, 1)},

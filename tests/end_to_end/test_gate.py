@@ -1,0 +1,273 @@
+"""The gate and evidence packs as CI runs them: processes, a real repository, the real API."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.cli import main
+from headwater.schema.urns import dataset_urn
+from tests import scenes
+from tests.conftest import Neo4jServer
+from tests.end_to_end.conftest import Running
+from tests.gate.repositories import GitRepository
+
+pytestmark = pytest.mark.neo4j
+Gate = Callable[..., tuple[int, dict[str, Any], str]]
+
+SHOP = "postgres://shop:5432"
+ORDERS = "select id as order_id, amount, note from {{ source('raw', 'orders') }}\n"
+REVENUE = "select order_id, sum(amount) as revenue from {{ ref('stg_orders') }} group by order_id\n"
+FILES: dict[str, str | bytes] = {
+    "dbt/models/stg_orders.sql": ORDERS,
+    "dbt/models/revenue.sql": REVENUE,
+    "README.md": "shop",
+}
+
+
+def model(name: str, sql: str, source: str, lineage: dict[str, list[tuple[str, str]]], **more: Any) -> dict[str, Any]:
+    """One run of a dbt model: what it read, what it made from which columns, the SQL it ran."""
+    fields = {
+        column: {"inputFields": [{"namespace": SHOP, "name": table, "field": field} for table, field in sources]}
+        for column, sources in lineage.items()
+    }
+    facets = {"columnLineage": {"fields": fields}, **scenes.schema(**dict.fromkeys(lineage, "text")), **more}
+    return scenes.run_event(
+        f"run-{name}",
+        job=f"shop.analytics.{name}",
+        inputs=[scenes.dataset(source, namespace=SHOP)],
+        outputs=[scenes.dataset(f"shop.analytics.{name}", facets, namespace=SHOP)],
+        job_facets={"sql": {"query": sql}},
+    )
+
+
+@pytest.fixture(scope="module")
+def shop(running: Running) -> Running:
+    stg, revenue = "shop.analytics.stg_orders", "shop.analytics.revenue"
+    events = [
+        model(
+            "stg_orders",
+            "select id as order_id, amount, note from shop.raw.orders",
+            "shop.raw.orders",
+            {
+                name: [("shop.raw.orders", field)]
+                for name, field in (("order_id", "id"), ("amount", "amount"), ("note", "note"))
+            },
+        ),
+        model(
+            "revenue",
+            f"select order_id, sum(amount) as revenue from {stg} group by order_id",
+            stg,
+            {"order_id": [(stg, "order_id")], "revenue": [(stg, "amount")]},
+            ownership={"owners": [{"name": "team:finance", "type": "OWNER"}]},
+        ),
+        model("board", f"select revenue from {revenue}", revenue, {"revenue": [(revenue, "revenue")]}),
+    ]
+    body = json.dumps(events).encode()
+    subprocess.run(
+        [sys.executable, "-m", "headwater", "ingest", "-", "--url", running.url],
+        input=body,
+        check=True,
+        capture_output=True,
+    )
+    running.wait_folded()
+    return running
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> GitRepository:
+    made = GitRepository(tmp_path / "repository", FILES)
+    made.branch()
+    return made
+
+
+@pytest.fixture
+def gate(
+    shop: Running, repository: GitRepository, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Gate:
+    """The command within this process, so that only one test pays for starting another."""
+
+    def run(*options: str, url: str = shop.url, **environment: str) -> tuple[int, dict[str, Any], str]:
+        monkeypatch.chdir(repository.folder / "dbt")
+        for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "argv", ["headwater", "gate", "--base", "main", "--url", url, "--json", *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        return int(str(ended.value.code)), json.loads(out) if out else {}, err
+
+    return run
+
+
+def test_as_ci_runs_it(shop: Running, repository: GitRepository) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
+    ended = subprocess.run(
+        [sys.executable, "-m", "headwater", "gate", "--base", "main", "--url", shop.url],
+        cwd=repository.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.stdout == (
+        "error: dbt/models/stg_orders.sql:1: stg_orders: column amount is dropped: "
+        "breaks shop.analytics.board, shop.analytics.revenue\n"
+        "headwater gate failed: 2 assets downstream would break\n"
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
+
+
+def test_nothing_that_matters_passes(gate: Gate, repository: GitRepository) -> None:
+    repository.write({"README.md": "changed", "dbt/models/stg_orders.sql": f"-- better said\n{ORDERS}"})
+    code, report, _ = gate()
+    assert (code, report["verdict"], report["changes"]) == (0, "passed", [])
+
+
+def test_a_dropped_column_that_is_read_fails(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
+    files = {name: tmp_path / f"report.{name}" for name in ("markdown", "sarif", "junit")}
+    summary = tmp_path / "summary"
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    code, report, said = gate(*options, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    assert (code, report["verdict"]) == (1, "failed")
+    (change,) = report["changes"]
+    assert (change["file"], change["dataset"]) == (
+        "dbt/models/stg_orders.sql",
+        dataset_urn(SHOP, "shop.analytics.stg_orders"),
+    )
+    assert change["change"]["type"] == "column_drop"
+    broken = {one["name"]: one for one in report["affected"] if one["severity"] == "breaking"}
+    # What makes stg_orders is what the branch changes, and is not broken by it.
+    assert set(broken) == {"shop.analytics.revenue", "shop.analytics.board"}
+    assert broken["shop.analytics.revenue"]["references"] == ["amount"]
+    assert broken["shop.analytics.revenue"]["evidence"] != []
+    assert "::error file=dbt/models/stg_orders.sql,line=1,title=" in said
+    assert files["markdown"].read_text() == summary.read_text()
+    assert "`shop.analytics.revenue`" in summary.read_text()
+    assert json.loads(files["sarif"].read_text())["runs"][0]["results"][0]["ruleId"] == "breaking-change"
+    assert b'failures="1"' in files["junit"].read_bytes()
+
+
+def test_a_column_that_nobody_reads_may_go(gate: Gate, repository: GitRepository) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
+    code, report, _ = gate()
+    assert [one["change"]["type"] for one in report["changes"]] == ["column_drop"]
+    assert (code, [one for one in report["affected"] if one["severity"] == "breaking"]) == (0, [])
+
+
+def test_what_the_branch_mends_does_not_break(gate: Gate, repository: GitRepository) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount", "amount as total")})
+    code, report, _ = gate()
+    assert (code, report["changes"][0]["change"]["type"]) == (1, "column_rename")
+    repository.write({"dbt/models/revenue.sql": REVENUE.replace("sum(amount)", "sum(total)")})
+    _, report, _ = gate()
+    severities = {one["name"]: one["severity"] for one in report["affected"]}
+    assert severities["shop.analytics.revenue"] == "warning"
+
+
+def test_too_much_downstream_and_a_reason_to_let_it_through(gate: Gate, repository: GitRepository) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount,", "amount * 2 as amount,")})
+    code, report, _ = gate("--max-downstream", "1")
+    assert (code, report["reasons"]) == (1, ["2 assets downstream are affected, more than the 1 that may be"])
+    code, report, _ = gate("--max-downstream", "1", "--allow", "agreed with finance")
+    assert (code, report["verdict"], report["allowed"]) == (0, "failed", "agreed with finance")
+
+
+def test_a_deleted_model_and_a_dropped_table(gate: Gate, repository: GitRepository) -> None:
+    repository.git("rm", "-q", "dbt/models/stg_orders.sql")
+    code, report, _ = gate()
+    # What reads its table goes on, on data that grows old: that is a warning.
+    assert (code, report["changes"][0]["change"]["type"]) == (0, "job_delete")
+    assert {one["name"] for one in report["affected"]} == {"shop.analytics.revenue", "shop.analytics.board"}
+    repository.git("reset", "-q", "--hard")
+    repository.write({"migrations/2.sql": "drop table shop.raw.orders;\n"})
+    code, report, _ = gate()
+    assert (code, report["changes"][0]["dataset"]) == (1, dataset_urn(SHOP, "shop.raw.orders"))
+
+
+def test_what_is_in_no_lineage_blocks_unless_it_is_new(gate: Gate, repository: GitRepository) -> None:
+    repository.write({"dbt/models/other.sql": "select 1 as a"})
+    assert gate()[0] == 0
+    repository.write({"migrations/3.sql": "alter table nowhere_at_all drop column a;\n"})
+    code, report, _ = gate()
+    assert (code, report["verdict"]) == (2, "blocked")
+    assert report["problems"][0]["file"] == "migrations/3.sql"
+    code, _, _ = gate("--map", f"nowhere_at_all={dataset_urn(SHOP, 'shop.raw.orders')}")
+    assert code != 2
+
+
+def test_a_manifest_says_where_a_model_lies(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
+    node = {"resource_type": "model", "database": "shop", "schema": "analytics", "name": "v2", "alias": "stg_orders"}
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(json.dumps({"nodes": {"m": {**node, "original_file_path": "models/v2.sql"}}}))
+    repository.git("mv", "dbt/models/stg_orders.sql", "dbt/models/v2.sql")
+    repository.commit()
+    repository.git("branch", "-f", "main")
+    repository.write({"dbt/models/v2.sql": ORDERS.replace("amount, ", "")})
+    assert gate()[0] == 2
+    assert gate("--manifest", str(manifest))[0] == 1
+
+
+def test_what_cannot_be_asked_or_read_blocks(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
+    repository.write({"dbt/models/stg_orders.sql": "select {% for x in y %} {{ x }} {% endfor %} from t"})
+    code, report, _ = gate()
+    assert (code, "only dbt knows" in report["problems"][0]["message"]) == (2, True)
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
+    code, report, _ = gate(url="http://127.0.0.1:9")
+    assert (code, "does not answer" in report["problems"][0]["message"]) == (2, True)
+    code, report, _ = gate("--repository", str(tmp_path))
+    assert (code, "not a git repository" in report["problems"][0]["message"]) == (2, True)
+    assert gate("--manifest", str(tmp_path / "none.json"))[0] == 2
+    assert gate("--sarif", str(tmp_path / "no" / "folder"))[0] == 2
+    assert gate("--map", "orders")[0] == 2
+
+
+def test_an_evidence_pack_is_made_and_verified(
+    shop: Running,
+    neo4j_server: Neo4jServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    environment = {
+        "HEADWATER_HOME": str(shop.home),
+        "HEADWATER_NEO4J_URI": neo4j_server.uri,
+        "HEADWATER_NEO4J_USER": neo4j_server.user,
+        "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
+    }
+
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    def evidence(*options: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["headwater", "evidence", *options])
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = int(str(ended.code or 0))
+        return code, capfd.readouterr().out
+
+    urn = dataset_urn(SHOP, "shop.analytics.revenue")
+    code, said = evidence(urn, "--out", str(tmp_path / "packs"), "--at", "2026-01-02T00:00:00Z")
+    assert code == 0
+    one, other = sorted((tmp_path / "packs").iterdir())
+    assert (one.suffix, other.suffix) == (".html", ".json")
+    noted = said.rstrip().rpartition(" ")[2]
+    for file in (one, other):
+        assert evidence("--verify", str(file), "--hash", noted) == (0, f"{file}: as it was sealed\n")
+        file.write_text(file.read_text().replace("team:finance", "team:sales"))
+        code, said = evidence("--verify", str(file))
+        assert (code, "owners is not as it was sealed" in said) == (1, True)
+    assert evidence("--verify", str(tmp_path / "none"))[0] == 2
+    assert evidence(dataset_urn(SHOP, "nowhere"), "--out", str(tmp_path))[0] == 6
+    assert evidence()[0] == 2
