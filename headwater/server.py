@@ -37,6 +37,7 @@ from headwater.health import http as health
 from headwater.health import metrics
 from headwater.ingest import http as ingest
 from headwater.ingest.appender import Appender
+from headwater.ingest.recall import Recall
 from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
 from headwater.ingest.spool import Spool
@@ -107,7 +108,9 @@ def create_app(settings: Settings) -> Starlette:
         *health.routes(database, own_spool),
         *access.routes(guard.keys, guard.log),
         *graphql_routes(database, submit, refused),
-        *rest_routes(lambda request: database.seen_by(principal_of(request).sight), submit),
+        *rest_routes(
+            lambda request: database.seen_by(principal_of(request).sight), submit, Recall(settings.spool_path)
+        ),
         Route("/", _welcome),
     ]
     app = Starlette(

@@ -15,6 +15,31 @@ OPEN: Final = "open"
 Rule = Scope | Literal["open"]
 
 _READ: dict[str, Rule] = {"GET": Scope.READ}
+# What Marquez' clients read, under /api/v1.
+_MARQUEZ = (
+    "/namespaces",
+    "/namespaces/{namespace}",
+    "/namespaces/{namespace}/datasets",
+    "/namespaces/{namespace}/datasets/{dataset}",
+    "/namespaces/{namespace}/datasets/{dataset}/versions",
+    "/namespaces/{namespace}/datasets/{dataset}/versions/{version}",
+    "/namespaces/{namespace}/jobs",
+    "/namespaces/{namespace}/jobs/{job}",
+    "/namespaces/{namespace}/jobs/{job}/runs",
+    "/namespaces/{namespace}/jobs/{job}/versions",
+    "/namespaces/{namespace}/jobs/{job}/versions/{version}",
+    "/jobs",
+    "/jobs/runs/{id}",
+    "/jobs/runs/{id}/facets",
+    "/sources",
+    "/sources/{source}",
+    "/tags",
+    "/column-lineage",
+    "/search",
+    "/events/lineage",
+    "/stats/lineage-events",
+    "/stats/{asset}",
+)
 ROUTES: dict[str, dict[str, Rule]] = {
     "/": {"GET": OPEN},
     "/static": {"GET": OPEN},
@@ -27,6 +52,11 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/{{id}}": _READ for prefix in ("", "/v1")},
+    **{f"/api/v1{path}": _READ for path in _MARQUEZ},
+    "/api/atlas/v2/lineage/{guid}": _READ,
+    "/api/atlas/v2/lineage/uniqueAttribute/type/{typeName}": _READ,
+    "/api/atlas/v2/entity/guid/{guid}/header": _READ,
+    "/openapi.json": {"GET": OPEN},
     "/access/keys": {"GET": Scope.ADMIN},
     "/access/log": {"GET": Scope.ADMIN},
 }
@@ -38,6 +68,7 @@ _QUERIES = (
     "dataset",
     "failedRuns",
     "freshness",
+    "impact",
     "job",
     "lineage",
     "ownedBy",
@@ -56,6 +87,7 @@ _QUERIES = (
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")
 FIELDS: dict[str, Scope] = {
     **{f"Query.{field}": Scope.READ for field in _QUERIES},
+    **{f"Subscription.{field}": Scope.READ for field in ("failures", "runEvents")},
     **{f"Mutation.{field}": Scope.INGEST for field in _REGISTRATIONS},
 }
 

@@ -96,8 +96,12 @@ def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
     wanted = list(urns)
     seen = [urn for urn in wanted if not urn.startswith(HIDDEN)]
     unspelled = [urn for urn in seen if urn.startswith("run:") or not parse_urn(urn).parts]
-    rows = read_nodes(database, unspelled) if unspelled else {}
-    return [_named(urn, rows.get(urn, {})) for urn in wanted]
+    return node_names_of(wanted, read_nodes(database, unspelled) if unspelled else {})
+
+
+def node_names_of(urns: Iterable[str], rows: Mapping[str, Row]) -> list[NodeName]:
+    """The same, where the properties of those whose urn does not spell their name are known."""
+    return [_named(urn, rows.get(urn, {})) for urn in urns]
 
 
 def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
@@ -118,21 +122,28 @@ def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
 def read_facets(database: Database, urn: str) -> dict[str, Any]:
     """The facets of a node as they were last sent, by name: {} when it has none. Those of a dataset may have been sent
     under any of its names. What they say of things that may not be seen is left out."""
-    if not visible(database, [urn]):
-        return {}
-    if urn.startswith("dataset:"):
-        newest = read_registers(database, [urn]).get(urn, {})
-    else:
-        newest = _registers(row["facts"] for row in database.read("read/facts", urns=[urn]))
-    sent = {name: json.loads(register[2]) for name, register in sorted(newest.items()) if register[2]}
-    return dict(database.sight.pruned(sent))
+    return read_all_facets(database, [urn]).get(urn, {})
+
+
+def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The facets of those of these nodes that may be seen, as `read_facets` tells them, by urn."""
+    wanted = visible(database, dict.fromkeys(urns))
+    newest = read_registers(database, [urn for urn in wanted if urn.startswith("dataset:")])
+    others = [urn for urn in wanted if not urn.startswith("dataset:")]
+    for row in database.read("read/facts", urns=others) if others else ():
+        newest[row["urn"]] = _registers([row["facts"]])
+    return {
+        urn: dict(database.sight.pruned({key: json.loads(one[2]) for key, one in sorted(registers.items()) if one[2]}))
+        for urn, registers in newest.items()
+    }
 
 
 def read_registers(database: Database, urns: Iterable[str]) -> dict[str, dict[str, list[Any]]]:
     """The facets of some datasets, sent under any of their names, by the urns they go by: each as [instant, rank, JSON
     text], the text empty for one that was deleted."""
     said: dict[str, list[str | None]] = {}
-    for row in database.read("read/dataset_members", urns=list(urns)):
+    wanted = list(urns)
+    for row in database.read("read/dataset_members", urns=wanted) if wanted else ():
         said.setdefault(row["canonical"], []).append(row["facts"])
     return {urn: _registers(texts) for urn, texts in said.items()}
 

@@ -3,11 +3,16 @@ what the header `x-sight` says, everything without it."""
 
 from __future__ import annotations
 
+import json
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio.to_thread
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -38,22 +43,63 @@ class Known:
         await self._app(scope, receive, send)
 
 
-def make_application(database: Database) -> Starlette:
+class Log:
+    """The events that were told, as they are kept."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+
+    def count(self) -> int:
+        return len(self.events)
+
+    def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
+        for event in reversed(self.events) if newest_first else self.events:
+            yield json.dumps(event).encode()
+
+
+def make_application(database: Database, log: Log) -> Starlette:
     async def submit(events: list[dict[str, Any]]) -> None:
         await anyio.to_thread.run_sync(tell, database, events)
 
     def reader(request: Request) -> Database:
         return database.seen_by(principal_of(request).sight)
 
-    return Starlette(routes=rest_routes(reader, submit), middleware=[Middleware(Known)])
+    return Starlette(routes=rest_routes(reader, submit, log), middleware=[Middleware(Known)])
 
 
 @pytest.fixture(scope="session")
-def application(database: Database) -> Starlette:
-    return make_application(database)
+def log() -> Log:
+    return Log()
+
+
+@pytest.fixture(scope="session")
+def application(database: Database, log: Log) -> Starlette:
+    return make_application(database, log)
 
 
 @pytest.fixture(scope="module")
 def client(application: Starlette) -> Iterator[TestClient]:
     with TestClient(application) as client:
         yield client
+
+
+@contextmanager
+def serving(application: Starlette) -> Iterator[str]:
+    """Where an application answers over a socket, for clients that bring their own."""
+    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    try:
+        yield f"http://{host}:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def address(application: Starlette) -> Iterator[str]:
+    with serving(application) as url:
+        yield url

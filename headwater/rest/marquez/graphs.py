@@ -1,0 +1,342 @@
+"""Lineage and column lineage, search, events as they were sent, and counts over time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, Protocol
+from zoneinfo import ZoneInfo
+
+from msgspec import Meta
+
+from headwater.cypher import catalogue
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import DEPTH_MAX, lineage
+from headwater.cypher.nodes import read_nodes
+from headwater.cypher.search import SEARCH_MAX, Filters, search
+from headwater.errors import EventError
+from headwater.rest.marquez import models, shapes
+from headwater.rest.marquez.node_ids import node_id, urn_of
+from headwater.rest.operations import ArgumentError, Asked, Operation
+from headwater.schema.events import instant_of
+from headwater.schema.sight import Sight
+from headwater.schema.urns import parse_urn
+
+_GRAPH_NODES_MAX = 1_000
+# Of the events so many are looked through, and for so long, for those that somebody asks for.
+_SCANNED_MAX = 50_000
+_SCAN_SECONDS_MAX = 3.0
+Depth = Annotated[int, Meta(ge=0, le=DEPTH_MAX)]
+
+
+class EventLog(Protocol):
+    """Every event that was accepted, as it is kept."""
+
+    def count(self) -> int:
+        """How many there are."""
+
+    def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
+        """All of them in the order in which they came, or in the other."""
+
+
+class WhichNode(models.Model, kw_only=True):
+    node_id: models.Text
+    depth: Depth = 20
+
+
+class WhichColumns(WhichNode, kw_only=True):
+    with_downstream: bool = False
+
+
+class WhichSearch(models.Model, kw_only=True):
+    q: Annotated[str, Meta(max_length=500)]
+    filter: str = ""
+    sort: str = "name"
+    limit: Annotated[int, Meta(ge=0, le=SEARCH_MAX)] = 10
+    namespace: models.Text = ""
+    before: str = ""
+    after: str = ""
+
+
+class WhichEvents(models.Page, kw_only=True):
+    before: str = ""
+    after: str = ""
+    sort_direction: Literal["asc", "desc"] = "desc"
+
+
+class WhichStats(models.Model, kw_only=True):
+    period: Literal["DAY", "WEEK"] = "DAY"
+    timezone: Annotated[str, Meta(max_length=100)] = "UTC"
+
+
+class WhichCounts(WhichStats, kw_only=True):
+    asset: Literal["jobs", "datasets", "sources"]
+
+
+def get_lineage(asked: Asked) -> models.LineageGraph:
+    which: WhichNode = asked.arguments
+    urn = urn_of(asked.database, which.node_id, kinds=("dataset", "job"))
+    urns, flows = [urn], set()
+    if which.depth:
+        found = lineage(asked.database, urn, depth=which.depth, nodes_max=_GRAPH_NODES_MAX)
+        urns = [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
+        flows = {(edge.source, edge.target) for edge in found.edges}
+    incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))
+    datasets = shapes.datasets(asked.database, _of_kind("dataset", urns))
+    jobs = shapes.jobs(asked.database, _of_kind("job", urns))
+    graph: list[models.DatasetNode | models.JobNode] = []
+    for one in sorted(urns, key=node_id):
+        id = node_id(one)
+        before = [models.Edge(origin=other, destination=id) for other in sorted(incoming[id])]
+        after = [models.Edge(origin=id, destination=other) for other in sorted(outgoing[id])]
+        if one.startswith("job:"):
+            graph.append(models.JobNode(id=id, data=jobs.get(one), in_edges=before, out_edges=after))
+        else:
+            graph.append(models.DatasetNode(id=id, data=datasets.get(one), in_edges=before, out_edges=after))
+    return models.LineageGraph(graph=graph)
+
+
+def _of_kind(kind: str, urns: Iterable[str]) -> list[str]:
+    return [urn for urn in urns if urn.startswith(f"{kind}:")]
+
+
+def _edges(
+    ids: set[str], flows: Iterable[tuple[str, str]], shown: set[str]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """What leads into each node and out of it; what is not shown has no edges either."""
+    incoming: dict[str, set[str]] = {id: set() for id in ids}
+    outgoing: dict[str, set[str]] = {id: set() for id in ids}
+    for source, target in flows:
+        if source in shown and target in shown:
+            outgoing[node_id(source)].add(node_id(target))
+            incoming[node_id(target)].add(node_id(source))
+    return incoming, outgoing
+
+
+def get_column_lineage(asked: Asked) -> models.ColumnGraph:
+    which: WhichColumns = asked.arguments
+    urn = urn_of(asked.database, which.node_id, kinds=("dataset", "datasetField", "job"))
+    found = catalogue.column_map(asked.database, [urn], depth=max(which.depth, 1), downstream=which.with_downstream)
+    shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
+    flows = {(edge.source, edge.target) for edge in found.edges}
+    types = {column: row.get("type") for column, row in read_nodes(asked.database, sorted(shown)).items()}
+    incoming, outgoing = _edges({node_id(column) for column in shown}, flows, shown)
+    sources: dict[str, list[str]] = defaultdict(list)
+    for source, target in flows:
+        sources[target].append(source)
+    nodes = [
+        _column_node(column, types.get(column), shapes.input_fields(sources[column], shown), incoming, outgoing)
+        for column in shown
+    ]
+    return models.ColumnGraph(graph=sorted(nodes, key=lambda node: node.id))
+
+
+def _column_node(
+    column: str,
+    type: str | None,
+    inputs: list[models.InputField],
+    incoming: dict[str, set[str]],
+    outgoing: dict[str, set[str]],
+) -> models.ColumnNode:
+    namespace, dataset, field = parse_urn(column).parts
+    id = node_id(column)
+    return models.ColumnNode(
+        id=id,
+        type="DATASET_FIELD",
+        data=models.ColumnData(
+            namespace=namespace,
+            dataset=dataset,
+            dataset_version=None,
+            field=field,
+            field_type=type,
+            transformation_description=None,
+            transformation_type=None,
+            input_fields=inputs,
+        ),
+        # Both ways from the node itself: so has Marquez it for columns, though not for datasets and jobs.
+        in_edges=[models.Edge(origin=id, destination=other) for other in sorted(incoming[id])],
+        out_edges=[models.Edge(origin=id, destination=other) for other in sorted(outgoing[id])],
+    )
+
+
+def get_search(asked: Asked) -> models.SearchResults:
+    which: WhichSearch = asked.arguments
+    kinds = [kind for kind in ("DATASET", "JOB") if which.filter.upper() in ("", "ALL", kind)]
+    if not kinds or which.sort.lower() not in ("name", "updated_at"):
+        raise ArgumentError(
+            "filter is dataset or job, and sort name or updated_at", field="filter" if not kinds else "sort"
+        )
+    begin, end = _instant(which.after, "after"), _instant(which.before, "before")
+    results: list[models.SearchResult] = []
+    total = 0
+    for kind in kinds:
+        filters = Filters(kind=kind, namespace=which.namespace)
+        found = search(asked.database, which.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
+        total += found.count
+        results.extend(_results(asked.database, [hit.node.urn for hit in found.page.entries]))
+    kept = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
+    if which.sort.lower() == "name":
+        kept.sort(key=lambda one: (one.name, one.namespace, one.type))
+    else:
+        kept.sort(key=lambda one: (one.updated_at, one.name), reverse=True)
+    return models.SearchResults(
+        total_count=total if begin is None and end is None else len(kept), results=kept[: which.limit]
+    )
+
+
+def _results(database: Database, urns: list[str]) -> list[models.SearchResult]:
+    rows = read_nodes(database, urns)
+    return [
+        models.SearchResult(
+            type="JOB" if urn.startswith("job:") else "DATASET",
+            name=row["name"],
+            updated_at=row.get("lastSeen") or shapes.NEVER,
+            namespace=row["namespace"],
+            node_id=node_id(urn),
+        )
+        for urn, row in rows.items()
+        if parse_urn(urn).parts
+    ]
+
+
+def _instant(text: str, field: str) -> int | None:
+    """Microseconds since 1970; a bare date is its midnight, UTC."""
+    if not text.strip():
+        return None
+    try:
+        return instant_of(f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text, field=field)
+    except EventError as error:
+        raise ArgumentError(error.message, field=field) from error
+
+
+def _microseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1_000_000)
+
+
+def _is_within(at: int, begin: int | None, end: int | None) -> bool:
+    return (begin is None or at >= begin) and (end is None or at < end)
+
+
+def events_of(log: EventLog) -> Callable[[Asked], models.Events]:
+    """The handler that lists events."""
+
+    def list_events(asked: Asked) -> models.Events:
+        which: WhichEvents = asked.arguments
+        begin, end = _instant(which.after, "after"), _instant(which.before, "before")
+        sight = asked.database.sight
+        is_all = sight.everything and begin is None and end is None
+        shown: list[dict[str, Any]] = []
+        kept = 0
+        for event in _scanned(log.bodies(newest_first=which.sort_direction == "desc")):
+            seen = _seen(event, sight)
+            if seen is None or not _is_within(_event_time(event), begin, end):
+                continue
+            kept += 1
+            if which.offset < kept <= which.offset + which.limit:
+                shown.append(seen)
+            if is_all and len(shown) == which.limit:
+                break
+        return models.Events(events=shown, total_count=log.count() if is_all else kept)
+
+    return list_events
+
+
+def _scanned(bodies: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+    deadline = time.monotonic() + _SCAN_SECONDS_MAX
+    for number, body in enumerate(bodies):
+        if number >= _SCANNED_MAX or time.monotonic() > deadline:
+            return
+        try:
+            event = json.loads(body)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def _seen(event: dict[str, Any], sight: Sight) -> dict[str, Any] | None:
+    """An event without what may not be seen; None when its own job or dataset may not."""
+    if sight.everything:
+        return event
+    own = [event[key].get("namespace") for key in ("job", "dataset") if isinstance(event.get(key), dict)]
+    pruned: dict[str, Any] = sight.pruned(event)
+    return pruned if own and all(sight.sees(namespace) for namespace in own) else None
+
+
+def _event_time(event: dict[str, Any]) -> int:
+    try:
+        return instant_of(str(event.get("eventTime", "")))
+    except EventError:
+        return 0
+
+
+def get_run_counts(asked: Asked) -> list[models.RunCounts]:
+    edges = _intervals(asked.arguments, datetime.now(UTC))
+    return [
+        models.RunCounts(
+            start_interval=begin,
+            end_interval=end,
+            fail=counts["FAIL"],
+            start=counts["START"],
+            complete=counts["COMPLETE"],
+            abort=counts["ABORT"] + counts["ABANDONED"],
+        )
+        for begin, end, counts in zip(edges, edges[1:], catalogue.runs_at(asked.database, edges), strict=False)
+    ]
+
+
+def get_counts(asked: Asked) -> list[models.Count]:
+    which: WhichCounts = asked.arguments
+    edges = _intervals(which, datetime.now(UTC))
+    counts = catalogue.counts_at(asked.database, which.asset, edges)
+    return [
+        models.Count(start_interval=begin, end_interval=end, count=count)
+        for begin, end, count in zip(edges, edges[1:], counts, strict=False)
+    ]
+
+
+def _intervals(which: WhichStats, now: datetime) -> list[datetime]:
+    """The last 24 hours, or the last 7 days of a time zone: where each begins, and where the last ends."""
+    if which.period == "DAY":
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        return [hour - timedelta(hours=back) for back in range(23, -2, -1)]
+    try:
+        zone = ZoneInfo(which.timezone)
+    except (KeyError, ValueError, OSError) as error:
+        raise ArgumentError(f"{which.timezone!r} is no time zone", field="timezone") from error
+    today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [(today - timedelta(days=back)).astimezone(UTC) for back in range(6, -2, -1)]
+
+
+_GONE = {404: "There is no such node."}
+
+
+def operations(log: EventLog) -> tuple[Operation, ...]:
+    """The operations; `log` has the events."""
+    return (
+        Operation(
+            "GET",
+            "/lineage",
+            "The lineage of a dataset or job",
+            get_lineage,
+            models.LineageGraph,
+            WhichNode,
+            refusals=_GONE,
+        ),
+        Operation(
+            "GET",
+            "/column-lineage",
+            "The columns from which others come",
+            get_column_lineage,
+            models.ColumnGraph,
+            WhichColumns,
+            refusals=_GONE,
+        ),
+        Operation("GET", "/search", "Datasets and jobs by name", get_search, models.SearchResults, WhichSearch),
+        Operation("GET", "/events/lineage", "Events as they are kept", events_of(log), models.Events, WhichEvents),
+        Operation("GET", "/stats/lineage-events", "What runs did", get_run_counts, list[models.RunCounts], WhichStats),
+        Operation("GET", "/stats/{asset}", "How many there were", get_counts, list[models.Count], WhichCounts),
+    )

@@ -1,0 +1,282 @@
+"""Nodes of the graph in the shapes of Marquez, many at a time: a page costs a few statements, however long it is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.nodes import read_all_facets, read_nodes
+from headwater.cypher.visible import visible
+from headwater.rest.marquez import models
+from headwater.schema.urns import guid_of, parse_urn
+
+# The most inputs, outputs or parents that one node shows.
+LINKS_MAX = 1_000
+NEVER = datetime.fromtimestamp(0, UTC)
+_STATES: dict[str, models.RunState] = {
+    "RUNNING": "RUNNING",
+    "COMPLETE": "COMPLETED",
+    "FAIL": "FAILED",
+    "ABORT": "ABORTED",
+    "ABANDONED": "ABORTED",
+}
+STATUSES = {"NEW": (), "RUNNING": ("RUNNING",), "COMPLETED": ("COMPLETE",), "FAILED": ("FAIL",)} | {
+    "ABORTED": ("ABORT", "ABANDONED")
+}
+_STREAMS = ("STREAM", "TOPIC")
+
+
+def name_of(row: Mapping[str, Any]) -> models.Name:
+    return models.Name(namespace=row["namespace"], name=row["name"])
+
+
+def names_of(urns: Iterable[str]) -> list[models.Name]:
+    """Those of these whose urns spell their names."""
+    parts = (parse_urn(urn).parts for urn in urns)
+    return [models.Name(namespace=part[0], name=part[1]) for part in parts if len(part) >= 2]
+
+
+def version_of(row: Row) -> models.Version:
+    return models.Version(namespace=row["namespace"], name=row["name"], version=guid_of(row["urn"]))
+
+
+def source_of(row: Row) -> models.Source:
+    scheme = urlsplit_scheme(row["uri"] or row["name"])
+    return models.Source(
+        type=scheme.upper(),
+        name=row["name"],
+        created_at=row["first"] or NEVER,
+        updated_at=row["last"] or NEVER,
+        connection_url=row["uri"] or "",
+    )
+
+
+def urlsplit_scheme(text: str) -> str:
+    try:
+        return urlsplit(text).scheme
+    except ValueError:
+        return ""
+
+
+def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
+    """Those of these runs that are there, by urn."""
+    rows = read_nodes(database, urns)
+    links = _links(database, "read/run_links", list(rows))
+    facets = read_all_facets(database, rows)
+    linked = {one["urn"] for link in links.values() for side in ("inputs", "outputs") for one in link[side]}
+    seen = read_nodes(database, sorted(linked | {job for link in links.values() for job in link["jobs"]}))
+    return {urn: _run(row, links.get(urn, {}), seen, facets.get(urn, {})) for urn, row in rows.items()}
+
+
+def jobs_of(database: Database, run: str) -> list[str]:
+    """The urns of the jobs of a run."""
+    return [job for links in _links(database, "read/run_links", [run]).values() for job in links["jobs"]]
+
+
+def _links(database: Database, query: str, urns: list[str]) -> dict[str, Row]:
+    listed = database.read(query, urns=urns, limit=LINKS_MAX, sees=database.sight.regexes) if urns else []
+    return {row["urn"]: row for row in listed}
+
+
+def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) -> models.Run:
+    started, ended = row.get("startedAt"), row.get("finishedAt")
+    job = next((seen[urn] for urn in links.get("jobs", ()) if urn in seen), None)
+    return models.Run(
+        id=row["runId"],
+        created_at=started or row.get("lastSeen") or NEVER,
+        updated_at=row.get("lastSeen") or started or NEVER,
+        nominal_start_time=row.get("nominalStart"),
+        nominal_end_time=row.get("nominalEnd"),
+        state=_STATES.get(row.get("status", ""), "NEW"),
+        started_at=started,
+        ended_at=ended,
+        duration_ms=round((ended - started).total_seconds() * 1_000) if started and ended else None,
+        args={},
+        job_version=version_of(job) if job else None,
+        input_versions=[version_of(seen[one["urn"]]) for one in links.get("inputs", ()) if one["urn"] in seen],
+        output_versions=[version_of(seen[one["urn"]]) for one in links.get("outputs", ()) if one["urn"] in seen],
+        facets=facets,
+    )
+
+
+def datasets(database: Database, urns: Sequence[str], *, with_columns: bool = False) -> dict[str, models.Dataset]:
+    """Those of these datasets that are there, by urn, in order; `with_columns` tells what each column comes from."""
+    rows = read_nodes(database, urns)
+    facets = read_all_facets(database, rows)
+    newest = _newest_versions(database, list(rows))
+    columns = {urn: column_lineage(database, urn, rows[urn]) for urn in rows} if with_columns else {}
+    return {
+        urn: _dataset(rows[urn], facets.get(urn, {}), newest.get(urn), columns.get(urn) or None)
+        for urn in urns
+        if urn in rows
+    }
+
+
+def _newest_versions(database: Database, urns: list[str]) -> dict[str, Row]:
+    listed = database.read("read/dataset_versions", urns=urns, limit=1) if urns else []
+    found = {row["urn"]: row["versions"][0] for row in listed if row["versions"]}
+    rows = read_nodes(database, found.values())
+    return {urn: rows[version] for urn, version in found.items() if version in rows}
+
+
+def _dataset(
+    row: Row, facets: dict[str, Any], newest: Row | None, columns: list[models.OutputField] | None
+) -> models.Dataset:
+    return models.Dataset(
+        id=name_of(row),
+        type=dataset_type(row),
+        name=row["name"],
+        physical_name=row["name"],
+        created_at=row.get("firstSeen") or NEVER,
+        updated_at=row.get("lastSeen") or NEVER,
+        namespace=row["namespace"],
+        source_name=row.get("sourceName") or row["namespace"],
+        fields=fields(row.get("columns") or (), facets),
+        tags=list(row.get("tags") or ()),
+        last_modified_at=newest.get("createdAt") if newest else None,
+        last_lifecycle_state=row.get("lifecycle") or "",
+        description=row.get("description"),
+        current_version=guid_of(newest["urn"]) if newest else None,
+        column_lineage=columns,
+        facets=facets,
+        deleted=row.get("droppedAt") is not None,
+    )
+
+
+def dataset_type(row: Mapping[str, Any]) -> models.DatasetType:
+    return "STREAM" if str(row.get("type") or "").upper() in _STREAMS else "DB_TABLE"
+
+
+def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Field]:
+    """The columns of a dataset with what its schema and its tags say of each."""
+    said = {one["name"]: one for one in _listed(facets, "schema", "fields") if isinstance(one.get("name"), str)}
+    tags: dict[str, list[str]] = defaultdict(list)
+    for tag in _listed(facets, "tags", "tags"):
+        if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
+            tags[tag["field"]].append(tag["key"])
+    return [
+        models.Field(
+            name=name,
+            type=_text(said.get(name, {}).get("type")),
+            tags=tags[name],
+            description=_text(said.get(name, {}).get("description")),
+        )
+        for name in columns
+    ]
+
+
+def _listed(facets: Mapping[str, Any], facet: str, key: str) -> list[dict[str, Any]]:
+    found = facets.get(facet)
+    listed = found.get(key) if isinstance(found, dict) else None
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def column_lineage(database: Database, urn: str, row: Row) -> list[models.OutputField]:
+    """What each column of a dataset comes from."""
+    columns = [one["urn"] for one in database.read("read/columns_of", urns=[urn], limit=1_000)]
+    sources: dict[str, list[str]] = defaultdict(list)
+    for edge in database.read("read/column_sources", urns=columns, limit=20_000) if columns else ():
+        sources[edge["target"]].append(edge["source"])
+    seen = set(visible(database, (source for listed in sources.values() for source in listed)))
+    names = dict.fromkeys(row.get("columns") or ())
+    found = {parse_urn(column).parts[2:]: input_fields(sources[column], seen) for column in sources}
+    shown = {name[0]: inputs for name, inputs in found.items() if name and inputs}
+    ordered = [*names, *sorted(shown.keys() - names.keys())]
+    return [models.OutputField(name=name, input_fields=shown[name]) for name in ordered if name in shown]
+
+
+def input_fields(urns: Iterable[str], seen: set[str]) -> list[models.InputField]:
+    parts = (parse_urn(urn).parts for urn in sorted(set(urns)) if urn in seen)
+    return [models.InputField(namespace=part[0], dataset=part[1], field=part[2]) for part in parts if len(part) == 3]
+
+
+def versions(database: Database, dataset: str, urns: Sequence[str]) -> list[models.DatasetVersion]:
+    """Versions of one dataset, in order."""
+    rows = read_nodes(database, [*urns, dataset])
+    made_by = runs(database, [row["run"] for row in rows.values() if row.get("run")])
+    facets = read_all_facets(database, [dataset]).get(dataset, {})
+    about = rows.get(dataset, {})
+    return [_version(rows[urn], about, facets, made_by) for urn in urns if urn in rows]
+
+
+def _version(row: Row, about: Row, facets: dict[str, Any], made_by: Mapping[str, models.Run]) -> models.DatasetVersion:
+    return models.DatasetVersion(
+        id=version_of(row),
+        type=dataset_type(about),
+        name=row["name"],
+        physical_name=row["name"],
+        created_at=row.get("createdAt") or row.get("startedAt") or NEVER,
+        version=guid_of(row["urn"]),
+        namespace=row["namespace"],
+        source_name=about.get("sourceName") or row["namespace"],
+        fields=fields(about.get("columns") or (), facets),
+        tags=list(about.get("tags") or ()),
+        description=about.get("description"),
+        lifecycle_state=row.get("lifecycle") or "",
+        created_by_run=made_by.get(row.get("run", "")),
+        facets=facets,
+    )
+
+
+def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[str, models.Job]:
+    """Those of these jobs that are there, by urn, in order, each with its newest runs."""
+    rows = read_nodes(database, urns)
+    listed = list(rows)
+    links = _links(database, "read/job_links", listed)
+    newest = (
+        {row["urn"]: row["runs"] for row in database.read("read/job_runs", urns=listed, limit=runs_max)} if rows else {}
+    )
+    found = runs(database, [run for each in newest.values() for run in each])
+    facets = read_all_facets(database, rows)
+    linked = {urn for link in links.values() for side in ("inputs", "outputs", "parents") for urn in link[side]}
+    seen = set(visible(database, sorted(linked)))
+    return {
+        urn: _job(
+            rows[urn],
+            links.get(urn, {}),
+            seen,
+            [found[run] for run in newest.get(urn, ()) if run in found],
+            facets.get(urn, {}),
+        )
+        for urn in urns
+        if urn in rows
+    }
+
+
+def _job(row: Row, links: Row, seen: set[str], newest: list[models.Run], facets: dict[str, Any]) -> models.Job:
+    parent = next((urn for urn in links.get("parents", ()) if urn in seen), None)
+    above = names_of([parent])[0].name if parent and parse_urn(parent).parts else None
+    simple = row["name"].removeprefix(f"{above}.") if above else row["name"]
+    return models.Job(
+        id=name_of(row),
+        type=_job_type(row),
+        name=row["name"],
+        simple_name=simple,
+        parent_job_name=above,
+        parent_job_uuid=guid_of(parent) if parent else None,
+        created_at=row.get("firstSeen") or NEVER,
+        updated_at=row.get("lastSeen") or NEVER,
+        namespace=row["namespace"],
+        inputs=names_of(urn for urn in links.get("inputs", ()) if urn in seen),
+        outputs=names_of(urn for urn in links.get("outputs", ()) if urn in seen),
+        tags=list(row.get("tags") or ()),
+        location=row.get("codeUrl"),
+        description=row.get("description"),
+        latest_run=newest[0] if newest else None,
+        latest_runs=newest or None,
+        facets=facets,
+        current_version=guid_of(row["urn"]),
+    )
+
+
+def _job_type(row: Row) -> models.JobType:
+    kind = f"{row.get('processing') or ''} {row.get('type') or ''}".upper()
+    return "STREAM" if "STREAM" in kind else "SERVICE" if "SERVICE" in kind else "BATCH"

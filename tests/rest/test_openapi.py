@@ -1,0 +1,119 @@
+"""The description of REST: it is whole, its schemas are valid, and what is answered keeps to it, whatever is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from headwater.cypher.database import Database
+from headwater.server import create_app
+from headwater.settings import load
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
+from tests.rest.conftest import serving
+from tests.rest.test_marquez import history
+from tests.stories import tell
+
+pytestmark = pytest.mark.neo4j
+
+# What is no REST: pages, probes, GraphQL, and what administrators see of keys.
+ELSEWHERE = ("/", "/graphql", "/healthz", "/readyz", "/metrics", "/openapi.json", "/access/keys", "/access/log")
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@pytest.fixture(scope="module")
+def whole(neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory) -> Starlette:
+    """The real application, with nobody who folds: what is registered here stays on disk."""
+    empty(database)
+    tell(database, history())
+    settings = {
+        "HEADWATER_HOME": str(tmp_path_factory.mktemp("headwater")),
+        "HEADWATER_NEO4J_URI": neo4j_server.uri,
+        "HEADWATER_NEO4J_USER": neo4j_server.user,
+        "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
+    }
+    return create_app(load(settings))
+
+
+@pytest.fixture(scope="module")
+def described_at(whole: Starlette) -> Iterator[str]:
+    with serving(whole) as address:
+        yield f"{address}/openapi.json"
+
+
+@pytest.fixture(scope="module")
+def described(described_at: str) -> dict[str, Any]:
+    found: dict[str, Any] = requests.get(described_at, timeout=10).json()
+    return found
+
+
+def test_every_route_is_described(whole: Starlette, described: dict[str, Any]) -> None:
+    routes = {
+        (method, route.path)
+        for route in whole.routes
+        if isinstance(route, Route) and route.path.rstrip("/") not in ELSEWHERE and route.path != "/"
+        for method in (route.methods or set()) - {"HEAD"}
+        if not route.path.endswith("/")
+    }
+    told = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    assert told == routes
+    assert len(told) > 30
+
+
+def test_every_schema_is_valid_and_every_reference_leads_somewhere(described: dict[str, Any]) -> None:
+    assert described["openapi"] == "3.1.0"
+    names = described["components"]["schemas"]
+    for schema in names.values():
+        Draft202012Validator.check_schema(schema)
+    waiting: list[Any] = [described]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            reference = value.get("$ref")
+            assert reference is None or reference.removeprefix("#/components/schemas/") in names, reference
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def test_every_operation_has_a_name_of_its_own(described: dict[str, Any]) -> None:
+    ids = [told["operationId"] for methods in described["paths"].values() for told in methods.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_whatever_is_asked_the_answer_is_as_described(described_at: str) -> None:
+    asked = 0
+    for result in schemathesis.openapi.from_url(described_at).get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
+
+        @settings(
+            max_examples=6,
+            deadline=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy())
+        def keeps_to_it(case: Any) -> None:
+            nonlocal asked
+            asked += 1
+            case.call_and_validate(checks=CHECKS)
+
+        keeps_to_it()
+    assert asked > 100
