@@ -132,7 +132,7 @@ def consequences(
     return {
         urn: Consequences(
             _partial(urn, walked[(urn,)], known),
-            _stale(row, mends[urn], on_map.get(_datasets(row)), walked[_old(row)], known),
+            _stale(row, mends[urn], None if mends[urn] else on_map[_datasets(row)], walked[_old(row)], known),
             mends[urn],
             row["job"] or "",
         )

@@ -3,7 +3,7 @@
 The walk goes upstream in history from the version (of a dataset: its newest; of an answer: all that it cites; of a run:
 what it made), and looks for six signs:
 
-- FAILED: the run failed, was aborted or abandoned, and what it had written was read.
+- FAILED: the run failed, was aborted or abandoned, and what it had written was there to be read.
 - TESTS_FAILED: tests of what the run read or made failed.
 - SCHEMA_CHANGED: the version has another schema than the one before it.
 - ROWS_SHIFTED: its row count is out of the ordinary for the dataset (`shift`, by the newest ten earlier versions, of
@@ -159,7 +159,7 @@ class _Known:
         if row["status"] not in _ENDED_BADLY:
             return []
         made = tuple(sorted(version for version, run in self.makers.items() if run == row["urn"]))
-        read = ", and what it had written was read" if made else ""
+        read = ", and what it had written was there to be read" if made else ""
         error = str(row["error"] or "no reason was sent").strip().splitlines()[0]
         reason = f"the run of {row['pipeline']} {_ENDED_BADLY[row['status']]} ({error}){read}"
         return [self._of_run("FAILED", row["urn"], reason, after=row["status"], compared=made)]

@@ -98,7 +98,7 @@ def test_root_cause() -> None:
     assert found["candidates"] == [
         {
             "kind": "FAILED",
-            "reason": "the run of load failed ([disk] full), and what it had written was read",
+            "reason": "the run of load failed ([disk] full), and what it had written was there to be read",
             "node": run_of("load-2"),
             "run": run_of("load-2"),
             "at": at(20),

@@ -273,6 +273,21 @@ def test_a_page_costs_a_few_statements(database: Database, neo4j_server: Neo4jSe
     assert costs[1] <= costs[0] + 3
 
 
+def test_each_run_of_a_page_as_if_it_were_alone(chain: Database) -> None:
+    tell(
+        chain,
+        run("publish-2", "publish", ["b"], ["d"], minute=50, status="FAIL"),
+        run("build-3", "build", ["a"], ["b"], minute=60),
+        run("report-2", "report", ["d"], ["e"], minute=70),
+        run("build-4", "build", ["a"], ["b"], minute=80, status="FAIL"),
+    )
+    urns = [run_of(name) for name in ("build-2", "publish-2", "build-4")]
+    together = consequences(chain, urns)
+    assert [together[urn] for urn in urns] == [consequences(chain, [urn])[urn] for urn in urns]
+    assert [together[urn].stale.runs for urn in urns] == [[run_of("publish-2")], [run_of("report-2")], []]
+    assert together[run_of("publish-2")].partial.runs == [run_of("report-2")]
+
+
 def test_unknown_runs_are_left_out(database: Database) -> None:
     assert consequences(database, [run_of("unknown")]) == {}
     assert consequences(database, []) == {}

@@ -139,7 +139,7 @@ def test_a_bad_version(history: Database) -> None:
     failed, drifted, halved, _, coded = found.candidates
     assert failed == Candidate(
         "FAILED",
-        "the run of clean failed (disk full), and what it had written was read",
+        "the run of clean failed (disk full), and what it had written was there to be read",
         run_of("clean-4"),
         run_of("clean-4"),
         datetime(2026, 1, 1, 4, 10, tzinfo=UTC),
