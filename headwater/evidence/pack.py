@@ -6,15 +6,18 @@ that the same graph and the same instant give the same pack, byte for byte. What
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import headwater
 from headwater.cypher.database import Database, Row
+from headwater.cypher.freshness import Freshness, freshness
 from headwater.cypher.lineage import DEPTH_DEFAULT, Lineage, lineage
 from headwater.cypher.nodes import kind_of, name_nodes, read_nodes, require_node
+from headwater.cypher.quality import Quality, quality
 from headwater.evidence.seal import Data, plain
 from headwater.evidence.violations import violations
 from headwater.schema.urns import dataset_urn, job_urn, parse_urn
@@ -66,6 +69,8 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
     }
     around = _around(database, urn, [node.urn for walk in walked.values() for node in walk.nodes])
     name = name_nodes(database, [urn])[0]
+    judged = quality(database, sorted({*around.datasets, *_of_kind([urn], "artifact")}))
+    checks = _checks(judged)
     pack = {
         "format": FORMAT,
         "headwater": headwater.__version__,
@@ -89,8 +94,10 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
             "items": [_only(row, _VERSION) for row in _newest(around.versions, "createdAt", "capturedAt")],
             "moreOf": around.more_versions,
         },
-        "freshness": _freshness(around, at),
-        "violations": violations(around.runs.values(), around.versions.values()),
+        "quality": checks,
+        "measures": _measures(judged),
+        "freshness": _freshness(freshness(database, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at),
+        "violations": violations(around.runs.values(), around.versions.values(), checks),
         "owners": _words(around, "owners"),
         "tags": _words(around, "tags"),
     }
@@ -185,21 +192,43 @@ def _code_versions(around: _Around) -> list[Data]:
     return [one for one in said.values() if len(one) > 2 or one["versions"]]
 
 
-def _freshness(around: _Around, at: datetime) -> list[Data]:
-    """When each dataset was last known to be made or captured whole, and how long that was ago."""
-    newest: dict[str, datetime] = {}
-    for row in around.versions.values():
-        when = row.get("createdAt") or row.get("capturedAt")
-        if when is not None and row.get("complete") is not False:
-            newest[row["dataset"]] = max(when, newest.get(row["dataset"], when))
+def _freshness(found: dict[str, Freshness], at: datetime) -> list[Data]:
+    """How old each dataset is, and how old the oldest source is whose data is in it; whole seconds before `at`."""
     return [
         {
             "dataset": urn,
-            "updatedAt": newest.get(urn),
-            "ageSeconds": int((at - newest[urn]).total_seconds()) if urn in newest else None,
+            "updatedAt": one.at,
+            "version": one.version,
+            "effectiveAt": one.effective_at,
+            "exact": one.exact,
+            "oldestSource": one.sources[0].dataset if one.sources else None,
+            "ageSeconds": _age(one.at, at),
+            "effectiveAgeSeconds": _age(one.effective_at, at),
+            "truncated": one.reason or None,
         }
-        for urn in sorted(around.datasets)
+        for urn, one in sorted(found.items())
     ]
+
+
+def _age(when: datetime | None, at: datetime) -> int | None:
+    return None if when is None else int((at - when).total_seconds())
+
+
+def _checks(found: dict[str, Quality]) -> list[Data]:
+    """The newest result of every check, by what was checked."""
+    return [{"urn": urn, **vars(check)} for urn, one in sorted(found.items()) for check in one.assertions]
+
+
+def _measures(found: dict[str, Quality]) -> list[Data]:
+    """The newest measures of each."""
+    newest = [(urn, one.measures[0]) for urn, one in sorted(found.items()) if one.measures]
+    return [{"urn": urn, **_in_camel_case(asdict(measure))} for urn, measure in newest]
+
+
+def _in_camel_case(fields: Data) -> Data:
+    """Keys as everywhere else in the pack; the names of columns and quantiles are values here."""
+    shown = {re.sub("_([a-z])", lambda match: match[1].upper(), key): value for key, value in fields.items()}
+    return shown | ({"columns": [_in_camel_case(one) for one in shown["columns"]]} if "columns" in shown else {})
 
 
 def _words(around: _Around, key: str) -> list[Data]:

@@ -25,8 +25,9 @@ _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="ut
 # title, section of the pack, columns
 _TABLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Violations", "violations", ("kind", "at", "urn", "what")),
-    ("Quality", "quality", ("urn", "at", "kind", "name", "column", "success", "value")),
-    ("Freshness", "freshness", ("dataset", "updatedAt", "ageSeconds")),
+    ("Quality checks", "quality", ("success", "name", "column", "expected", "actual", "at", "urn", "run")),
+    ("Measures", "measures", ("urn", "at", "rowCount", "bytes", "fileCount")),
+    ("Freshness", "freshness", ("dataset", "updatedAt", "ageSeconds", "effectiveAt", "exact", "oldestSource")),
     (
         "Runs",
         "runs",

@@ -1,4 +1,4 @@
-"""What went against what was promised: failed runs, failed tests, schemas that drifted, versions that are not whole."""
+"""What went against what was promised: runs, tests and checks that failed, schemas that drifted, partial versions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,17 @@ from headwater.evidence.seal import Data
 _NO_SUCCESS = {"FAIL": "FAILED_RUN", "ABORT": "ABORTED_RUN", "ABANDONED": "ABANDONED_RUN"}
 
 
-def violations(runs: Iterable[Row], versions: Iterable[Row]) -> list[Data]:
+def violations(runs: Iterable[Row], versions: Iterable[Row], checks: Iterable[Data]) -> list[Data]:
     """One entry for each, by kind and urn: `kind`, `urn`, `at`, `what`."""
     found = [one for run in runs for one in _of_run(run)] + [one for row in versions for one in _of_version(row)]
-    return sorted(found, key=lambda one: (one["kind"], one["urn"]))
+    found += [_of_check(check) for check in checks if not check["success"]]
+    return sorted(found, key=lambda one: (one["kind"], one["urn"], one["what"]))
+
+
+def _of_check(check: Data) -> Data:
+    what = check["name"] + (f" of {check['column']}" if check["column"] else "")
+    found = f": {check['actual']}, not {check['expected']}" if check["actual"] and check["expected"] else ""
+    return {"kind": "FAILED_CHECK", "urn": check["urn"], "at": check["at"], "what": what + found}
 
 
 def _of_run(run: Row) -> list[Data]:

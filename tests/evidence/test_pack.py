@@ -29,13 +29,22 @@ def history(database: Database) -> Iterator[Database]:
     loads = [run(f"load-{n}", "load", ["raw"], ["mart"], minute=n, version=f"v{n // 6}") for n in range(RECENT + 2)]
     board = run("report-1", "report", ["mart"], ["board"], minute=30, rows=7)
     board[-1]["outputs"][0]["facets"] = {"columnLineage": column_lineage(["mart"])}
+    null = {"assertion": "not_null", "column": "id", "success": False, "expected": "0", "actual": "3"}
+    usage = {
+        "dataQualityAssertions": {"assertions": [null, {"assertion": "unique", "column": "id", "success": True}]},
+        "dataQualityMetrics": {"rowCount": 40, "columnMetrics": {}},
+    }
+    checked = scenes.dataset("mart", usage=usage, side="input")
     owners = {"ownership": {"owners": [{"name": "team:bi", "type": "OWNER"}]}, "tags": {"tags": [{"key": "pii"}]}}
     tell(
         database,
         *loads,
         board,
         run("report-2", "report", ["mart"], ["board"], minute=40, status="FAIL", error="<script>disk</script>"),
-        [scenes.dataset_event("board", 50, owners)],
+        [
+            scenes.dataset_event("board", 50, owners),
+            scenes.run_event("check-1", minute=35, job="check", inputs=[checked]),
+        ],
         answer("q1", {"namespace": "db", "name": "board", "runId": "report-1"}, minute=45),
     )
     yield database
@@ -51,6 +60,7 @@ def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
         ds("mart"): [],
         job("report"): ["DOWNSTREAM"],
         ds("board"): ["DOWNSTREAM"],
+        job("check"): ["DOWNSTREAM"],
     }
     assert {
         (edge["source"], edge["target"]) for edge in pack["lineage"]["edges"] if edge["type"] != "DERIVED_FROM"
@@ -59,6 +69,7 @@ def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
         (job("load"), ds("mart")),
         (ds("mart"), job("report")),
         (job("report"), ds("board")),
+        (ds("mart"), job("check")),
     }
     assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": None}
     assert pack["subject"]["urn"] == ds("mart")
@@ -68,12 +79,13 @@ def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database
     pack = gather(history, ds("mart"), at=NOON)
     assert [one["runId"] for one in pack["runs"]["items"]] == [
         "report-2",
+        "check-1",
         "report-1",
         *(f"load-{n}" for n in range(RECENT + 1, 1, -1)),
     ]
     assert pack["runs"]["moreOf"] == [job("load")]
     assert pack["versions"]["moreOf"] == [ds("mart")]
-    report = pack["runs"]["items"][1]
+    report = pack["runs"]["items"][2]
     assert (report["job"], report["status"], report["durationMilliseconds"]) == (job("report"), "COMPLETE", 60_000)
     assert pack["codeVersions"] == [{"job": job("load"), "versions": ["v0", "v1"]}]
 
@@ -81,15 +93,27 @@ def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database
 def test_violations_freshness_owners_tags(history: Database) -> None:
     pack = gather(history, ds("board"), at=NOON)
     assert [(one["kind"], one["urn"]) for one in pack["violations"]] == [
+        ("FAILED_CHECK", ds("mart")),
         ("FAILED_RUN", run_of("report-2")),
         ("PARTIAL_VERSION", version("board", "report-2")),
     ]
-    assert pack["violations"][0]["what"] == "<script>disk</script>"
+    assert pack["violations"][1]["what"] == "<script>disk</script>"
     fresh = {one["dataset"]: (one["updatedAt"], one["ageSeconds"]) for one in pack["freshness"]}
-    # What the failed run left at 00:41 does not make the board fresh.
+    # What the failed run left at 00:41 does not make the board fresh; what load-11 read at 00:11 makes it old.
     assert fresh[ds("board")] == (at(31), 12 * 3600 - 31 * 60)
+    (board,) = (one for one in pack["freshness"] if one["dataset"] == ds("board"))
+    assert (board["oldestSource"], board["effectiveAt"], board["exact"]) == (ds("raw"), at(11), False)
     assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
     assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
+
+
+def test_checks_that_failed_are_violations(history: Database) -> None:
+    pack = gather(history, ds("mart"), at=NOON)
+    checks = [(one["urn"], one["name"], one["column"], one["success"]) for one in pack["quality"]]
+    assert checks == [(ds("mart"), "not_null", "id", False), (ds("mart"), "unique", "id", True)]
+    failed = [one for one in pack["violations"] if one["kind"] == "FAILED_CHECK"]
+    assert [(one["urn"], one["what"]) for one in failed] == [(ds("mart"), "not_null of id: 3, not 0")]
+    assert [(one["urn"], one["rowCount"]) for one in pack["measures"]] == [(ds("mart"), 40)]
 
 
 def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: Database) -> None:
