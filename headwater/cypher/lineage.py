@@ -92,6 +92,12 @@ class Trace:
     def truncated(self) -> bool:
         return bool(self.reason)
 
+    @property
+    def rows(self) -> dict[str, Row]:
+        """The properties of every node, by urn; a stub has none."""
+        nodes = (self.answer, *self.sources, *self.artifacts, *self.runs, *self.answers, *self.columns)
+        return {row["urn"]: row for row in nodes}
+
 
 def lineage(
     database: Database,

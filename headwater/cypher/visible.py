@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headwater.cypher.database import READ_SECONDS_MAX, Database
+from headwater.cypher.stubs import HIDDEN
 from headwater.schema.sight import Sight
 from headwater.schema.urns import parse_urn
 
@@ -25,6 +26,9 @@ def hidden(database: Database, urns: Iterable[str], *, seconds: float = READ_SEC
     found: set[str] = set()
     unspelled: list[str] = []
     for urn in dict.fromkeys(urns):
+        if urn.startswith(HIDDEN):
+            found.add(urn)
+            continue
         kind, parts = parse_urn(urn)
         if kind not in _SPELLED or not parts:
             unspelled.append(urn)

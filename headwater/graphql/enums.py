@@ -25,7 +25,9 @@ class Direction(Enum):
 
 @strawberry.enum(description="How something shows that it may have gone wrong, the likeliest first.")
 class RootCauseKind(Enum):
-    FAILED = strawberry.enum_value("FAILED", description="The run did not end well, and what it had written was read.")
+    FAILED = strawberry.enum_value(
+        "FAILED", description="The run ended badly, and what it had written was there to be read."
+    )
     TESTS_FAILED = strawberry.enum_value("TESTS_FAILED", description="Tests of what it read or made failed.")
     SCHEMA_CHANGED = strawberry.enum_value(
         "SCHEMA_CHANGED", description="The schema is not that of the version before."
@@ -44,3 +46,4 @@ class NodeKind(Enum):
     ARTIFACT = "ARTIFACT"
     ANSWER = "ANSWER"
     COLUMN = "COLUMN"
+    HIDDEN = strawberry.enum_value("HIDDEN", description="A stub: here a way leads through what may not be seen.")

@@ -14,7 +14,7 @@ import strawberry
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.fields import resolved
-from headwater.graphql.queries import DatasetName
+from headwater.graphql.lineage import DatasetName
 from headwater.graphql.scalars import Long, write_time
 from headwater.schema import native
 from headwater.schema.native import DEFAULT_NAMESPACE

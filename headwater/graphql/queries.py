@@ -6,56 +6,29 @@ lineage would say that nothing is connected to it.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 import strawberry
 
-from headwater.cypher import conformance, lineage, schemas, symlinks
-from headwater.cypher.lineage import DEPTH_DEFAULT
+from headwater.cypher import conformance, schemas, symlinks
 from headwater.cypher.nodes import resolve
 from headwater.errors import QueryError
 from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
-from headwater.graphql.enums import Direction
 from headwater.graphql.estate import EstateQueries
 from headwater.graphql.failures import FailureQueries
 from headwater.graphql.fields import resolved
-from headwater.graphql.results import Lineage, Trace
+from headwater.graphql.impact import ImpactQueries
+from headwater.graphql.lineage import LineageQueries, Urn
 from headwater.graphql.symlinks import Symlink
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
 
-
-@strawberry.input(description="A dataset by the two halves of its name.")
-class DatasetName:
-    namespace: str
-    name: str
-
-
-@strawberry.input(description="A job by the two halves of its name.")
-class JobName:
-    namespace: str
-    name: str
-
-
-Urn = Annotated[str | None, strawberry.argument(description="For example dataset:file:/raw/planes.")]
-Level = Annotated[
-    str,
-    strawberry.argument(
-        description="Show jobs and runs as what contains them: TOP for the outermost, or a job type such as DAG, TASK "
-        "or APPLICATION for the nearest of that type. Empty: as they are."
-    ),
-]
-AsOf = Annotated[
-    datetime | None,
-    strawberry.argument(description="The map (datasets, jobs) as it was then; without it only what is current."),
-]
 First = Annotated[int, strawberry.argument(description="At most this many.")]
 
 
 @strawberry.type
-class Query(EstateQueries, FailureQueries):
+class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries):
     @resolved("One run by its id. Null when it is unknown.")
     async def run(self, info: Info, run_id: str) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
@@ -83,39 +56,6 @@ class Query(EstateQueries, FailureQueries):
     async def answer(self, info: Info, answer_id: str) -> Answer | None:
         row = await info.context.nodes.load(answer_urn(answer_id))
         return Answer(urn=row["urn"], answer_id=row["answerId"]) if row else None
-
-    @resolved("Where an answer came from: back to its raw sources, with every run between.")
-    async def trace(self, info: Info, answer_id: str) -> Trace:
-        walked = await info.context.ask(lineage.trace, info.context.database, answer_id)
-        for row in (walked.answer, *walked.sources, *walked.artifacts, *walked.runs, *walked.answers):
-            info.context.nodes.prime(row["urn"], row)
-        return Trace.of(walked)
-
-    @resolved(
-        "What is connected to a node: exactly one of urn, dataset and job says which. A hop is the "
-        "crossing of one job (datasets and jobs), one run (runs, versions, answers) or one column edge."
-    )
-    async def lineage(
-        self,
-        info: Info,
-        urn: Urn = None,
-        dataset: DatasetName | None = None,
-        job: JobName | None = None,
-        direction: Direction = Direction.BOTH,
-        depth: Annotated[int, strawberry.argument(description="Hops, 1 to 50.")] = DEPTH_DEFAULT,
-        level: Level = "",
-        as_of: AsOf = None,
-    ) -> Lineage:
-        walked = await info.context.ask(
-            lineage.lineage,
-            info.context.database,
-            _start(urn, dataset, job),
-            direction=direction.value,
-            depth=depth,
-            level=level,
-            as_of=as_of,
-        )
-        return Lineage.of(walked)
 
     @resolved("How two schemas differ: added, dropped and retyped columns.")
     async def schema_diff(
@@ -155,15 +95,3 @@ def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None
     if urn is None and namespace is not None and name is not None:
         return dataset_urn(namespace, name) if kind == "dataset" else job_urn(namespace, name)
     raise QueryError(f"a {kind} is asked for either by namespace and name or by urn")
-
-
-def _start(urn: str | None, dataset: DatasetName | None, job: JobName | None) -> str:
-    starts = [
-        *([urn] if urn is not None else []),
-        *([dataset_urn(dataset.namespace, dataset.name)] if dataset else []),
-        *([job_urn(job.namespace, job.name)] if job else []),
-    ]
-    if len(starts) != 1:
-        raise QueryError("a lineage starts from exactly one of urn, dataset and job")
-    parse_urn(starts[0])
-    return starts[0]

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.cypher.database import Database
 from headwater.schema import native
+from headwater.schema.urns import column_urn
 from tests.graphql.conftest import Ask
 from tests.stories import answer, at, ds, job, run, run_of, tell, version
 
@@ -113,6 +114,80 @@ def test_trace(data: Ask) -> None:
     assert {"source": version("d", "publish-1"), "target": "answer:report", "type": "CITED_BY"} in found["edges"]
     assert len(found["edges"]) == 7
     assert found["truncated"] is False
+
+
+@pytest.mark.usefixtures("told")
+def test_a_trace_as_a_tree(data: Ask) -> None:
+    fields = "{ urn kind name depth parent type repeated status codeVersion rowCount }"
+    found = data('{ trace(answerId: "report") { tree ' + fields + " } }")["trace"]["tree"]
+    assert [(one["kind"], one["name"], one["depth"], one["parent"], one["type"]) for one in found] == [
+        ("ANSWER", "report", 0, None, None),
+        ("ARTIFACT", "d", 1, 0, "CITED_BY"),
+        ("PIPELINE_RUN", "publish", 2, 1, "PRODUCED"),
+        ("ARTIFACT", "b", 3, 2, "FEEDS"),
+        ("PIPELINE_RUN", "build", 4, 3, "PRODUCED"),
+        ("ARTIFACT", "a", 5, 4, "FEEDS"),
+        ("PIPELINE_RUN", "load", 6, 5, "PRODUCED"),
+        ("SOURCE", "raw", 7, 6, "FEEDS"),
+    ]
+    assert not any(one["repeated"] for one in found)
+    assert found[-1]["rowCount"] == 14_200
+    assert found[2]["status"] == "COMPLETE"
+    assert len(data('{ trace(answerId: "report") { tree(first: 2) { urn } } }')["trace"]["tree"]) == 2
+
+
+@pytest.mark.usefixtures("told")
+def test_lineage_asked_in_many_ways(data: Ask, refused: Ask) -> None:
+    asked = "query ($u: [String!], $after: String, $where: LineageFilter) { lineage(urns: $u, direction: DOWNSTREAM, "
+    asked += "depth: 1, after: $after, where: $where) { starts nodes { urn distance } truncatedBy leftOut "
+    asked += "expand { urn cursor leftOut } } }"
+    found = data(asked, u=[ds("a")])["lineage"]
+    assert [(node["urn"], node["distance"]) for node in found["nodes"]] == [
+        (ds("a"), 0),
+        (ds("b"), 1),
+        (job("build"), 1),
+    ]
+    assert (found["starts"], found["truncatedBy"], found["leftOut"]) == ([ds("a")], "depth", 1)
+    (expand,) = found["expand"]
+    assert (expand["urn"], expand["leftOut"]) == (ds("b"), 1)
+    more = data(asked, u=[ds("a")], after=expand["cursor"])["lineage"]
+    assert {(node["urn"], node["distance"]) for node in more["nodes"]} == {
+        (ds("b"), 1),
+        (job("publish"), 2),
+        (ds("d"), 2),
+    }
+    none = data(asked, u=[ds("a")], where={"jobTypes": ["DAG"]})["lineage"]
+    assert [node["urn"] for node in none["nodes"]] == [ds("a")]
+    assert "cursor" in refused(asked, u=[ds("a")], after="nonsense")["message"]
+    assert "another question" in refused(asked, u=[ds("b")], after=expand["cursor"])["message"]
+
+
+@pytest.mark.usefixtures("told")
+def test_the_map_between_two_instants(data: Ask) -> None:
+    times = '{from: "2025-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z"}'
+    fields = "{ difference { appeared { name } vanished { name } appearedEdges { type } vanishedEdges { type } } }"
+    found = data("query ($u: String) { lineage(urn: $u, between: " + times + ") " + fields + " }", u=ds("b"))
+    difference = found["lineage"]["difference"]
+    assert {node["name"] for node in difference["appeared"]} == {"raw", "load", "a", "build", "publish", "d"}
+    assert (difference["vanished"], difference["vanishedEdges"], len(difference["appearedEdges"])) == ([], [], 6)
+
+
+def test_column_lineage(database: Database, data: Ask) -> None:
+    tell(database, run("r1", "j", ["a"], ["b"], derived={"b": ["a"]}))
+    fields = "{ nodes { name distance } edges { source target ways { job ways whole masked } } truncated leftOut }"
+    asked = '{ columnLineage(dataset: {namespace: "db", name: "b"}, column: "id", direction: UPSTREAM) ' + fields + " }"
+    assert data(asked)["columnLineage"] == {
+        "nodes": [{"name": "b.id", "distance": 0}, {"name": "a.id", "distance": 1}],
+        "edges": [
+            {
+                "source": column_urn("db", "a", "id"),
+                "target": column_urn("db", "b", "id"),
+                "ways": [{"job": job("j"), "ways": ["DIRECT"], "whole": False, "masked": False}],
+            }
+        ],
+        "truncated": False,
+        "leftOut": 0,
+    }
 
 
 @pytest.mark.usefixtures("told")

@@ -2,14 +2,14 @@
 // datasets they are in.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: source, target
+// returns: source, target, firstSeen
 // example: headwater cypher read/column_sources --param urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
 MATCH (c:Column {urn: urn})
 CALL (c) {
-  MATCH (c)<-[:FEEDS]-(s:Column) RETURN s
+  MATCH (c)<-[e:FEEDS]-(s:Column) RETURN s, e.firstSeen AS firstSeen
   UNION
-  MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[:FEEDS]-(s:Column) RETURN s
+  MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[e:FEEDS]-(s:Column) RETURN s, e.firstSeen AS firstSeen
 }
-RETURN s.urn AS source, urn AS target
+RETURN s.urn AS source, urn AS target, firstSeen
 LIMIT $limit

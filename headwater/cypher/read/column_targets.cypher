@@ -2,14 +2,14 @@
 // whole they feed.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: source, target
+// returns: source, target, firstSeen
 // example: headwater cypher read/column_targets --param urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
 MATCH (c:Column {urn: urn})
 CALL (c) {
-  MATCH (c)-[:FEEDS]->(t:Column) RETURN t
+  MATCH (c)-[e:FEEDS]->(t:Column) RETURN t, e.firstSeen AS firstSeen
   UNION
-  MATCH (c)-[:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t
+  MATCH (c)-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t, e.firstSeen AS firstSeen
 }
-RETURN urn AS source, t.urn AS target
+RETURN urn AS source, t.urn AS target, firstSeen
 LIMIT $limit

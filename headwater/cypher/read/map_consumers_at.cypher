@@ -2,7 +2,7 @@
 // newest run of each that had succeeded.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: place, process
+// returns: place, process, firstSeen, lastSeen
 // example: headwater cypher read/map_consumers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
@@ -13,5 +13,5 @@ WITH *, COLLECT {
     RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS place, j.urn AS process
+RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
 LIMIT $limit

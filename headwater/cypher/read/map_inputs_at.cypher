@@ -1,7 +1,7 @@
 // One layer of a walk upstream over the map as it was at an instant: the datasets that these jobs read then.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: process, place
+// returns: process, place, firstSeen, lastSeen
 // example: headwater cypher read/map_inputs_at --param urns=job:spark:flights.clean --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})<-[e:FEEDS]-(d:Dataset)
@@ -12,5 +12,5 @@ WITH *, COLLECT {
     RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS process, d.urn AS place
+RETURN DISTINCT urn AS process, d.urn AS place, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
 LIMIT $limit

@@ -3,7 +3,7 @@
 // it comes from, told is true and the list is all).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: process, place, derived, told
+// returns: process, place, derived, told, firstSeen, lastSeen
 // example: headwater cypher read/map_outputs --param urns=job:spark:flights.clean
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
@@ -11,5 +11,5 @@ WHERE p.current
 RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
-  coalesce(p.explicit, false) AS told
+  coalesce(p.explicit, false) AS told, p.firstSeen AS firstSeen, p.lastSeen AS lastSeen
 LIMIT $limit

@@ -3,7 +3,7 @@
 // from, told is true and the list is all).
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: place, process, derived, told
+// returns: place, process, derived, told, firstSeen, lastSeen
 // example: headwater cypher read/map_producers --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
@@ -11,5 +11,5 @@ WHERE p.current
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
-  coalesce(p.explicit, false) AS told
+  coalesce(p.explicit, false) AS told, p.firstSeen AS firstSeen, p.lastSeen AS lastSeen
 LIMIT $limit

@@ -2,7 +2,7 @@
 // what each is known to come from.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: place, process, derived, told
+// returns: place, process, derived, told, firstSeen, lastSeen
 // example: headwater cypher read/map_producers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
@@ -17,5 +17,5 @@ WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.c
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
-  coalesce(p.explicit, false) AS told
+  coalesce(p.explicit, false) AS told, p.firstSeen AS firstSeen, p.lastSeen AS lastSeen
 LIMIT $limit

@@ -2,13 +2,13 @@
 // between.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: source, target
+// returns: source, target, firstSeen, lastSeen
 // example: headwater cypher read/map_sources --param urns=job:airflow:load
 UNWIND $urns AS urn
 CALL (urn) {
-  MATCH (n:Dataset {urn: urn})<-[e:FEEDS]-(o:Dataset) WHERE e.current RETURN o
+  MATCH (n:Dataset {urn: urn})<-[e:FEEDS]-(o:Dataset) WHERE e.current RETURN o, e
   UNION ALL
-  MATCH (n:Job {urn: urn})<-[e:FEEDS]-(o:Job) WHERE e.current RETURN o
+  MATCH (n:Job {urn: urn})<-[e:FEEDS]-(o:Job) WHERE e.current RETURN o, e
 }
-RETURN DISTINCT o.urn AS source, urn AS target
+RETURN DISTINCT o.urn AS source, urn AS target, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
 LIMIT $limit
