@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater.cypher.database import Database
+from headwater.cypher.lineage import lineage
 from headwater.cypher.replay import Input, Output, Plan, replay_plan
 from headwater.errors import NotFoundError, QueryError
 from headwater.schema.sight import Sight
@@ -208,6 +209,27 @@ def test_one_version_spoils_only_what_came_of_it(history: Database) -> None:
 def test_nothing_downstream(history: Database) -> None:
     plan = replay_plan(history, run_of("alone"))
     assert (shown(plan), plan.next, plan.answers) == ([["alone"]], [], [])
+
+
+def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: Database) -> None:
+    """Every run downstream once, after all that it waits for; of one job or of one dataset never two at a time."""
+    rows = history.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
+    for corrupt in (row["urn"] for row in rows):
+        plan = replay_plan(history, corrupt)
+        step = {rerun.run: number for number, entries in enumerate(plan.steps) for rerun in entries}
+        reached = lineage(history, corrupt, direction="DOWNSTREAM", depth=50).nodes
+        assert sum(len(entries) for entries in plan.steps) == len(step)
+        assert step.keys() == {node.urn for node in reached if node.urn.startswith("run:")}
+        assert set(plan.answers) == {node.urn for node in reached if node.urn.startswith("answer:")}
+        assert any(rerun.run == corrupt for rerun in plan.steps[0])
+        for entries in plan.steps:
+            for rerun in entries:
+                waits = {run for one in rerun.inputs for run in one.wait_for}
+                assert all(step[run] < step[rerun.run] or rerun.in_circle for run in waits)
+            alone = [rerun for rerun in entries if not rerun.in_circle]
+            written = [output.dataset for rerun in alone for output in rerun.outputs]
+            assert len(written) == len(set(written))
+            assert len({rerun.job for rerun in alone}) == len(alone)
 
 
 def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: Database) -> None:
