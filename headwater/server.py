@@ -33,6 +33,7 @@ from headwater.cypher.database import Database
 from headwater.cypher.warm import reads, warm
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.graphql.app import graphql_routes
+from headwater.graphql.persisted import Persisted, read_trusted
 from headwater.health import http as health
 from headwater.health import metrics
 from headwater.ingest import http as ingest
@@ -89,6 +90,7 @@ def create_app(settings: Settings) -> Starlette:
         warming.start()
         yield
         ended.set()
+        await anyio.to_thread.run_sync(warming.join, WARM_UP_SECONDS)
         await anyio.to_thread.run_sync(appender.close)
         own_spool.close()
         store.close()
@@ -107,7 +109,14 @@ def create_app(settings: Settings) -> Starlette:
         ),
         *health.routes(database, own_spool),
         *access.routes(guard.keys, guard.log),
-        *graphql_routes(database, submit, refused),
+        *graphql_routes(
+            database,
+            submit,
+            refused,
+            admit=guard.admit,
+            persisted=Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only),
+            cost_max=settings.query_cost_max,
+        ),
         *rest_routes(
             lambda request: database.seen_by(principal_of(request).sight), submit, Recall(settings.spool_path)
         ),
@@ -146,9 +155,13 @@ class OwnPagesOnly:
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
             fault = self._fault(headers.get(b"host", ""), headers.get(b"origin", ""))
+            if fault and scope["type"] == "websocket":
+                # Before it is accepted: answered with 403.
+                await send({"type": "websocket.close", "reason": fault})
+                return
             if fault:
                 await problem(ForeignPageError(fault, mend=_FOREIGN_MEND))(scope, receive, send)
                 return

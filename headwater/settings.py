@@ -65,6 +65,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     silent_seconds: int = 86_400
     # An event that says it happened this much after it was received is counted as one from the future.
     future_seconds: int = 60
+    # The most values that the answer to a GraphQL query may hold.
+    query_cost_max: int = 100_000
+    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/graphql.md).
+    persisted_queries: str = ""
+    # Answer only those.
+    persisted_only: bool = False
     log_level: str = "info"
 
     def __repr__(self) -> str:
@@ -103,6 +109,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def naming_path(self) -> Path | None:
         return Path(self.naming_file).expanduser() if self.naming_file else None
 
+    @property
+    def persisted_path(self) -> Path | None:
+        return Path(self.persisted_queries).expanduser() if self.persisted_queries else None
+
     def password(self) -> str:
         """The password of Neo4j. Raises SettingsError when its file cannot be read."""
         if not self.neo4j_password_file:
@@ -140,7 +150,7 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
 def _refuse_unsafe(settings: Settings) -> None:
     if settings.require_keys and settings.allow_anonymous:
         raise SettingsError("HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS contradict each other")
-    for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max"):
+    for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max", "query_cost_max"):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
     if 0 < len(settings.redaction_key) < REDACTION_KEY_CHARACTERS_MIN:

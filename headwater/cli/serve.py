@@ -6,7 +6,7 @@ import signal
 import threading
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from headwater.cli.options import Home, connect, settings_of
 if TYPE_CHECKING:
     from headwater.settings import Settings
 
+# The largest message of a subscriber; and one that does not answer a ping for so long is gone.
+WEBSOCKET_BYTES_MAX = 262_144
+PING_SECONDS = 20.0
 Port = Annotated[int | None, typer.Option(help="Port of the API; 0 takes a free one.  [default: 8000]")]
 BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")]
 
@@ -40,15 +43,24 @@ def serve(
 
     from headwater.server import create_app
 
-    uvicorn.run(
-        create_app(settings),
-        host=settings.host,
-        port=settings.port,
-        log_level=settings.log_level.lower(),
-        access_log=settings.log_level.lower() == "debug",
-        timeout_graceful_shutdown=3,
-        server_header=False,
-    )
+    uvicorn.run(create_app(settings), **listening(settings))
+
+
+def listening(settings: Settings) -> dict[str, Any]:
+    """How the API listens, for uvicorn."""
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": settings.log_level.lower(),
+        "access_log": settings.log_level.lower() == "debug",
+        "timeout_graceful_shutdown": 3,
+        "server_header": False,
+        "ws": "websockets-sansio",
+        "ws_max_size": WEBSOCKET_BYTES_MAX,
+        "ws_ping_interval": PING_SECONDS,
+        "ws_ping_timeout": PING_SECONDS,
+        "ws_per_message_deflate": False,
+    }
 
 
 def worker(home: Home = None) -> None:

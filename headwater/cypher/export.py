@@ -25,7 +25,7 @@ NODES_PER_PAGE = 2_000
 SOURCES_PER_PAGE = 500
 PAGE_SECONDS_MAX = 60.0
 # What the clock said of a run, not its events.
-_OF_THE_CLOCK = ("heardAt", "silent")
+_OF_THE_CLOCK = ("changedAt", "heardAt", "silent")
 
 
 class Counts(NamedTuple):

@@ -1,4 +1,5 @@
-"""GraphQL over HTTP: POST with JSON, and in a browser the page to try it on.
+"""GraphQL over HTTP: POST with JSON, and in a browser the page to try it on; subscriptions go over WebSocket
+(`headwater.graphql.sockets`).
 
 A request is bounded in bytes and in time; one that outlives its time gets an error with code TIMEOUT and leaves
 nothing waiting. Queries go by POST with `application/json` only, which no other site's page can send without asking.
@@ -15,7 +16,6 @@ import threading
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.resources import as_file, files
-from types import NoneType
 from typing import Any
 
 import anyio
@@ -23,7 +23,7 @@ from cross_web import AsyncHTTPRequestAdapter
 from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -32,12 +32,16 @@ from strawberry.http.base import BaseRequestProtocol
 from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
+from headwater.access.principal import ANYBODY, Principal
 from headwater.cypher.database import Database
-from headwater.graphql.context import Context, Submit
-from headwater.graphql.schema import make_schema
+from headwater.graphql.context import Context, Submit, Told
+from headwater.graphql.limits import COST_MAX
+from headwater.graphql.news import News
+from headwater.graphql.persisted import Persisted, PersistedQueryError
+from headwater.graphql.requests import BODY_BYTES_MAX, REQUEST_SECONDS_MAX, fault, read
+from headwater.graphql.schema import Schema, make_schema
+from headwater.graphql.sockets import Room, Sockets
 
-BODY_BYTES_MAX = 65_536
-REQUEST_SECONDS_MAX = 10.0
 PATH = "/graphql"
 
 _POLICY = "; ".join(
@@ -59,41 +63,46 @@ _PAGE_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
-# What a request holds; each may be null or absent, but for the query.
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "query": str,
-    "variables": (dict, NoneType),
-    "operationName": (str, NoneType),
-    "extensions": (dict, NoneType),
-}
 
 
 class GraphQLApp(GraphQL[Context, None]):
     """The endpoint. One instance serves every request; each request gets a `Context` of its own."""
 
-    def __init__(self, database: Database, submit: Submit, refused: Callable[[str, str, str], None]) -> None:
-        super().__init__(make_schema(), allow_queries_via_get=False, subscription_protocols=())
-        self._database = database
-        self._submit = submit
-        self._refused = refused
+    def __init__(self, schema: Schema, persisted: Persisted, context: Callable[[Principal], Context]) -> None:
+        super().__init__(schema, allow_queries_via_get=False, subscription_protocols=())
+        self._persisted = persisted
+        self._context = context
         self._page = files("headwater").joinpath("ui/static/graphiql.html").read_text(encoding="utf-8")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise ValueError("GraphQL is served over HTTP only")
         body = await _read_body(receive)
         if body is None:
             await _problem(f"the body is over {BODY_BYTES_MAX} bytes", 413)(scope, receive, send)
             return
-        fault = _fault(body) if scope["method"] == "POST" else ""
-        if fault:
-            await _problem(fault, 400)(scope, receive, send)
-            return
+        if scope["method"] == "POST":
+            try:
+                body = self._asked(body, principal_of(Request(scope)))
+            except ValueError as error:
+                await _problem(str(error), 400)(scope, receive, send)
+                return
+            except PersistedQueryError as error:
+                # Clients that ask by hash expect the answer to be one of GraphQL.
+                status = 400 if error.code == "BAD_REQUEST" else 200
+                await _problem(error.message, status, error.code, error.mend)(scope, receive, send)
+                return
         await super().__call__(scope, _replay(body), send)
 
+    def _asked(self, body: bytes, who: Principal) -> bytes:
+        """The request with the query that it asks. Raises ValueError and PersistedQueryError."""
+        request = read(body)
+        wrong = fault(request)
+        if wrong:
+            raise ValueError(wrong)
+        query = self._persisted.query(request, keep=bool(who.scopes))
+        return body if query == request.get("query") else json.dumps({**request, "query": query}).encode()
+
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:  # noqa: ARG002
-        who = principal_of(request)
-        return Context(self._database, self._submit, who, partial(self._refused, who.name))
+        return self._context(principal_of(request))
 
     def should_render_graphql_ide(self, request: BaseRequestProtocol) -> bool:
         return request.method == "GET" and "text/html" in request.headers.get("accept", "")
@@ -141,16 +150,36 @@ def _own_loop() -> asyncio.AbstractEventLoop:
 
 
 def graphql_routes(
-    database: Database, submit: Submit, refused: Callable[[str, str, str], None] = lambda *_: None
+    database: Database,
+    submit: Submit,
+    refused: Callable[[str, str, str], None] = lambda *_: None,
+    *,
+    admit: Callable[[str], Principal] = lambda _: ANYBODY,
+    persisted: Persisted | None = None,
+    cost_max: int = COST_MAX,
 ) -> list[BaseRoute]:
-    """The endpoint at /graphql (with or without a slash) and the files of its page at /static.
+    """The endpoint at /graphql (with or without a slash), over HTTP and WebSocket, and the files of its page at
+    /static.
 
-    `submit` returns once its events are safe on disk; `refused` hears who was not let ask which field, and why.
+    `submit` returns once its events are safe on disk; `refused` hears who was not let ask which field, and why; `admit`
+    tells who sends an Authorization header, or raises UnauthorizedError. Raises SettingsError for a trusted query that
+    could not be answered.
     """
-    app = GraphQLApp(database, submit, refused)
+    schema = make_schema(cost_max)
+    persisted = persisted or Persisted()
+    persisted.judge(schema._schema, cost_max)
+
+    def context(who: Principal, told: Told | None = None) -> Context:
+        return Context(database, submit, who, partial(refused, who.name), told)
+
+    app = GraphQLApp(schema, persisted, context)
+    sockets = Sockets(Room(schema, News(database), persisted, admit, refused, context, _own_loop))
     with as_file(files("headwater").joinpath("ui/static")) as static:
         assets = StaticFiles(directory=static)
-    return [Route(PATH, app), Route(f"{PATH}/", app), Mount("/static", assets)]
+    listed: list[BaseRoute] = [Mount("/static", assets)]
+    for path in (PATH, f"{PATH}/"):
+        listed += [Route(path, app), WebSocketRoute(path, sockets)]
+    return listed
 
 
 async def _read_body(receive: Receive) -> bytes | None:
@@ -175,22 +204,6 @@ def _replay(body: bytes) -> Receive:
     return receive
 
 
-def _fault(body: bytes) -> str:
-    """What is wrong with a request before anything looks into it; "" when nothing is."""
-    try:
-        request = json.loads(body)
-        # JSON may spell half of a surrogate pair, which is no text and which nothing behind here can store.
-        json.dumps(request, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "a text holds half a character (a lone surrogate)"
-    except (ValueError, RecursionError):
-        return "the body is not JSON"
-    if not isinstance(request, dict):
-        return "the body is not a JSON object with a query"
-    wrong = [name for name, kind in _FIELDS.items() if not isinstance(request.get(name), kind)]
-    return f"{wrong[0]} is not what it should be" if wrong else ""
-
-
-def _problem(message: str, status: int) -> Response:
-    error = {"message": message, "extensions": {"code": "BAD_REQUEST"}}
+def _problem(message: str, status: int, code: str = "BAD_REQUEST", mend: str = "") -> Response:
+    error = {"message": message, "extensions": {"code": code, **({"mend": mend} if mend else {})}}
     return JSONResponse({"errors": [error]}, status_code=status)

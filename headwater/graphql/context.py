@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -26,6 +27,7 @@ from headwater.cypher.freshness import Freshness, freshness
 from headwater.cypher.nodes import read_nodes
 from headwater.cypher.quality import Quality, quality
 from headwater.cypher.visible import visible
+from headwater.graphql.news import News
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,15 +42,36 @@ LINKS_MAX = 1_000
 _threads = anyio.CapacityLimiter(THREADS_MAX)
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a subscription is given besides: where it hears of news, and how it says that it waits for some (False) or
+    works on one (True), which may take only so long."""
+
+    news: News
+    works: Callable[[bool], None]
+
+
 class Context:
     """One request."""
 
-    def __init__(self, database: Database, submit: Submit, principal: Principal, refused: Refused) -> None:
-        """`refused` hears of what the principal may not ask: the field and why."""
+    def __init__(
+        self,
+        database: Database,
+        submit: Submit,
+        principal: Principal,
+        refused: Refused,
+        told: Told | None = None,
+    ) -> None:
+        """`refused` hears of what the principal may not ask: the field and why. `told` is there for a subscription."""
         self.database = database.seen_by(principal.sight)
         self.principal = principal
         self.refused = refused
+        self.told = told
         self._submit = submit
+        self.forget()
+
+    def forget(self) -> None:
+        """Make the loaders anew: what they have read may have changed since."""
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)

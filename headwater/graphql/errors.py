@@ -3,6 +3,10 @@
 | extensions.code | meaning |
 |---|---|
 | BAD_REQUEST | the question is wrong: syntax, an argument, a limit; asking again will not help |
+| TOO_COSTLY | the answer may hold more values than are allowed: `cost` and `limit` say how many |
+| TOO_SLOW | a subscriber does not take what it asked for |
+| PERSISTED_QUERY_NOT_FOUND | nobody has sent the query of that hash yet; send it with its text |
+| PERSISTED_QUERY_ONLY | this Headwater answers only the queries that its operator has registered |
 | FORBIDDEN | the key is not for this field, or not for this namespace |
 | NOT_FOUND | the start of a walk is not in the graph |
 | UNAVAILABLE | Neo4j or the spool cannot answer now; asking again may help |
@@ -15,9 +19,13 @@ from __future__ import annotations
 import logging
 
 from graphql import GraphQLError
+from strawberry.exceptions import MissingQueryError
 from strawberry.extensions import MaskErrors
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 
 from headwater.errors import HeadwaterError, NotFoundError, SpoolFullError, UnavailableError
+from headwater.graphql.news import TooSlowError
+from headwater.graphql.persisted import PersistedQueryError
 
 _log = logging.getLogger("headwater.graphql")
 
@@ -29,6 +37,10 @@ def coded(error: GraphQLError) -> GraphQLError:
         cause = cause.original_error
     if isinstance(cause, HeadwaterError):
         return _remade(error, cause.message, {"code": code_of(cause), "mend": cause.mend})
+    if isinstance(cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError):
+        return _remade(error, error.message, {"code": "BAD_REQUEST"})
+    if isinstance(cause, RecursionError) and error.path is None:
+        return _remade(error, "the query is nested too deep", {"code": "BAD_REQUEST"})
     if cause is None or isinstance(cause, GraphQLError):
         return _remade(error, error.message, {"code": "BAD_REQUEST", **(error.extensions or {})})
     _log.error("a resolver failed at %s", error.path, exc_info=cause)
@@ -38,6 +50,10 @@ def coded(error: GraphQLError) -> GraphQLError:
 def code_of(error: HeadwaterError) -> str:
     if isinstance(error, NotFoundError):
         return "NOT_FOUND"
+    if isinstance(error, PersistedQueryError):
+        return error.code
+    if isinstance(error, TooSlowError):
+        return "TOO_SLOW"
     if error.status in (401, 403):
         return "FORBIDDEN"
     return "UNAVAILABLE" if isinstance(error, UnavailableError | SpoolFullError) else "BAD_REQUEST"

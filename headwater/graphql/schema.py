@@ -1,24 +1,22 @@
 """The schema put together, with its limits. `headwater.graphql.schema.sdl()` is what docs/schema.graphql holds.
 
-Limits are on what a query may ask (depth, tokens, aliases); how far a walk goes is bounded by `headwater.cypher`.
+Limits are on what a query may ask (`headwater.graphql.limits`); how far a walk goes is bounded by `headwater.cypher`.
 """
 
 from __future__ import annotations
 
 import strawberry
-from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
 from strawberry.schema.config import StrawberryConfig
 
 from headwater.graphql.errors import CodeErrors
-from headwater.graphql.judge import judged
+from headwater.graphql.judge import Subscribed, judged
+from headwater.graphql.limits import COST_MAX, limits
 from headwater.graphql.mutations import Mutation
 from headwater.graphql.queries import Query
 from headwater.graphql.scalars import SCALARS
+from headwater.graphql.subscriptions import Subscription
 
-_QUERY, _MUTATION = judged(Query), judged(Mutation)
-DEPTH_MAX = 15
-TOKENS_MAX = 4_000
-ALIASES_MAX = 30
+_QUERY, _MUTATION, _SUBSCRIPTION = judged(Query), judged(Mutation), judged(Subscription)
 
 
 class Schema(strawberry.Schema):
@@ -28,17 +26,14 @@ class Schema(strawberry.Schema):
         pass
 
 
-def make_schema() -> Schema:
+def make_schema(cost_max: int = COST_MAX) -> Schema:
+    """The schema; a query whose answer may hold more than `cost_max` values is refused."""
     return Schema(
         query=_QUERY,
         mutation=_MUTATION,
+        subscription=_SUBSCRIPTION,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=False),
-        extensions=[
-            lambda: MaxTokensLimiter(max_token_count=TOKENS_MAX),
-            lambda: MaxAliasesLimiter(max_alias_count=ALIASES_MAX),
-            lambda: QueryDepthLimiter(max_depth=DEPTH_MAX),
-            CodeErrors,
-        ],
+        extensions=[limits(cost_max), Subscribed, CodeErrors],
     )
 
 

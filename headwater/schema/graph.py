@@ -18,7 +18,8 @@ Nodes (every one has `urn`; those made from facts have them as JSON in `facts`, 
 | | error, extractionErrors, engine, version, triggeredBy, nominalStart, nominalEnd, externalQueryId, tags, |
 | | testsPassed, testsFailed, failedTests, slot (the job and nominal time), attempt (which one of its slot), |
 | | retried, readerOf, writerOf (the job whose inputs or outputs it tells, when it succeeded), |
-| | heardAt (received, not sent), silent (abandoned because nothing was heard of it) |
+| | heardAt (received, not sent), silent (abandoned because nothing was heard of it), |
+| | changedAt (when this was last written, by Neo4j's clock) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
 | Artifact | namespace, name, dataset (urn), run (urn), runId, startedAt, createdAt, complete, status, |
 | | rowCount, bytes, fileCount, type, storagePath, schema, schemaHash, drift (what its schema changed), |

@@ -15,9 +15,14 @@ from starlette.testclient import TestClient
 from headwater.access.guard import Guard
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
+from headwater.access.principal import Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
+from headwater.graphql import news
 from headwater.graphql.app import graphql_routes
+from headwater.settings import Settings
+from tests.conftest import Neo4jServer
+from tests.graphql import subscribers
 from tests.stories import tell
 
 Ask = Callable[..., dict[str, Any]]
@@ -84,3 +89,53 @@ def refused(ask: Ask) -> Ask:
         return error
 
     return asked
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """News comes ten times a second."""
+    monkeypatch.setattr(news, "POLL_SECONDS", 0.1)
+
+
+@pytest.fixture(scope="module")
+def serve(
+    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[subscribers.Serve]:
+    """Starts servers; all end with the module."""
+    del database
+    running: list[subscribers.Served] = []
+    tmp_path = tmp_path_factory.mktemp("home")
+    store = AccessStore(tmp_path / "access.db")
+    Keys(store).create("first", [Scope.READ])
+
+    def start(**settings: Any) -> subscribers.Served:
+        served = subscribers.Served(
+            Settings(
+                home=str(tmp_path),
+                port=0,
+                neo4j_uri=neo4j_server.uri,
+                neo4j_user=neo4j_server.user,
+                neo4j_password=neo4j_server.password,
+                log_level="warning",
+                **settings,
+            ),
+            Keys(store),
+        )
+        served.start()
+        running.append(served)
+        return served
+
+    yield start
+    for served in running:
+        served.stop()
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def open_to_all(serve: subscribers.Serve) -> subscribers.Served:
+    return serve()
+
+
+@pytest.fixture(scope="module")
+def keyed(serve: subscribers.Serve) -> subscribers.Served:
+    return serve(require_keys=True)

@@ -19,7 +19,8 @@ WHERE r.status IN ['RUNNING', 'ABANDONED']
 WITH r, CASE
   WHEN r.silent OR EXISTS { (r)-[:PART_OF]->{1,8}(a:PipelineRun) WHERE a.lastEnd >= coalesce(r.lastSeen, a.lastEnd) } THEN 'ABANDONED'
   ELSE 'RUNNING' END AS status
-SET r.status = status
+SET r.changedAt = CASE WHEN r.status = status THEN r.changedAt ELSE datetime.realtime() END,
+    r.status = status
 WITH r, status
 MATCH (r)-[:PRODUCED]->(a:Artifact)
 WHERE NOT a.complete

@@ -8,7 +8,7 @@ CALL () {
   MATCH (r:PipelineRun)
   WHERE r.status = 'RUNNING' AND r.heardAt < $before
   WITH r LIMIT $limit
-  SET r.status = 'ABANDONED', r.silent = true
+  SET r.status = 'ABANDONED', r.silent = true, r.changedAt = datetime.realtime()
   FOREACH (a IN [(r)-[:PRODUCED]->(made:Artifact) WHERE NOT made.complete | made] | SET a.status = 'ABANDONED')
   RETURN count(r) AS abandoned
 }

@@ -5,7 +5,7 @@
 // example: run by the worker
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.run})
-SET r.attempt = row.attempt, r.retried = row.retried
+SET r.attempt = row.attempt, r.retried = row.retried, r.changedAt = datetime.realtime()
 WITH r, row
 CALL (r) {
   MATCH (r)-[old:RETRY_OF]->(:PipelineRun)

@@ -1,0 +1,6 @@
+// What the time is by the clock of Neo4j.
+// access: read
+// params: none
+// returns: now
+// example: run for subscriptions
+RETURN datetime.realtime() AS now

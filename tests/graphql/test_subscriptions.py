@@ -1,0 +1,133 @@
+"""What subscribers are told, from a real graph over a real socket, and what they are not."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.graphql import news
+from tests.graphql.subscribers import (
+    EVENTS,
+    Served,
+    heard,
+    is_quiet,
+    send,
+    subscribe,
+    told,
+    working,
+)
+from tests.stories import answer, run, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
+
+Patch = pytest.MonkeyPatch
+
+
+def test_runs_are_told_as_they_are_by_then(open_to_all: Served, database: Database) -> None:
+    tell(database, run("before", "load", [], ["a"]))
+    with open_to_all.begun() as client:
+        subscribe(client)
+        begun = run("r1", "load", [], ["a"])[:1]
+        tell(database, begun)
+        assert told(client, 1) == [{"runId": "r1", "status": "RUNNING"}]
+        tell(database, run("r1", "load", [], ["a"]))
+        assert told(client, 1) == [{"runId": "r1", "status": "COMPLETE"}]
+        # Nothing that is known already is told again, nor what changes nothing.
+        tell(database, run("r1", "load", [], ["a"]), answer("report", "a"))
+        assert is_quiet(client)
+        # Many in one transaction are told each.
+        tell(database, *(run(f"m{n:02d}", "load", [], ["a"]) for n in range(30)))
+        assert told(client, 30) == [{"runId": f"m{n:02d}", "status": "COMPLETE"} for n in range(30)]
+        # What the end of another run does to one is told too.
+        tell(database, run("child", "load", [], ["a"], parent="dag")[:1])
+        assert {row["runId"] for row in told(client, 2)} == {"child", "dag"}
+        tell(database, run("dag", "dag", minute=5))
+        assert {"runId": "child", "status": "ABANDONED"} in told(client, 2)
+        send(client, type="complete", id="1")
+        tell(database, run("after", "load", [], ["a"]))
+        assert is_quiet(client)
+
+
+def test_filters(open_to_all: Served, database: Database) -> None:
+    with open_to_all.begun() as client:
+        subscribe(client, id="p", p="load")
+        subscribe(client, id="s", s="FAIL")
+        subscribe(client, id="n", n="nowhere")
+        subscribe(client, "subscription { failures { runId error downstream { datasets { name } } } }", id="f")
+        tell(
+            database,
+            run("ok", "load", [], ["a"]),
+            run("bad", "build", ["a"], ["b"], minute=3, status="FAIL", error="disk full"),
+        )
+        messages = [heard(client) for _ in range(3)]
+        assert sorted(((message["id"], message["payload"]["data"]) for message in messages), key=str) == [
+            ("f", {"failures": {"runId": "bad", "error": "disk full", "downstream": {"datasets": [{"name": "b"}]}}}),
+            ("p", {"runEvents": {"runId": "ok", "status": "COMPLETE"}}),
+            ("s", {"runEvents": {"runId": "bad", "status": "FAIL"}}),
+        ]
+        # More is told of the failed run: it changed, but did not fail anew.
+        tell(database, run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"))
+        assert heard(client)["id"] == "s"
+        assert is_quiet(client)
+
+
+def test_what_is_told_is_read_afresh(open_to_all: Served, database: Database) -> None:
+    with open_to_all.begun() as client:
+        subscribe(client, "subscription { runEvents { runId inputs { name description } } }")
+        tell(database, run("r", "load", ["a"], []))
+        assert told(client, 1)[0]["inputs"] == [{"name": "a", "description": None}]
+        tell(database, run("r", "load", ["a", "b"], []))
+        assert [row["name"] for row in told(client, 1)[0]["inputs"]] == ["a", "b"]
+
+
+def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Database) -> None:
+    everything, other = keyed.begun(keyed.key("all")), keyed.begun(keyed.key("other", "team-*"))
+    query = "subscription { runEvents { runId inputs { name } children { runId } } }"
+    with everything, other:
+        for client in (everything, other):
+            subscribe(client, query, id="r")
+            subscribe(client, query.replace("runEvents", "failures"), id="f")
+        subscribe(other, EVENTS, id="n", n="etl")
+        theirs = run("theirs", "secret", ["hidden"], [], status="FAIL")
+        ours = json.loads(json.dumps(run("ours", "mine", ["hidden"], [])).replace('"etl"', '"team-a"'))
+        tell(database, theirs, ours)
+        assert [row["runId"] for row in told(everything, 3)] == ["ours", "theirs", "theirs"]
+        (seen,) = told(other, 1)
+        assert (seen["runId"], seen["inputs"], seen["children"]) == ("ours", seen["inputs"], [])
+        assert "hidden" not in json.dumps(seen)
+        assert is_quiet(other)
+
+
+def test_a_subscriber_that_is_far_behind_is_told(open_to_all: Served, database: Database, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(news, "WAITING_MAX", 5)
+    with open_to_all.begun() as client:
+        subscribe(client)
+        tell(database, *(run(f"r{n:02d}", "load") for n in range(60)))
+        messages = [heard(client)]
+        while messages[-1]["type"] != "complete":
+            messages.append(heard(client))
+        assert messages[-2]["payload"]["errors"][0]["extensions"]["code"] == "TOO_SLOW"
+
+
+def test_nobody_asks_while_nobody_listens(open_to_all: Served) -> None:
+    time.sleep(0.5)
+    assert working() == []
+    with open_to_all.begun() as client:
+        subscribe(client, id="1")
+        subscribe(client, id="2")
+        assert sorted(working()) == ["News._poll", "_stream", "_stream"]
+    time.sleep(0.5)
+    assert working() == []
+
+
+def test_subscriptions_are_not_for_http(open_to_all: Served) -> None:
+    body = json.dumps({"query": EVENTS}).encode()
+    url = f"http://127.0.0.1:{open_to_all.port}/graphql"
+    asked = urllib.request.Request(url, body, {"content-type": "application/json"})
+    with urllib.request.urlopen(asked) as answered:
+        (error,) = json.load(answered)["errors"]
+    assert (error["extensions"]["code"], "WebSocket" in error["message"]) == ("BAD_REQUEST", True)
