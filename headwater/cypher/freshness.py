@@ -6,9 +6,10 @@ through that version's own history: the run that made it, the versions that this
 which are the datasets that nothing is known to have gone into. Of each source the newest data counts that really got
 here, and the dataset is as fresh as the oldest of them.
 
-When the data of a source was made is not always told: nobody registered a capture of it, or it was captured again
-since the run read it. Then it is only known to be no newer than that run's start (`exact` is false): that can show that
-it is stale, never that it is fresh.
+When the data of a source was made is told by who registers a capture of it, and by the `lastUpdated` of
+dataQualityMetrics, on the dataset or by a run that read it; the newest of these up to the start of the run that read it
+counts. Where none is told, or only ones since then, its data is only known to be no newer than that start (`exact` is
+false): that can show that it is stale, never that it is fresh.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from headwater.cypher.database import Database, Row
-from headwater.cypher.nodes import read_nodes
+from headwater.cypher.nodes import read_nodes, read_registers
 from headwater.cypher.stubs import HIDDEN
 from headwater.cypher.visible import visible
 from headwater.cypher.walk import HISTORY_UP, Bounds, Walk, explore
+from headwater.errors import EventError
+from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.facets.dataset import DataQualityMetrics
+from headwater.schema.facets.kinds import salvage
 
 FRESH, STALE, UNKNOWN = "FRESH", "STALE", "UNKNOWN"
 # Why a freshness is not told whole, beside the bounds of a walk: part of what lies upstream may not be seen.
@@ -31,6 +36,8 @@ HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
 ROWS_MAX = 100_000
+# Of one source so many of the newest runs that tell when it was updated are heard.
+UPDATES_MAX = 100
 WALK_SECONDS_MAX = 5.0
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _PROCESSES = ("run:", HIDDEN)
@@ -81,13 +88,16 @@ class Verdict:
 
 def freshness(database: Database, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX) -> dict[str, Freshness]:
     """How fresh each of these datasets is; without those that are not in the graph or may not be seen."""
-    rows_of = database.read("read/newest_data", urns=visible(database, urns))
-    newest = {row["urn"]: _newest(row) for row in rows_of}
+    known = database.read("read/newest_data", urns=visible(database, urns))
+    updates = _updates(database, [row["source"] for row in known if row["source"] is not None])
+    newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     starts = {urn: [version] for urn, (_, version) in newest.items() if version is not None}
     walks = explore(database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX)
     reached = (urn for walk in walks.values() for urn in walk.nodes if not urn.startswith(HIDDEN))
     rows = read_nodes(database, dict.fromkeys(reached))
+    for urn, times in _updates(database, [urn for urn in rows if urn.startswith("source:")]).items():
+        rows[urn]["updates"] = times
     found: dict[str, Freshness] = {}
     for urn, (made, version) in newest.items():
         if version is None:
@@ -119,13 +129,36 @@ def judge(found: Freshness, *, within: timedelta, now: datetime) -> Verdict:
     return Verdict(FRESH, [], "everything upstream is fresh")
 
 
-def _newest(row: Row) -> tuple[datetime | None, str | None]:
+def _newest(row: Row, updates: list[datetime]) -> tuple[datetime | None, str | None]:
     """When the newest data of a dataset was made, and which version or capture it is. What was dropped has none."""
-    known = [one for one in (row["made"], row["captured"]) if one is not None]
-    best = max(known, key=lambda one: (one["at"] or _NEVER, one["urn"]), default=None)
-    if best is None or (row["dropped"] is not None and (best["at"] or _NEVER) <= row["dropped"]):
+    made = row["made"]
+    newest = (made["at"], made["urn"]) if made else max(((at, row["source"]) for at in updates), default=None)
+    if newest is None or (row["dropped"] is not None and newest[0] <= row["dropped"]):
         return None, None
-    return (best["at"], best["urn"]) if best["at"] is not None else (None, None)
+    return newest
+
+
+def _updates(database: Database, sources: list[str]) -> dict[str, list[datetime]]:
+    """When each of these sources is told to have been captured or updated, by its urn."""
+    if not sources:
+        return {}
+    rows = database.read("read/updates_of_sources", urns=sources, sees=database.sight.regexes, limit=UPDATES_MAX)
+    registers = read_registers(database, [row["dataset"] for row in rows])
+    found: dict[str, list[datetime]] = {}
+    for row in rows:
+        _, _, facet = registers.get(row["dataset"], {}).get("dataQualityMetrics") or (0, 0, "")
+        told = [_last_updated(text) for text in (facet, *row["metrics"])]
+        found[row["urn"]] = [at for at in (row["captured"], *told) if at is not None]
+    return found
+
+
+def _last_updated(metrics: str) -> datetime | None:
+    """The `lastUpdated` of a dataQualityMetrics facet; None when it tells none."""
+    facet = salvage(DataQualityMetrics, metrics) if metrics else None
+    try:
+        return datetime_of(instant_of(facet.last_updated)) if facet and facet.last_updated else None
+    except EventError:
+        return None
 
 
 @dataclass
@@ -190,10 +223,8 @@ def _made(row: Row, is_whole: bool, read_at: datetime | None) -> tuple[datetime 
     """When the data of a version or capture was made, and whether that is told."""
     if row["urn"].startswith("artifact:"):
         return row.get("createdAt"), is_whole and row.get("createdAt") is not None
-    captured = row.get("capturedAt")
-    if captured is None or (read_at is not None and captured > read_at):
-        return read_at, False
-    return captured, True
+    there = [at for at in row.get("updates", ()) if read_at is None or at <= read_at]
+    return (max(there), True) if there else (read_at, False)
 
 
 def _best(made: list[tuple[datetime | None, bool]]) -> tuple[datetime | None, bool]:

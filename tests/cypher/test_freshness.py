@@ -16,7 +16,7 @@ from headwater.schema import native
 from headwater.schema.durations import parse_duration
 from headwater.schema.sight import Sight
 from tests.canonical import empty
-from tests.scenes import dataset_event
+from tests.scenes import dataset, dataset_event, run_event
 from tests.stories import Event, at, ds, run, tell, version
 
 NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
@@ -35,6 +35,17 @@ def from_the_web(events: list[Event]) -> list[Event]:
     for event in events:
         event["inputs"][0]["namespace"] = "web"
     return events
+
+
+def updated(minute: int) -> Event:
+    return {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": at(minute)}}
+
+
+def updating_run(run_id: str, minute: int, source: str, output: str, at_minute: int | None = None) -> Event:
+    usage = None if at_minute is None else updated(at_minute)
+    return run_event(
+        run_id, minute=minute, job=run_id, inputs=[dataset(source, usage=usage, side="input")], outputs=[output]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +81,15 @@ def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
         [dataset_event("named", 110)],
         run("d-1", "d", [], ["dropped"], minute=10),
         [dataset_event("dropped", 50, {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})],
+        # When it was updated is told by the dataset itself, and by each run that read it.
+        [dataset_event("itself", 40, updated(35)), updating_run("i-1", 80, "itself", "from_itself")],
+        [updating_run("r-1", 80, "reader", "by_1", 70), updating_run("r-2", 100, "reader", "by_2", 95)],
+        [updating_run("n-1", 80, "nonsense", "by_n")],
+        [dataset_event("nonsense", 40, {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": "soon"}})],
+        # Read before anything made it; that somebody registers it then is no reason to forget what it is made from.
+        run("early-1", "early", ["late"], ["early"], minute=5),
+        run("late-1", "late", ["quick"], ["late"], minute=103),
+        captured("late", 110),
         # From another namespace.
         from_the_web(run("w-1", "w", ["page", "quick"], ["visits"], minute=112)),
     )
@@ -102,6 +122,15 @@ def verdict(database: Database, name: str, minutes: int) -> Verdict:
         ("again", 100, [source("again", 100)]),
         ("grown", 106, [source("quick", 100), source("grown", 106)]),
         ("c", 111, [source("p", 1)]),
+        ("itself", 35, [source("itself", 35)]),
+        ("from_itself", 80, [source("itself", 35)]),
+        ("reader", 95, [source("reader", 95)]),
+        # What r-2 read was updated since r-1 did.
+        ("by_1", 80, [source("reader", 70)]),
+        ("by_2", 100, [source("reader", 95)]),
+        ("late", 104, [source("quick", 100)]),
+        ("early", 6, [source("late", 5, False)]),
+        ("by_n", 80, [source("nonsense", 80, False)]),
         ("failed", None, []),
         ("named", None, []),
         ("bare", None, []),

@@ -1,8 +1,8 @@
-// The newest data of some datasets: the newest complete version made, what is known of a capture, and
-// when they were dropped, if they were. Read backwards from the index, as in versions_at.
+// The newest data of some datasets: the newest complete version made, the source that it is where it is one, and when
+// they were dropped, if they were. Read backwards from the index, as in versions_at.
 // access: read
 // params: $urns LIST<STRING>
-// returns: urn, made, captured, dropped
+// returns: urn, made, source, dropped
 // example: headwater cypher read/newest_data --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
@@ -13,5 +13,5 @@ RETURN urn, COLLECT {
   RETURN {urn: a.urn, at: a.createdAt} ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
 }[0] AS made, COLLECT {
   MATCH (s:Source)-[:VERSION_OF]->(d)
-  RETURN {urn: s.urn, at: s.capturedAt} ORDER BY s.urn LIMIT 1
-}[0] AS captured, d.droppedAt AS dropped
+  RETURN s.urn ORDER BY s.urn LIMIT 1
+}[0] AS source, d.droppedAt AS dropped
