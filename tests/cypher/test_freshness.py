@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from neo4j import Driver
 
 from headwater.cypher import freshness as module
@@ -217,6 +219,26 @@ def test_a_dataset_without_sources_is_judged_by_itself() -> None:
 def test_old_data_of_fresh_sources_is_stale_itself() -> None:
     ahead = Freshness(ds("x"), moment(10), version("x", "r"), [source("s", 119)])
     assert judge(ahead, within=timedelta(minutes=60), now=NOW).named == [source("x", 10)]
+
+
+MINUTES = st.integers(0, 120)
+SOURCES = st.lists(st.builds(source, st.sampled_from("abc"), st.none() | MINUTES, st.booleans()), max_size=4)
+
+
+@given(MINUTES, SOURCES, st.sampled_from(["", "time", "sight"]), MINUTES, MINUTES)
+def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
+    made: int, sources: list[Reached], reason: str, less: int, more: int
+) -> None:
+    known = [Reached(one.dataset, one.at, one.exact and one.at is not None) for one in sources]
+    found = Freshness(ds("x"), moment(made), version("x", "r"), known, reason)
+    short, long = sorted((less, more))
+    strict, lenient = (judge(found, within=timedelta(minutes=length), now=NOW).state for length in (short, long))
+    order = [STALE, UNKNOWN, FRESH]
+    assert order.index(strict) <= order.index(lenient)
+    if reason or not all(one.exact for one in known):
+        assert lenient != FRESH
+    if lenient == FRESH:
+        assert all(one.at is not None and NOW - one.at <= timedelta(minutes=long) for one in known)
 
 
 @pytest.mark.parametrize(

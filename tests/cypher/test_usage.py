@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from neo4j import Driver
 
 from headwater.cypher.database import Database
@@ -191,3 +193,14 @@ def test_bad_arguments_are_named(told: Database) -> None:
         unused(told, first=201)
     with pytest.raises(QueryError, match="after"):
         unused(told, after="x")
+
+
+OWNERS = st.lists(st.sampled_from(["ann", "bob", "eve"]), unique=True)
+
+
+@given(st.lists(st.tuples(OWNERS, st.floats(0, 1e6))))
+def test_what_is_charged_adds_up_to_what_was_used(used: list[tuple[list[str], float]]) -> None:
+    consumers = [Consumer(job("j"), owners, 1, None, None, None, seconds) for owners, seconds in used]
+    charges = chargeback(consumers)
+    assert sum(charge.seconds for charge in charges) == pytest.approx(sum(one.seconds for one in consumers))
+    assert [charge.seconds for charge in charges] == sorted((charge.seconds for charge in charges), reverse=True)
