@@ -29,24 +29,72 @@ def trace(
 
 
 def lineage(
-    urn: Annotated[str, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")],
+    urns: Annotated[
+        list[str], typer.Argument(help="Urns, for example dataset:file:/data/marts/delays.", metavar="URN")
+    ],
     home: Home = None,
     direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
     depth: Annotated[int, typer.Option(help="How many jobs or runs to cross.")] = 10,
-    level: Annotated[str, typer.Option(help="Show jobs and runs as what contains them: top, dag, task, ...")] = "",
+    level: Annotated[
+        str,
+        typer.Option(
+            help="column, run, dataset_and_job: walk those. top, dag, task, ...: show jobs as what contains them."
+        ),
+    ] = "",
     as_of: Annotated[str | None, typer.Option(help="The map as it was at this time (ISO 8601).")] = None,
+    between: Annotated[
+        tuple[str, str] | None, typer.Option(help="How the map at the second time differs from the first.")
+    ] = None,
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Only datasets of this one; * for any characters.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only datasets with this tag: key=value, or key.")] = None,
+    owner: Annotated[list[str] | None, typer.Option(help="Only datasets of this owner.")] = None,
+    job_type: Annotated[list[str] | None, typer.Option(help="Only jobs of this type.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only what was seen, or ran, then or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only what was seen, or ran, then or earlier.")] = None,
+    after: Annotated[str | None, typer.Option(help="Go on after this cursor, see expand in the JSON.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what lies upstream and downstream of a dataset, a job, a run, a version or a column."""
+    """Show what lies upstream and downstream of datasets, jobs, runs, versions or columns."""
     from headwater.cli import show
+    from headwater.cypher.filters import Filter
     from headwater.cypher.lineage import lineage as found_lineage
 
-    at = time_of("--as-of", as_of)
-    found = found_lineage(graph(home), urn, direction=direction.upper(), depth=depth, level=level, as_of=at)
+    where = Filter(
+        namespaces=tuple(namespace or ()),
+        tags=tuple(tag or ()),
+        owners=tuple(owner or ()),
+        job_types=tuple(job_type or ()),
+        since=time_of("--since", since),
+        until=time_of("--until", until),
+    )
+    found = found_lineage(
+        graph(home),
+        urns,
+        direction=direction.upper(),
+        depth=depth,
+        level=level,
+        as_of=time_of("--as-of", as_of),
+        between=_times("--between", between),
+        where=where,
+        after=after,
+    )
     if as_json:
         show.json_of(show.lineage_data(found))
+    elif found.difference:
+        show.difference(found.difference)
     else:
-        show.lineage_tree(found.start, found)
+        show.lineage_tree(found)
+
+
+def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetime] | None:
+    if pair is None:
+        return None
+    before, later = (time_of(option, text) for text in pair)
+    if before is None or later is None:
+        raise QueryError(f"{option} takes two times")
+    return before, later
 
 
 def search(

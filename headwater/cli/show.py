@@ -15,7 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from headwater.cypher.lineage import Lineage, Trace
+from headwater.cypher.lineage import Difference, Lineage, Trace
+from headwater.cypher.nodes import NodeName
 from headwater.cypher.pages import Page
 from headwater.cypher.walk import Edge
 from headwater.schema.urns import parse_urn
@@ -129,11 +130,38 @@ def trace_data(found: Trace) -> Data:
 
 
 def lineage_data(found: Lineage) -> Data:
-    return {
-        "nodes": [{"urn": n.urn, "kind": n.kind, "namespace": n.namespace, "name": n.name} for n in found.nodes],
+    data: Data = {
+        "nodes": [{**_node(node), "distance": found.distances[node.urn]} for node in found.nodes],
         "edges": _edges(found.edges),
         "truncated": found.truncated,
+        "leftOut": found.left_out,
+        "expand": [{"urn": one.urn, "cursor": one.cursor, "leftOut": one.left_out} for one in found.expand],
     }
+    if found.difference:
+        data["difference"] = {
+            "appeared": [_node(node) for node in found.difference.appeared],
+            "vanished": [_node(node) for node in found.difference.vanished],
+            "appearedEdges": _edges(found.difference.appeared_edges),
+            "vanishedEdges": _edges(found.difference.vanished_edges),
+        }
+    return data
+
+
+def _node(node: NodeName) -> Data:
+    return {"urn": node.urn, "kind": node.kind, "namespace": node.namespace, "name": node.name}
+
+
+def difference(found: Difference) -> None:
+    """What appeared with a plus, what vanished with a minus: nodes, then edges."""
+    out = console()
+    for sign, style, nodes in (("+", "green", found.appeared), ("-", "red", found.vanished)):
+        for node in nodes:
+            out.print(f"[{style}]{sign}[/] [dim]{node.kind.lower()}[/] {escape(node.name)}")
+    for sign, style, edges in (("+", "green", found.appeared_edges), ("-", "red", found.vanished_edges)):
+        for edge in edges:
+            out.print(f"[{style}]{sign}[/] {escape(edge.source)} [dim]{edge.type}[/] {escape(edge.target)}")
+    appeared = len(found.appeared) + len(found.appeared_edges)
+    out.print(f"[dim]{appeared} appeared, {len(found.vanished) + len(found.vanished_edges)} vanished[/]")
 
 
 def trace_tree(found: Trace) -> None:
@@ -184,8 +212,8 @@ def _label(urn: str, row: Data) -> str:
     return f"[{colour}]{kind}[/] {name}{counted}"
 
 
-def lineage_tree(urn: str, found: Lineage) -> None:
-    """Upstream and downstream of one node, as two trees."""
+def lineage_tree(found: Lineage) -> None:
+    """Upstream and downstream of every start, each as two trees."""
     names = {node.urn: f"[dim]{node.kind.lower()}[/] {escape(node.name)}" for node in found.nodes}
     out = console()
     for title, near, far in (("upstream", "target", "source"), ("downstream", "source", "target")):
@@ -193,11 +221,11 @@ def lineage_tree(urn: str, found: Lineage) -> None:
         for edge in found.edges:
             if edge.type != "DERIVED_FROM":
                 onward[getattr(edge, near)].append(getattr(edge, far))
-        if urn not in onward:
-            continue
-        tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
-        _unfold(tree, urn, onward, names, {urn})
-        out.print(tree)
+        for urn in found.starts:
+            if urn in onward:
+                tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
+                _unfold(tree, urn, onward, names, {urn})
+                out.print(tree)
     out.print(f"[dim]{len(found.nodes)} nodes, {len(found.edges)} edges[/]")
     say_truncated(out, found.truncated)
 

@@ -11,5 +11,5 @@ CALL (c) {
   UNION
   MATCH (c)<-[:HAS_COLUMN]-(:Dataset)<-[e:FEEDS]-(s:Column) RETURN s, e.firstSeen AS firstSeen
 }
-RETURN s.urn AS source, urn AS target, firstSeen
+RETURN s.urn AS source, urn AS target, min(firstSeen) AS firstSeen
 LIMIT $limit

@@ -11,5 +11,5 @@ CALL (c) {
   UNION
   MATCH (c)-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t, e.firstSeen AS firstSeen
 }
-RETURN urn AS source, t.urn AS target, firstSeen
+RETURN urn AS source, t.urn AS target, min(firstSeen) AS firstSeen
 LIMIT $limit

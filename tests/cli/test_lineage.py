@@ -1,0 +1,97 @@
+"""The commands `lineage` and `trace` on the real Neo4j: what is asked of them reaches the question, and is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from headwater.cli import app
+from headwater.cypher.database import Database
+from headwater.errors import QueryError
+from tests.canonical import empty
+from tests.stories import answer, ds, job, run, tell
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(scope="module")
+def told(database: Database) -> Iterator[Database]:
+    """raw -> load -> a -> build -> b, cited by `report`."""
+    empty(database)
+    tell(
+        database,
+        run("l", "load", ["raw"], ["a"], minute=0),
+        run("b", "build", ["a"], ["b"], minute=10),
+        answer("report", "b", minute=20),
+    )
+    yield database
+    empty(database)
+
+
+@pytest.fixture(autouse=True)
+def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands ask the tests' own graph."""
+    monkeypatch.setattr("headwater.cli.ask.graph", lambda _: told)
+
+
+def said(*arguments: str) -> str:
+    result = CliRunner().invoke(app, [*arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def data(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(said("lineage", *arguments, "--json"))
+    return found
+
+
+def urns(found: dict[str, Any]) -> set[str]:
+    return {node["urn"] for node in found["nodes"]}
+
+
+def test_several_starts_and_distances() -> None:
+    found = data(ds("a"), ds("b"), "--direction", "upstream", "--depth", "1")
+    assert {node["name"]: node["distance"] for node in found["nodes"]} == {
+        "a": 0,
+        "b": 0,
+        "load": 1,
+        "raw": 1,
+        "build": 1,
+    }
+    shown = said("lineage", ds("a"), ds("b"), "--direction", "upstream")
+    assert "upstream of dataset a" in shown
+    assert "upstream of dataset b" in shown
+
+
+def test_filters_reach_the_walk() -> None:
+    assert urns(data(ds("b"), "--namespace", "other")) == {ds("b"), job("build")}
+    assert urns(data(ds("b"), "--job-type", "DAG")) == {ds("b")}
+    assert urns(data(ds("b"), "--tag", "x", "--owner", "y")) == {ds("b"), job("build")}
+    assert urns(data(ds("b"), "--since", "2026-01-01T00:05:00Z")) == {ds("b"), job("build"), ds("a")}
+    assert urns(data(ds("b"), "--until", "2026-01-01T00:05:00Z")) == {ds("b")}
+
+
+def test_going_on() -> None:
+    found = data(ds("raw"), "--depth", "1")
+    assert (found["truncated"], found["leftOut"], found["expand"][0]["urn"]) == (True, 1, ds("a"))
+    more = data(ds("raw"), "--depth", "1", "--after", found["expand"][0]["cursor"])
+    assert urns(more) == {ds("a"), job("build"), ds("b")}
+
+
+def test_between_two_times() -> None:
+    times = ("--between", "2026-01-01T00:05:00Z", "2026-01-01T00:30:00Z")
+    assert {node["name"] for node in data(ds("a"), *times)["difference"]["appeared"]} == {"build", "b"}
+    lines = said("lineage", ds("a"), *times).splitlines()
+    assert {"+ dataset b", "+ job build", "4 appeared, 0 vanished"} <= set(lines)
+    with pytest.raises(QueryError, match="--between"):
+        CliRunner().invoke(app, ["lineage", ds("a"), "--between", "", ""], catch_exceptions=False)
+
+
+def test_trace() -> None:
+    shown = said("trace", "report")
+    for name in ("report", "build", "load", "raw", "1 sources"):
+        assert name in shown
