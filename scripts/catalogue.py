@@ -1,13 +1,16 @@
 """Writes the pages that the program itself knows best: `make docs`. A house test fails when one is out of date.
 
 docs/cli.md          every command, its arguments and options, from the command line's own help
-docs/cypher.md       every audit query, from the heads of the .cypher files
+docs/cypher.md       the graph taught (docs/cypher/graph.md), and every audit query from the head of its .cypher file,
+                     with what it answered on the demo (docs/cypher/outputs, written by scripts/audit_outputs.py)
 docs/schema.graphql  the GraphQL schema
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +19,15 @@ import typer.main
 from typer.core import TyperArgument, TyperOption
 
 from headwater.cli import app
-from headwater.cypher.audit import AUDIT_ROWS_MAX, AUDIT_SECONDS_MAX, PROCEDURES, ROWS_MAX
+from headwater.cypher.audit import ANSWER_BYTES_MAX, AUDIT_ROWS_MAX, AUDIT_SECONDS_MAX, PROCEDURES, ROWS_MAX
 from headwater.cypher.library import Query, library
+from headwater.cypher.statement import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.graphql.schema import sdl
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+OUTPUTS = DOCS / "cypher" / "outputs"
+_GRAPH = DOCS / "cypher" / "graph.md"
+_TAUGHT = re.compile(r"```cypher\n(.*?)\n```", re.DOTALL)
 
 CLI = """# The command `headwater`
 
@@ -41,24 +48,55 @@ from the environment ([settings.md](settings.md)); an option wins over them.
 | 130 | Ctrl-C |
 """
 
-LISTED = "\n".join(f"- `{name}`" for name in sorted(PROCEDURES))
+LISTED = textwrap.fill("It may call " + ", ".join(f"`{name}`" for name in sorted(PROCEDURES)) + ".", 120)
 
-CYPHER = f"""# The auditors' library
+CYPHER = f"""# Cypher for auditors
 
-*Written by `make docs` from the heads of the files in `headwater/cypher/audit/`.*
+*Written by `make docs` from the heads of the files in `headwater/cypher/audit/`, from `docs/cypher/graph.md`, and from
+the answers in `docs/cypher/outputs/`: those of a real `headwater demo --home /demo`.*
 
-Each query is a file that can be pasted into Neo4j's own shell as it is. `headwater cypher NAME --param name=value`
-runs one, `headwater cypher` lists them, `headwater cypher NAME --source` prints one, and `headwater cypher -` reads
-Cypher of your own from standard input. All run read-only and for at most {AUDIT_SECONDS_MAX:.0f} s; a query of
-the library returns at most {AUDIT_ROWS_MAX:,} rows, your own {ROWS_MAX:,}.
+The library is a folder of queries, each a file that can be pasted into Neo4j's own shell as it is. Headwater runs them,
+and Cypher of your own, on the command line and over HTTP:
 
-Your own is explained first, and refused when its plan does anything but read this graph. It may call these procedures
-and no others:
+| | the library | your own |
+|---|---|---|
+| command line | `headwater cypher NAME --param name=value` | `headwater cypher -`, from standard input |
+| HTTP | `POST /cypher/NAME`, the body its parameters as JSON | `POST /cypher`, the body `query` and `parameters` |
+| listed by | `headwater cypher`; `--source` prints one | `GET /cypher` lists the library |
+
+    curl -s localhost:8000/cypher/failed_runs -d '{{"since": "2026-01-01", "limit": 5}}'
+    curl -s localhost:8000/cypher -d '{{"query": "MATCH (j:Job) RETURN j.name LIMIT $n", "parameters": {{"n": 5}}}}'
+
+An answer is `{{"columns": [...], "rows": [{{...}}], "truncated": false}}`, a refusal
+`{{"error": {{"code", "message", "mend"}}}}` with 400, 403 or 404. Over HTTP a key needs the scope `cypher` and every
+namespace: nothing could hold Cypher to some. Each question is told to the audit log before it runs, and again with how
+it came out.
+
+All run read-only and for at most {AUDIT_SECONDS_MAX:.0f} s, within the memory that the server gives one transaction. A
+query of the library returns at most {AUDIT_ROWS_MAX:,} rows, your own {ROWS_MAX:,}, and neither more than
+{ANSWER_BYTES_MAX // 2**20} MiB: `truncated` tells when there is more.
+
+## What your own may do
+
+It is judged before it runs: by its plan, which must be a plain read made of operators that are known to read, and by
+its words, because a plan does not show what stands inside a loop of an expression, and Neo4j heeds no limit within one
+expression. What is refused has another way of being said:
+
+| refused | instead |
+|---|---|
+| anything that writes, LOAD CSV, SHOW, TERMINATE, USE, several statements | |
+| procedures other than those below, functions of plugins | |
+| `reduce(...)` | `UNWIND list AS x WITH sum(x) AS total` |
+| `range(...)` in an expression, beyond small numbers | `UNWIND range(1, 1000) AS x` |
+| a loop in a loop: `[x IN a WHERE any(y IN b ...)]` | `UNWIND` the outer list |
+| texts or lists put together in many steps, one on the other | return the parts |
+| `=~` with a pattern that is put together, or repeats a group | `CONTAINS`, `STARTS WITH`, a parameter |
+| `\\uXXXX`, more than {TEXT_CHARACTERS_MAX:,} characters, {DEPTH_MAX} levels of brackets | parameters |
 
 {LISTED}
 
-A parameter with a default may be left out. Times are given as `2026-01-31` or `2026-01-31T12:00:00Z`, lists as words
-with commas between.
+A parameter of the library with a default may be left out. On the command line times are given as `2026-01-31` or
+`2026-01-31T12:00:00Z`, lists as words with commas between.
 """
 
 
@@ -111,14 +149,38 @@ def _line(text: str | None) -> str:
 
 
 def cypher_page() -> str:
-    audits = [found for name, found in sorted(library().items()) if name.startswith("audit/")]
-    listed = "\n".join(f"| [`{_bare(found)}`](#{_bare(found)}) | {_first(found)} |" for found in audits)
-    sections = "\n".join(_query(found) for found in audits)
-    return f"{CYPHER}\n| query | for |\n|---|---|\n{listed}\n\n{sections}"
+    listed = "\n".join(f"| [`{bare(found)}`](#{bare(found)}) | {_first(found)} |" for found in audits())
+    sections = "\n".join(_query(found) for found in audits())
+    return f"{CYPHER}\n{_lesson()}\n## The library\n\n| query | for |\n|---|---|\n{listed}\n\n{sections}"
 
 
-def _bare(found: Query) -> str:
+def audits() -> list[Query]:
+    """The queries of the auditors' library, by name."""
+    return [found for name, found in sorted(library().items()) if name.startswith("audit/")]
+
+
+def bare(found: Query) -> str:
     return found.name.removeprefix("audit/")
+
+
+def taught() -> list[str]:
+    """The statements in the lesson on the graph."""
+    return _TAUGHT.findall(_GRAPH.read_text(encoding="utf-8"))
+
+
+def _lesson() -> str:
+    """The lesson, with the answer to each of its statements below it, as it reads from docs/."""
+    number = itertools.count(1)
+    said = _TAUGHT.sub(
+        lambda match: f"{match.group()}\n\n{_output(f'example_{next(number)}')}",
+        _GRAPH.read_text(encoding="utf-8"),
+    )
+    return re.sub(r"^#", "##", said, flags=re.MULTILINE).replace("](../../", "](../")
+
+
+def _output(name: str) -> str:
+    path = OUTPUTS / f"{name}.txt"
+    return f"```text\n{path.read_text(encoding='utf-8') if path.exists() else ''}```"
 
 
 def _first(found: Query) -> str:
@@ -133,9 +195,10 @@ def _query(found: Query) -> str:
             yield f"| `{parameter.name}` | {parameter.type} | {default} |"
 
     table = "\n".join(["| parameter | type | default |", "|---|---|---|", *parameters()]) + "\n\n"
+    columns = ", ".join(f"`{column.strip()}`" for column in found.returns.split(","))
     return (
-        f"## {_bare(found)}\n\n{found.purpose}\n\n{table if found.parameters else ''}"
-        f"Returns {', '.join(f'`{column.strip()}`' for column in found.returns.split(','))}.\n\n    {found.example}\n"
+        f"### {bare(found)}\n\n{found.purpose}\n\n{table if found.parameters else ''}"
+        f"Returns {columns}.\n\n{_output(bare(found))}\n"
     )
 
 

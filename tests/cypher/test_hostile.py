@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from headwater.cypher.audit import run_text
+from headwater.cypher.audit import judge, run_text
 from headwater.cypher.database import Database
 from headwater.errors import QueryError, UnavailableError
+from scripts.catalogue import taught
 from tests.canonical import canonical, empty
 from tests.stories import answer, run, tell
 
@@ -314,6 +315,12 @@ def test_what_only_reads_is_let_through(told: Database, text: str) -> None:
     found = run_text(told, text, {"name": "raw", "names": ["raw", "mart"], "pattern": "m[a-z]+"}, seconds=10.0)
     assert found.rows
     assert not found.truncated
+
+
+def test_what_the_lesson_teaches_is_let_through(told: Database) -> None:
+    assert len(taught()) > 8
+    for text in taught():
+        judge(told, text, {})
 
 
 def test_an_answer_is_cut_by_its_size(told: Database) -> None:

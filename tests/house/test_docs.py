@@ -12,11 +12,10 @@ from starlette.testclient import TestClient
 from typer.main import get_command
 
 from headwater.cli import app
-from headwater.cypher.library import library
 from headwater.errors import HeadwaterError
 from headwater.server import create_app
 from headwater.settings import Settings, load
-from scripts.catalogue import DOCS, PAGES, all_commands
+from scripts.catalogue import DOCS, OUTPUTS, PAGES, all_commands, audits, bare, taught
 from tests.house.repository import ROOT, text, tracked
 
 PAGE_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -61,9 +60,16 @@ def test_every_exit_code_is_told() -> None:
     assert {str(code) for code in codes} <= told
 
 
-def test_every_audit_query_has_a_heading() -> None:
-    audits = {name.removeprefix("audit/") for name in library() if name.startswith("audit/")}
-    assert headings("cypher.md") == audits
+def test_every_audit_query_has_a_heading_and_what_it_answered_on_the_demo() -> None:
+    found = {bare(query): query for query in audits()}
+    assert found.keys() <= set(re.findall(r"^### (\S+)$", text("docs/cypher.md"), flags=re.MULTILINE))
+    answered = {path.stem: path.read_text(encoding="utf-8").splitlines() for path in OUTPUTS.iterdir()}
+    lesson = {f"example_{number + 1}" for number in range(len(taught()))}
+    assert answered.keys() == found.keys() | lesson, "run scripts.audit_outputs"
+    for name, query in found.items():
+        command, columns = answered[name][:2]
+        assert command.startswith(f"$ {query.example.partition('=RUN')[0]}"), name
+        assert columns.split() == query.returns.replace(",", " ").split(), name
 
 
 def test_every_route_has_a_row(tmp_path: Path) -> None:

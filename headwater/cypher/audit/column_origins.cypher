@@ -3,8 +3,8 @@
 // access: read
 // params: $namespace STRING, $dataset STRING, $column STRING, $limit INTEGER = 100
 // returns: steps, namespace, dataset, column, job, ways
-// example: headwater cypher column_origins --param namespace=file --param dataset=/marts/carrier_delay --param
-//   column=median_delay
+// example: headwater cypher column_origins --param namespace=file
+//   --param dataset=/demo/flights/marts/carrier_delays --param column=median_arr_delay --param limit=5
 CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (d:Dataset {name: $dataset})-[:HAS_COLUMN]->(c:Column)
 WHERE d.namespace = $namespace AND c.name = $column

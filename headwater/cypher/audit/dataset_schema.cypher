@@ -2,7 +2,7 @@
 // access: read
 // params: $namespace STRING, $name STRING
 // returns: column, type, current, feeds
-// example: headwater cypher dataset_schema --param namespace=file --param name=/raw/planes
+// example: headwater cypher dataset_schema --param namespace=file --param name=/demo/flights/raw/planes
 MATCH (d:Dataset {name: $name})-[:HAS_COLUMN]->(c:Column)
 WHERE d.namespace = $namespace
 RETURN c.name AS column, c.type AS type, c.current AS current, COUNT { (c)-[:FEEDS]->() } AS feeds

@@ -3,7 +3,7 @@
 // access: read
 // params: $before DATETIME = "9999-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: lastKnown, captured, namespace, name, origin, readers
-// example: headwater cypher source_freshness --param before=2026-01-01
+// example: headwater cypher source_freshness --param before=2027-01-01
 MATCH (s:Source)-[:VERSION_OF]->(d:Dataset)
 WITH s, coalesce(s.capturedAt, d.lastSeen, d.firstSeen) AS lastKnown
 WHERE lastKnown IS NULL OR lastKnown < $before

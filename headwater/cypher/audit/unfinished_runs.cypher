@@ -3,7 +3,7 @@
 // access: read
 // params: $before DATETIME, $limit INTEGER = 100
 // returns: startedAt, pipeline, runId, engine, status
-// example: headwater cypher unfinished_runs --param before=2026-01-31
+// example: headwater cypher unfinished_runs --param before=2027-01-01
 MATCH (r:PipelineRun)
 WHERE r.startedAt < $before AND r.status IN ['RUNNING', 'ABANDONED']
 RETURN r.startedAt AS startedAt, r.pipelineName AS pipeline, r.runId AS runId, r.engine AS engine,
