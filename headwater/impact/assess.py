@@ -39,7 +39,7 @@ from headwater.impact.changes import (
     TableRename,
 )
 from headwater.impact.code import read_files
-from headwater.impact.gather import columns_in, gather, writers
+from headwater.impact.gather import ColumnEdges, columns_in, gather, writers
 from headwater.impact.judge import judge_writer
 from headwater.impact.references import ALL, fold
 from headwater.impact.report import Evidence, Report
@@ -80,7 +80,8 @@ def assess(
         Place(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None) for urn, row in down.rows.items()
     ]
     codes = read_files(files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2)
-    scene = gather(database, down, columns, codes, unseen)
+    edges = ColumnEdges(database)
+    scene = gather(edges, down, columns, codes, unseen)
     writing = writers(scene, down, codes, unseen)
     assets = Assets(database, down.rows, scene)
     for change, row in zip(changes, about, strict=True):
@@ -91,7 +92,7 @@ def assess(
         assets.take(found)
         _take_answers(database, assets, found)
     notes = [note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)]
-    return assets.report(truncated=down.truncated, notes=notes)
+    return assets.report(truncated=down.truncated or ("" if edges.whole else "edges"), notes=notes)
 
 
 def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, list[str]]:

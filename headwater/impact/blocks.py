@@ -7,7 +7,9 @@ the only one there is, or else to any of those whose columns are not known, and 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -33,6 +35,13 @@ class Source:
     table: Table | None = None
     outputs: list[Output] = field(default_factory=list)
     open: bool = False
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Output]]:
+        found: dict[str, list[Output]] = defaultdict(list)
+        for output in self.outputs:
+            found[output.name].append(output)
+        return found
 
 
 Queries = dict[str, list[Output]]
@@ -68,10 +77,10 @@ def united(left: list[Output], right: list[Output]) -> list[Output]:
 
 def in_source(source: Source, name: str) -> tuple[set[Leaf], bool]:
     """What a column of a source comes from."""
-    named = [output for output in source.outputs if output.name == name]
+    named = source.by_name.get(name)
     if named:
         return {leaf for output in named for leaf in output.leaves}, all(output.sure for output in named)
-    whole = [output for output in source.outputs if output.name == ALL and name not in output.without]
+    whole = [output for output in source.by_name.get(ALL, ()) if name not in output.without]
     if whole:
         return {(table, name) for output in whole for table, _ in output.leaves}, len(whole) == 1
     return ({(source.table, name)} if source.table is not None else set()), True
@@ -84,10 +93,8 @@ def anywhere(block: Block, name: str) -> tuple[set[Leaf], bool]:
     sure = True
     while at is not None:
         sources = list(at.sources.values())
-        knowing = [source for source in sources if any(output.name == name for output in source.outputs)]
-        candidates = knowing or [
-            source for source in sources if source.open or any(output.name == ALL for output in source.outputs)
-        ]
+        knowing = [source for source in sources if name in source.by_name]
+        candidates = knowing or [source for source in sources if source.open or ALL in source.by_name]
         sure = sure and len(candidates) <= 1 and not (leaves and candidates)
         for source in candidates:
             found, is_sure = in_source(source, name)
@@ -99,3 +106,9 @@ def anywhere(block: Block, name: str) -> tuple[set[Leaf], bool]:
     tables = [source.table for source in block.sources.values() if source.table is not None]
     # No columns that are known have it: then what is known of them is old, or it is an alias.
     return (leaves, sure) if leaves or not tables else ({(table, name) for table in tables}, len(tables) == 1)
+
+
+def beside(block: Block, table: Table) -> Block:
+    """The sources of a block but for the table it changes."""
+    others = {name: source for name, source in block.sources.items() if source.table != table}
+    return replace(block, sources=others)

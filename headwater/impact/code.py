@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from headwater.impact import dbt
 from headwater.impact.jinja import UNKNOWN, has_jinja, render
 from headwater.impact.references import References, Table, nothing_known, same_table, together
-from headwater.impact.sql import Columns, references_in_sql, unknown_columns
+from headwater.impact.sql import TEXT_BYTES_MAX, Columns, references_in_sql, unknown_columns
 
 SECONDS_MAX = 20.0
 
@@ -65,6 +65,8 @@ def references_in_model(text: str, *, dialect: str = "", columns: Columns = unkn
     """What SQL refers to that may be a model of dbt."""
     if not has_jinja(text):
         return references_in_sql(text, dialect=dialect, columns=columns)
+    if len(text) > TEXT_BYTES_MAX:
+        return nothing_known(f"the SQL is longer than {TEXT_BYTES_MAX} characters")
     rendered = render(text)
     found = together(references_in_sql(one, dialect=dialect, columns=columns) for one in rendered.texts)
     lines = text.splitlines()

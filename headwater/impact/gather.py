@@ -16,10 +16,11 @@ from headwater.impact.sql import Columns, dialect_of, references_in_sql
 from headwater.schema.urns import parse_urn
 
 _TABLE = "table:"
+_COLUMNS_PER_QUERY = 500
 
 
 def gather(
-    database: Database, down: Downstream, changed: Mapping[str, Iterable[str]], codes: list[Code], unseen: set[str]
+    edges: ColumnEdges, down: Downstream, changed: Mapping[str, Iterable[str]], codes: list[Code], unseen: set[str]
 ) -> Scene:
     """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named."""
     places = {urn: _place(urn, row, changed.get(urn, ())) for urn, row in down.rows.items() if _is_place(urn)}
@@ -33,7 +34,7 @@ def gather(
             elif not any(target in made[job].outputs for job in listed if job in made):
                 readers[place].append(_dataset(target, places, codes, unseen))
     _add_files(places, readers, made, codes)
-    return Scene(places, readers, partial(_edges, database))
+    return Scene(places, readers, edges)
 
 
 def writers(scene: Scene, down: Downstream, codes: list[Code], unseen: set[str]) -> dict[str, list[Reader]]:
@@ -55,8 +56,21 @@ def columns_in(places: Iterable[Place]) -> Columns:
     return columns
 
 
-def _edges(database: Database, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
-    return column_edges(database, [urn for urn in columns if urn.startswith("column:")])[0]
+class ColumnEdges:
+    """Where columns go, asked for as an assessment comes to them. `whole`: nothing was cut off so far."""
+
+    def __init__(self, database: Database) -> None:
+        self.whole = True
+        self._database = database
+
+    def __call__(self, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
+        found: dict[str, list[ColumnEdge]] = {}
+        wanted = sorted(urn for urn in columns if urn.startswith("column:"))
+        for start in range(0, len(wanted), _COLUMNS_PER_QUERY):
+            edges, is_whole = column_edges(self._database, wanted[start : start + _COLUMNS_PER_QUERY])
+            found.update(edges)
+            self.whole = self.whole and is_whole
+        return found
 
 
 def _is_place(urn: str) -> bool:

@@ -9,11 +9,15 @@ other, a loop goes round once. Lines keep their numbers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 # The name that stands where nobody knows what does.
 UNKNOWN = "headwater_unknown"
-_MARK = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_OPENING = re.compile(r"\{[{%#]")
+_CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}"}
+MARKS_MAX = 2_000
 _TEXT = r"""['"]([^'"]*)['"]"""
 _REF = re.compile(rf"ref\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?(?:,\s*(?:v|version)\s*=\s*\S+\s*)?\)")
 _SOURCE = re.compile(rf"source\(\s*{_TEXT}\s*,\s*{_TEXT}\s*\)")
@@ -36,14 +40,32 @@ class Rendered:
 
 
 def has_jinja(text: str) -> bool:
-    return _MARK.search(text) is not None
+    return next(_marks(text), None) is not None
+
+
+def _marks(text: str) -> Iterator[tuple[int, int]]:
+    """Where each pair of braces begins and ends."""
+    position = 0
+    while (opening := _OPENING.search(text, position)) is not None:
+        end = text.find(_CLOSING[opening[0]], opening.end())
+        if end < 0:
+            position = opening.end()
+            # None of the kind is closed any more; those of the other kinds may be.
+            if all(text.find(closing, position) < 0 for closing in _CLOSING.values()):
+                return
+            continue
+        position = end + 2
+        yield opening.start(), position
 
 
 def render(text: str) -> Rendered:
     """The SQL of a model of dbt."""
     rendered = Rendered([])
+    marks = list(islice(_marks(text), MARKS_MAX + 1))
+    if len(marks) > MARKS_MAX:
+        return Rendered([], [f"there are more than {MARKS_MAX} pairs of braces"])
     for first in (True, False):
-        found = _Rendering(rendered.unknown, first).render(text)
+        found = _Rendering(rendered.unknown, first).render(text, marks)
         if found not in rendered.texts:
             rendered.texts.append(found)
         if "{{" in found or "{%" in found:
@@ -61,22 +83,22 @@ class _Rendering:
         # What is open: the word, and whether its body is rendered.
         self.open: list[tuple[str, bool]] = []
 
-    def render(self, text: str) -> str:
+    def render(self, text: str, marks: list[tuple[int, int]]) -> str:
         pieces = []
         position = 0
-        for mark in _MARK.finditer(text):
+        for start, end in marks:
             if self.is_shown():
-                pieces.append(text[position : mark.start()])
+                pieces.append(text[position:start])
             else:
-                pieces.append("\n" * text.count("\n", position, mark.start()))
-            position = mark.end()
-            inside = mark[0][2:-2].strip("-+ \n\t")
+                pieces.append("\n" * text.count("\n", position, start))
+            position, mark = end, text[start:end]
+            inside = mark[2:-2].strip("-+ \n\t")
             made = ""
-            if mark[0].startswith("{%"):
+            if mark.startswith("{%"):
                 self.step(inside)
-            elif mark[0].startswith("{{") and self.is_shown():
-                made = self.value(inside, text[: mark.start()])
-            pieces.append(made + "\n" * mark[0].count("\n"))
+            elif mark.startswith("{{") and self.is_shown():
+                made = self.value(inside, text[text.rfind("\n", 0, start) + 1 : start])
+            pieces.append(made + "\n" * mark.count("\n"))
         return "".join(pieces) + text[position:]
 
     def is_shown(self) -> bool:
@@ -130,7 +152,8 @@ class _Rendering:
         return UNKNOWN
 
     def is_quoted(self, before: str) -> bool:
-        return before.rpartition("\n")[2].count("'") % 2 == 1
+        """Whether what stands before it on its line leaves a text open."""
+        return before.count("'") % 2 == 1
 
     def note(self, reason: str) -> None:
         if reason not in self.unknown:

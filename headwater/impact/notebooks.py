@@ -19,6 +19,8 @@ _PYTHON_CELLS = ("time", "timeit", "capture", "python", "python3", "pyspark", "p
 _SILENT_CELLS = ("html", "markdown", "md", "latex", "javascript", "js", "svg", "writefile")
 _DATABRICKS = "# Databricks notebook source"
 _OUTPUTS_MAX = 8
+# A longer line is no magic.
+_LINE_CHARACTERS_MAX = 2_000
 
 
 def references_in_notebook(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
@@ -82,6 +84,6 @@ def _without_magics(source: str, found: list[References], dialect: str, columns:
         sql = _SQL_LINE.match(line)
         if sql is not None:
             found.append(references_in_sql(sql[3], dialect=dialect or "spark", columns=columns))
-        magic = sql or _MAGIC.match(line)
+        magic = sql or (_MAGIC.match(line) if len(line) <= _LINE_CHARACTERS_MAX else None)
         lines.append(f"{magic[1]}pass" if magic else line)
     return lines

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from headwater.impact.jinja import UNKNOWN
 from headwater.impact.references import (
     ALL,
+    REFERENCES_MAX,
     Flow,
     Found,
     Reference,
@@ -108,6 +109,9 @@ class _Script:
             elif isinstance(node, ast.keyword) and node.arg:
                 self.found.words.add(fold(node.arg))
         self.block(module.body)
+        if len(self.loose) * len(self.found.tables) > REFERENCES_MAX:
+            self.note("too many columns are named", 0)
+            self.loose = []
         for name, line in self.loose:
             for table in self.found.tables:
                 is_sure = len(self.found.tables) == 1 and name not in self.made

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 ALL = "*"
 LINE_CHARACTERS_MAX = 200
+# More than people write; a source with more is unknown.
+REFERENCES_MAX = 50_000
 
 Table = tuple[str, ...]
 

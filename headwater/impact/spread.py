@@ -61,6 +61,9 @@ def spread(scene: Scene, starts: Iterable[Trouble], deadline: float) -> Spread:
         edges = scene.edges({scene.place(one.place).column_urn(one.column) for one in frontier if one.column != ALL})
         passed: list[Trouble] = []
         for trouble in frontier:
+            if time.monotonic() > deadline:
+                found.truncated = "time"
+                break
             passed += _meet(scene, trouble, edges.get(scene.place(trouble.place).column_urn(trouble.column), []), found)
         frontier = _worse(scene, passed, found)
     return found

@@ -85,6 +85,8 @@ def references_in_sql(text: str, *, dialect: str = "", columns: Columns = unknow
             found.append(references_in_statement(statement, lines, columns))
         except RecursionError:
             found.append(nothing_known("the SQL is nested too deeply"))
+        except OverflowError as error:
+            found.append(nothing_known(str(error)))
     return together(found)
 
 
@@ -104,6 +106,8 @@ def parse_statements(text: str, dialect: str) -> list[exp.Expr] | str:
             return str(error)
         except ValueError:
             return f"there is no dialect {guess!r}"
+        except Exception as error:  # its parsers trip over odd texts in ways of their own
+            reason = f"the SQL cannot be read: {type(error).__name__}"
     return reason
 
 

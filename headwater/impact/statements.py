@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from headwater.impact.blocks import Block, Leaf, Output, Queries, Source, anywhere, in_source, renamed, united
-from headwater.impact.references import ALL, Flow, Found, Insert, Reference, References, Table, fold, line_of
+from headwater.impact.blocks import Block, Leaf, Output, Queries, Source, anywhere, beside, in_source, renamed, united
+from headwater.impact.references import (
+    ALL,
+    REFERENCES_MAX,
+    Flow,
+    Found,
+    Insert,
+    Reference,
+    References,
+    Table,
+    fold,
+    line_of,
+)
+from headwater.impact.syntax import assigns, children_of, is_inserted, is_joined, is_lateral, listed, star_of, table_of
 
 if TYPE_CHECKING:
     from headwater.impact.sql import Columns
 
+# How many columns all outputs together may come from.
+LEAVES_MAX = 200_000
 _CLAUSES = ("where", "group", "having", "order", "sort", "cluster", "distribute", "qualify", "joins", "connect")
 _STAGE = (exp.Set, exp.Use, exp.Transaction, exp.Commit, exp.Rollback, exp.Grant, exp.Comment, exp.Pragma)
 _STAGE_WORDS = ("OPTIMIZE", "VACUUM", "ANALYZE", "REFRESH", "SHOW", "DESCRIBE", "CACHE", "UNCACHE", "MSCK", "REVOKE")
@@ -32,6 +46,7 @@ class _Reading:
         self.columns = columns
         self.found = Found()
         self._line = 1
+        self._leaves = 0
         self._read: dict[int, list[Output]] = {}
 
     def statement(self, node: exp.Expr) -> None:
@@ -42,7 +57,7 @@ class _Reading:
         elif isinstance(node, exp.Merge | exp.Update | exp.Delete):
             self.changing(node)
         elif isinstance(node, exp.Alter | exp.Drop | exp.TruncateTable):
-            self.found.targets.update(_table(table) for table in node.find_all(exp.Table))
+            self.found.targets.update(table_of(table) for table in node.find_all(exp.Table))
         elif not isinstance(node, _STAGE) and str(node.this).upper() not in _STAGE_WORDS:
             word = str(node.this).upper() if isinstance(node, exp.Command) else node.key.upper()
             self.found.unknown[f"{word} cannot be read"] = None
@@ -51,7 +66,7 @@ class _Reading:
         """CREATE TABLE or VIEW ... AS, INSERT INTO."""
         named = node.this
         names = tuple(fold(part.name) for part in named.expressions) if isinstance(named, exp.Schema) else ()
-        table = _table(named.this if isinstance(named, exp.Schema) else named)
+        table = table_of(named.this if isinstance(named, exp.Schema) else named)
         query = node.expression
         if not table:
             self.found.unknown["what is written to is not named"] = None
@@ -74,21 +89,21 @@ class _Reading:
         """MERGE, UPDATE, DELETE: the statement is a block of its own."""
         block = Block(None, self.with_(node, None, {}))
         for part in ("this", "using", "from_", "joins"):
-            for one in _listed(node.args.get(part)):
+            for one in listed(node.args.get(part)):
                 self.source(block, one)
-        table = _table(node.this)
+        table = table_of(node.this)
         self.found.targets.add(table)
-        for found, clause in self.inside(_parts(node, "with_"), block):
+        for found, clause in self.inside(children_of(node, "with_"), block):
             assigned = found.parent
             if isinstance(found, exp.Column):
-                is_target = isinstance(assigned, exp.EQ) and assigned.this is found and _assigns(assigned)
+                is_target = isinstance(assigned, exp.EQ) and assigned.this is found and assigns(assigned)
                 if is_target and isinstance(assigned, exp.EQ):
                     self.note(self.found.written, table, found.name, found)
                     self.flow(table, [self.output(fold(found.name), assigned.expression, block)], ())
-                elif not _is_inserted(found):
+                elif not is_inserted(found):
                     self.refer(found, block, indirect=clause not in ("expressions", "whens"))
             elif isinstance(found, exp.Star) and isinstance(assigned, exp.Update | exp.Insert):
-                self.flow(table, self.expanded(found, _beside(block, table)), ())
+                self.flow(table, self.expanded(found, beside(block, table)), ())
         for insert in node.find_all(exp.Insert) if isinstance(node, exp.Merge) else ():
             self.merged(insert, table, block)
 
@@ -147,20 +162,20 @@ class _Reading:
     def select(self, node: exp.Select, above: Block | None, queries: Queries) -> list[Output]:
         block = Block(above, queries)
         for part in ("from_", "joins", "laterals"):
-            for one in _listed(node.args.get(part)):
+            for one in listed(node.args.get(part)):
                 self.source(block, one)
         outputs = []
         for projection in node.expressions:
-            if _star(projection) is not None:
+            if star_of(projection) is not None:
                 outputs += self.expanded(projection, block)
             else:
                 output = self.output(fold(projection.alias_or_name), projection, block)
                 outputs.append(output)
             # The names that projections give are known to those after them.
             self.refer_within([projection], block)
-            if _star(projection) is None:
+            if star_of(projection) is None:
                 block.aliases.setdefault(output.name, output)
-        self.refer_within(_parts(node, "expressions", "with_"), block)
+        self.refer_within(children_of(node, "expressions", "with_"), block)
         return outputs
 
     def refer_within(self, nodes: Iterable[exp.Expr], block: Block) -> None:
@@ -173,15 +188,15 @@ class _Reading:
 
     def source(self, block: Block, node: exp.Expr) -> None:
         """Add what stands in FROM or JOIN to the block."""
-        if isinstance(node, exp.From | exp.Join) or _is_joined(node):
+        if isinstance(node, exp.From | exp.Join) or is_joined(node):
             self.source(block, node.this)
-            joined = _listed(node.this.args.get("joins"))
+            joined = listed(node.this.args.get("joins"))
         elif isinstance(node, exp.Table):
-            joined = _listed(node.args.get("joins"))
+            joined = listed(node.args.get("joins"))
             block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = self.table(node, block)
         elif isinstance(node, exp.Query):
-            joined = _listed(node.args.get("joins")) if isinstance(node, exp.Subquery) else []
-            outputs = self.query(node, block if _is_lateral(node) else block.above, block.queries)
+            joined = listed(node.args.get("joins")) if isinstance(node, exp.Subquery) else []
+            outputs = self.query(node, block if is_lateral(node) else block.above, block.queries)
             block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = Source(None, outputs)
         else:
             joined = []
@@ -194,7 +209,7 @@ class _Reading:
         name = fold(node.name)
         if not node.db and name in block.queries:
             return Source(None, renamed(block.queries[name], node), open=not block.queries[name])
-        table = _table(node)
+        table = table_of(node)
         if not table:
             self.found.unknown["a table is made by a function"] = None
             return Source(None, open=True)
@@ -218,10 +233,8 @@ class _Reading:
 
     def expanded(self, projection: exp.Expr, block: Block) -> list[Output]:
         """The outputs of `*` or `t.*`."""
-        star = _star(projection)
-        without = (
-            frozenset(fold(one.name) for one in _listed(star.args.get("except_")) if star) if star else frozenset()
-        )
+        star = star_of(projection)
+        without = frozenset(fold(one.name) for one in listed(star.args.get("except_")) if star) if star else frozenset()
         wanted = fold(projection.table) if isinstance(projection, exp.Column) else ""
         outputs: list[Output] = []
         if wanted and wanted not in block.sources:
@@ -239,7 +252,7 @@ class _Reading:
                     self.note(self.found.read, table, one, projection, sure=len(block.sources) == 1)
             if source.table is not None:
                 self.note(self.found.read, source.table, ALL, projection)
-        for given in _listed(star.args.get("replace") if star else None):
+        for given in listed(star.args.get("replace") if star else None):
             made = self.output(fold(given.alias), given, block)
             outputs = [made if output.name == made.name else output for output in outputs]
         return outputs
@@ -259,6 +272,9 @@ class _Reading:
                 found, is_sure = self.resolve(one, block, "expressions")
                 leaves.update(found)
                 sure = sure and is_sure
+        self._leaves += len(leaves)
+        if self._leaves > LEAVES_MAX:
+            raise OverflowError("what the SQL makes of what is not followed so far")
         return Output(name, frozenset(leaves), sure)
 
     def inside(self, nodes: Iterable[exp.Expr], block: Block) -> Iterator[tuple[exp.Expr, str]]:
@@ -266,14 +282,14 @@ class _Reading:
         waiting = [(node, node.arg_key or "") for node in nodes]
         while waiting:
             child, clause = waiting.pop()
-            if isinstance(child, exp.Query) and not _is_joined(child):
+            if isinstance(child, exp.Query) and not is_joined(child):
                 self.query(child, block, block.queries)
                 continue
             yield child, clause
             waiting.extend((one, clause) for one in child.iter_expressions())
 
     def using(self, join: exp.Join, block: Block) -> None:
-        for one in _listed(join.args.get("using")):
+        for one in listed(join.args.get("using")):
             for source in block.sources.values():
                 for table, _ in {leaf for output in source.outputs for leaf in output.leaves if source.table}:
                     self.note(self.found.read, table, one.name, one, indirect=True)
@@ -319,7 +335,7 @@ class _Reading:
             elif isinstance(one, exp.Subquery):
                 waiting.append(one.this)
             elif isinstance(one, exp.Select):
-                lines = {self.place(projection)[0] for projection in one.expressions if _star(projection) is not None}
+                lines = {self.place(projection)[0] for projection in one.expressions if star_of(projection) is not None}
                 for reference in list(self.found.read):
                     if reference.column == ALL and reference.line in lines:
                         del self.found.read[reference]
@@ -335,6 +351,8 @@ class _Reading:
         sure: bool = True,
         indirect: bool = False,
     ) -> None:
+        if len(kept) >= REFERENCES_MAX:
+            raise OverflowError(f"the SQL refers to more than {REFERENCES_MAX} columns")
         line, text = self.place(node)
         kept[Reference(table, fold(column), line, text, sure, indirect)] = None
 
@@ -346,53 +364,3 @@ class _Reading:
                 self._line = line
                 break
         return self._line, line_of(self.lines, self._line)
-
-
-def _table(node: exp.Expr | None) -> Table:
-    """The name of a table, outermost part first; () when it is none. A file that a function reads is its path."""
-    if isinstance(node, exp.Schema):
-        node = node.this
-    if not isinstance(node, exp.Table):
-        return ()
-    if isinstance(node.this, exp.Func):
-        literal = node.this.find(exp.Literal)
-        return (literal.name,) if literal is not None and literal.is_string else ()
-    return tuple(part.name for part in node.parts if part.name)
-
-
-def _parts(node: exp.Expr, *without: str) -> list[exp.Expr]:
-    return [child for child in node.iter_expressions() if child.arg_key not in without]
-
-
-def _listed(part: object) -> list[exp.Expr]:
-    if part is None:
-        return []
-    return [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)]
-
-
-def _star(projection: exp.Expr) -> exp.Star | None:
-    inner = projection.this if isinstance(projection, exp.Column) else projection
-    return inner if isinstance(inner, exp.Star) else None
-
-
-def _is_joined(node: exp.Expr) -> bool:
-    """A join in brackets, which is no query of its own."""
-    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
-
-
-def _is_lateral(node: exp.Expr) -> bool:
-    return isinstance(node.parent, exp.Lateral)
-
-
-def _assigns(node: exp.EQ) -> bool:
-    return isinstance(node.parent, exp.Update) and node.arg_key == "expressions"
-
-
-def _is_inserted(column: exp.Column) -> bool:
-    return isinstance(column.parent, exp.Tuple) and isinstance(column.parent.parent, exp.Insert)
-
-
-def _beside(block: Block, table: Table) -> Block:
-    """The sources of a block but for the table it changes."""
-    others = {name: source for name, source in block.sources.items() if source.table != table}
-    return replace(block, sources=others)

@@ -92,6 +92,11 @@ def others() -> list[Event]:
         run_event("o7", inputs=["s"], outputs=["written"], job="with_columns",
                   job_facets=sql("insert into written (a) select a from s")),
         run_event("o8", inputs=["source"], outputs=[whole], job="trace"),
+        run_event("o9", inputs=[dataset("open", schema(x="int"))], outputs=[dataset("vault", namespace="secret")],
+                  job="into", job_facets=sql("create table vault as select x as hush from open")),
+        run_event("o10", inputs=[dataset("vault", namespace="secret")], outputs=["end"], job="out", minute=3,
+                  job_facets=sql("create table end as select hush as z from vault")),
+        run_event("o11", inputs=["end"], job="last", minute=6, job_facets=sql("select z from end")),
         dataset_event("model", facets={**lineage, "datasetType": {"datasetType": "DBT_MODEL"}}),
     ]  # fmt: skip
 
@@ -296,3 +301,14 @@ def test_column_lineage_that_is_whole_rules_out(shop: Database) -> None:
 def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
     (one,) = assessed(shop, RENAME, urn=ds("landed")).affected
     assert (one.kind, one.name, one.asset_type, one.severity) == ("DATASET", "model", "dbt_model", "warning")
+
+
+def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
+    """open -> into -> secret vault -> out -> end -> last; what a job that is seen says of itself is seen."""
+    report = assessed(shop.seen_by(Sight(("db", "etl"))), {"type": "column_drop", "column": "x"}, urn=ds("open"))
+    assert severities(report) == {"into": "breaking", "out": "breaking", "last": "breaking"}
+    assert report.hidden_affected is False
+    affected = named(report)
+    assert (affected["into"].outputs, affected["out"].references) == ((), ())
+    assert all("secret" not in urn for one in report.affected for found in one.evidence for urn in found.path)
+    assert "secret" not in str(report_json(report))

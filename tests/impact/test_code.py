@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import nbformat
@@ -250,3 +251,10 @@ def test_other_files_are_unknown() -> None:
 def test_no_time_is_unknown() -> None:
     (code,) = read_files({"m.sql": "select a from t"}, seconds=-1)
     assert code.references.unknown == ("there was no time to read it",)
+
+
+@pytest.mark.parametrize("text", ["{{" * 50_000, "{{ a }}" * 5_000, "{# {{ {% " * 20_000])
+def test_braces_without_end_cost_no_time(text: str) -> None:
+    began = time.monotonic()
+    assert one_of("m.sql", text).references.unknown
+    assert time.monotonic() - began < 5

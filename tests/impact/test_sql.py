@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from headwater.impact.references import Insert, References, Table, same_table
 from headwater.impact.sql import DEPTH_MAX, TEXT_BYTES_MAX, dialect_of, references_in_sql
@@ -203,3 +205,30 @@ def test_names_of_tables_match_from_their_ends() -> None:
     assert not same_table(("staging", "orders"), "raw.orders")
     assert not same_table(("orders",), "raw.old_orders")
     assert not same_table((), "orders")
+
+
+_CLAUSES = "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into values create table"
+_REST = (
+    "merge when matched then update set lateral view explode over partition by order group having case end . [ ] {{ }}"
+)
+_SIGNS = "{% %} ; -- /* */ except pivot for in unnest exists not is cast :: -> @ # $ recursive"
+WORDS = [word for line in (_CLAUSES, _REST, _SIGNS) for word in line.split()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=25), st.sampled_from(["", "spark", "bigquery", "snowflake", "tsql"]))
+def test_any_words_are_read_or_unknown(words: list[str], dialect: str) -> None:
+    found = read(" ".join(["select", *words]), dialect)
+    assert all(one.table and one.column and one.line >= 1 for one in found.read)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select " + ", ".join(f"a{at}" for at in range(600)) + " from " + ", ".join(f"t{at}" for at in range(600)),
+        "with c as (select " + "+".join(f"a{number}" for number in range(2_000)) + " as k from t) select "
+        + ", ".join(["k"] * 2_000) + " from c",
+    ],
+)  # fmt: skip
+def test_what_multiplies_is_unknown(sql: str) -> None:
+    assert read(sql).unknown
