@@ -9,14 +9,16 @@ what it made), and looks for six signs:
 - ROWS_SHIFTED: its row count is out of the ordinary for the dataset (`shift`, by the newest ten earlier versions, of
   which there must be three).
 - CODE_CHANGED: the run ran another code version than the newest success of its job before it.
-- INPUT_LATE: the run read a version that was at least twice as old as usual, and out of the ordinary (`shift`, by the
-  ages of what the newest ten earlier runs of its job read); or a source that was not captured since the run before.
+- INPUT_LATE: the run read a version from before a run failed that should have made a newer one; or a version that was
+  at least twice as old as usual, and out of the ordinary (`shift`, by the ages of what the newest ten earlier runs of
+  its job read); or a source that was not captured since the run before.
 
 Candidates are ranked by kind in this order: from what is known to be wrong, through what was changed, to what is merely
 late. Among those of one kind the run that began earliest comes first, since what is wrong spreads downstream; then the
 nearest; then by urn. A run is a candidate once for each of its signs. What may not be seen shows no sign.
 
-A failed run that wrote nothing is upstream of nothing: that its readers went on with an old version is INPUT_LATE.
+A failed run that wrote nothing is upstream of nothing: that its readers went on with an old version is INPUT_LATE. The
+search goes at most 200 runs upstream, and says when it was cut short.
 """
 
 from __future__ import annotations
@@ -141,8 +143,10 @@ def _signs(database: Database, walk: Walk) -> list[Candidate]:
     found = [candidate for row in rows.values() for candidate in (*known.failed(row), *known.code_changed(row))]
     for row in database.read("read/version_signs", urns=versions, earlier=EARLIER_MAX):
         found += [*known.schema_changed(row), *known.rows_shifted(row)]
-    for row in database.read("read/ages_read", urns=runs, earlier=EARLIER_MAX):
-        found += known.input_late(row)
+    ages = database.read("read/ages_read", urns=runs, earlier=EARLIER_MAX)
+    failed = {row["number"]: row for row in database.read("read/failed_between", rows=known.missed(ages))}
+    for number, row in enumerate(ages):
+        found += known.input_late(row, failed.get(number))
     tested = [*versions, *of_kind("source", walk)]
     return found + known.tests_failed(database.read("read/failed_tests_of", urns=tested, limit=EDGES_MAX))
 
@@ -193,26 +197,46 @@ class _Known:
         after = str(row["rowCount"])
         return [self._of_version("ROWS_SHIFTED", row["urn"], row["at"], reason, usual, after, compared)]
 
-    def input_late(self, row: Row) -> list[Candidate]:
-        read = sorted(version for version in row["versions"] if version in self.walk.nodes)
-        if not read or row["made"] > row["at"] or not row["earlier"]:
+    def input_late(self, row: Row, failed: Row | None) -> list[Candidate]:
+        """`failed` is the run that failed where it should have made something newer than what was read."""
+        read = tuple(self._read_by(row))
+        if not read or row["made"] > row["at"]:
             return []
-        newest = row["earlier"][0]
         if row["isSource"]:
-            if row["made"] >= newest["at"]:
-                return []
-            reason = f"{row['pipeline']} read {row['name']}, which was not captured since the run before it read it"
-            before, after = _instant(newest["at"]), _instant(row["made"])
-            return [self._of_run("INPUT_LATE", row["run"], reason, before, after, (*read, newest["run"]))]
+            return self._not_captured(row, read)
         age = (row["at"] - row["made"]).total_seconds()
         ages = [(one["at"] - one["made"]).total_seconds() for one in row["earlier"] if one["at"]]
         found = shift(age, ages, share=_LATE_SHARE)
-        if found is None or age < found.median:
+        is_late = found is not None and age > found.median
+        if not is_late and failed is None:
             return []
-        before, after = _age(found.median), _age(age)
-        reason = f"{row['pipeline']} read a version of {row['name']} that was {after} old; usually it is {before}"
-        compared = tuple(one["run"] for one in row["earlier"])
-        return [self._of_run("INPUT_LATE", row["run"], reason, before, after, (*read, *compared))]
+        usual = _age(found.median) if found is not None and is_late else None
+        reason = f"{row['pipeline']} read a version of {row['name']} that was {_age(age)} old"
+        reason += f"; usually it is {usual}" if usual else ""
+        reason += f"; {failed['pipeline']} failed in between" if failed else ""
+        compared = [*([failed["run"]] if failed else []), *(one["run"] for one in row["earlier"] if usual)]
+        return [self._of_run("INPUT_LATE", row["run"], reason, usual, _age(age), (*read, *compared))]
+
+    def _read_by(self, row: Row) -> list[str]:
+        return sorted(version for version in row["versions"] if version in self.walk.nodes)
+
+    def _not_captured(self, row: Row, read: tuple[str, ...]) -> list[Candidate]:
+        newest = row["earlier"][0] if row["earlier"] else None
+        if newest is None or row["made"] >= newest["at"]:
+            return []
+        reason = f"{row['pipeline']} read {row['name']}, which was not captured since the run before it read it"
+        before, after = _instant(newest["at"]), _instant(row["made"])
+        return [self._of_run("INPUT_LATE", row["run"], reason, before, after, (*read, newest["run"]))]
+
+    def missed(self, rows: list[Row]) -> list[Row]:
+        """Where to look for failures that left nothing: among the runs of the job that made what was read, until it was
+        read. What a job reads of its own it goes on from: that is not late because an attempt failed before."""
+        wanted = []
+        for number, row in enumerate(rows):
+            makers = [self.makers[one] for one in self._read_by(row) if one in self.makers]
+            jobs = {self.runs[maker]["job"] for maker in makers} - {None, self.runs[row["run"]]["job"]}
+            wanted += [{"number": number, "job": job, "after": row["made"], "until": row["at"]} for job in sorted(jobs)]
+        return wanted
 
     def tests_failed(self, rows: list[Row]) -> list[Candidate]:
         """A run upstream that tested what it read went on with it; tests of others tell of the run that made it."""

@@ -81,7 +81,8 @@ def late_and_tested() -> list[Story]:
 
 
 def shapes() -> list[Story]:
-    """A diamond whose top changed its code; a job that reads what it writes; a cycle; a source that got old."""
+    """A diamond whose top changed its code; jobs that read what they write; a job that failed and left nothing; a
+    cycle; a source that got old."""
     captured = native.source_event("file", namespace="db", origin="CRM", captured_at=at(1))
     return [
         run("top-1", "top", ["t-raw"], ["t"], minute=0, version="1"),
@@ -90,6 +91,14 @@ def shapes() -> list[Story]:
         run("right", "right", ["t"], ["r"], minute=20, version="1"),
         run("join", "join", ["l", "r"], ["j"], minute=30, version="1"),
         *(run(f"add-{n}", "add", ["log"], ["log"], minute=10 * n, version=f"c{n // 2}") for n in range(4)),
+        run("try-1", "try", ["own"], ["own"], minute=0),
+        run("try-2", "try", ["own"], [], minute=10, status="FAIL"),
+        run("try-3", "try", ["own"], ["own"], minute=20),
+        run("fetch-1", "fetch", ["f-raw"], ["f"], minute=0),
+        run("fetch-2", "fetch", ["f-raw"], [], minute=20, status="FAIL"),
+        run("fetch-3", "fetch", ["f-raw"], [], minute=40, status="FAIL"),
+        run("serve-1", "serve", ["f"], ["s"], minute=10),
+        run("serve-2", "serve", ["f"], ["s"], minute=30),
         run("there", "there", ["p"], ["q"], minute=0),
         run("back", "back", ["q"], ["p"], minute=10),
         run("there-2", "there", ["p"], ["q"], minute=20, status="ABORT"),
@@ -203,6 +212,16 @@ def test_late_input(history: Database) -> None:
     assert root_cause(history, run_of("y-3")).candidates == []
 
 
+def test_input_from_before_a_failure_that_left_nothing(history: Database) -> None:
+    """fetch-2 failed between what serve-2 read and serve-2; fetch-3 only after it."""
+    assert root_cause(history, version("s", "serve-1")).candidates == []
+    (late,) = root_cause(history, version("s", "serve-2")).candidates
+    assert (late.kind, late.run, late.distance) == ("INPUT_LATE", run_of("serve-2"), 1)
+    assert late.reason == "serve read a version of f that was 29 minutes old; fetch failed in between"
+    assert (late.before, late.after) == (None, "29 minutes")
+    assert late.compared == (version("f", "fetch-1"), run_of("fetch-2"))
+
+
 def test_failed_tests(history: Database) -> None:
     """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y itself and went on."""
     found = root_cause(history, ds("z"))
@@ -224,6 +243,8 @@ def test_a_diamond_tells_its_top_once(history: Database) -> None:
 def test_a_job_that_reads_what_it_writes(history: Database) -> None:
     """add ran c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
     assert shown(root_cause(history, ds("log")).candidates) == [("CODE_CHANGED", run_of("add-2"), 2)]
+    # A new attempt goes on from what was there before the failed one: that is not late.
+    assert root_cause(history, ds("own")).candidates == []
 
 
 def test_a_cycle_ends(history: Database) -> None:
@@ -274,5 +295,5 @@ def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4
     counted.close()
     # Two hops more; the signs cost the same however many runs there are.
     assert len(asked) - short <= 2 * 4
-    assert sum(not name.startswith("read/history") for name in asked) <= 6
+    assert sum(not name.startswith("read/history") for name in asked) <= 7
     assert history.sight.everything
