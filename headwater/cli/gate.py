@@ -16,8 +16,6 @@ from headwater.errors import HeadwaterError, QueryError
 if TYPE_CHECKING:
     from headwater.gate.verdict import Report
 
-API_KEY = "HEADWATER_API_KEY"
-
 
 def gate(
     base: Annotated[str, typer.Option(help="What the branch is to be merged into.", metavar="BRANCH|COMMIT")],
@@ -58,7 +56,7 @@ def gate(
     except HeadwaterError as error:
         raise QueryError(error.message, mend=error.mend) from error
     question = Question(Path(repository), base, dialect, names, max_downstream, allow.strip())
-    api = Api(where, os.environ.get(API_KEY) or None)
+    api = Api(where)
     report = judge(question, api, told=lambda text: print(f"headwater: {line(text)}", file=sys.stderr))
     _write_files(report, markdown, sarif, junit)
     _say(report, as_json=as_json)

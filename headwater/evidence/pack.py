@@ -16,6 +16,7 @@ import headwater
 from headwater.cypher.database import Database, Row
 from headwater.cypher.freshness import Freshness, freshness
 from headwater.cypher.lineage import DEPTH_DEFAULT, Lineage, lineage
+from headwater.cypher.newest import newest
 from headwater.cypher.nodes import kind_of, name_nodes, read_nodes, require_node
 from headwater.cypher.quality import Quality, quality
 from headwater.evidence.seal import Data, plain
@@ -115,8 +116,8 @@ def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
         for one in sorted(datasets):
             makers = lineage(database, one, direction="UPSTREAM", depth=1) if read_nodes(database, [one]) else None
             jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
-    runs, more_runs = _recent(database, "read/job_runs", sorted(jobs), "runs")
-    versions, more_versions = _recent(database, "read/dataset_versions", sorted(datasets), "versions")
+    runs, more_runs = _recent(database, "read/job_runs", sorted(jobs))
+    versions, more_versions = _recent(database, "read/dataset_versions", sorted(datasets))
     runs |= {key: row for key, row in history.items() if key.startswith("run:")}
     versions |= {key: row for key, row in history.items() if not key.startswith("run:")}
     return _Around(
@@ -137,11 +138,11 @@ def _job(run: Row) -> str:
     return job_urn(run["namespace"], run["pipelineName"])
 
 
-def _recent(database: Database, query: str, urns: Sequence[str], column: str) -> tuple[dict[str, Row], list[str]]:
+def _recent(database: Database, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
     """The newest of what hangs on these nodes, and those of them on which more hangs."""
-    found = {row["urn"]: row[column] for row in database.read(query, urns=list(urns), limit=RECENT + 1)}
-    wanted = [one for listed in found.values() for one in listed[:RECENT]]
-    return read_nodes(database, sorted(wanted)), sorted(urn for urn, listed in found.items() if len(listed) > RECENT)
+    found = newest(database, query, urns, first=RECENT)
+    wanted = [one for page in found.values() for one in page.entries]
+    return read_nodes(database, sorted(wanted)), sorted(urn for urn, page in found.items() if page.has_next)
 
 
 def _lineage(urn: str, walked: dict[str, Lineage], depth: int) -> Data:

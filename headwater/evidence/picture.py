@@ -19,7 +19,8 @@ _TIP = (
 def picture(lineage: Data, subject: str) -> str:
     """Boxes from left to right as data flows; the node that the pack is about is marked."""
     nodes = {node["urn"]: node for node in lineage["nodes"]}
-    edges = [(edge["source"], edge["target"]) for edge in lineage["edges"]]
+    # What is derived from what goes against the flow, and says no more than the way over the job does.
+    edges = [(edge["source"], edge["target"]) for edge in lineage["edges"] if edge["type"] != "DERIVED_FROM"]
     places = layered(nodes, edges)
     width = MARGIN * 2 + COLUMN * max((rank for rank, _ in places.values()), default=0) + WIDTH
     height = MARGIN * 2 + ROW * max((index for _, index in places.values()), default=0) + HEIGHT
@@ -42,7 +43,7 @@ def _line(source: tuple[int, int], target: tuple[int, int]) -> str:
     x1, y1 = _corner(source)
     x2, y2 = _corner(target)
     x1, y1, y2 = x1 + WIDTH, y1 + HEIGHT // 2, y2 + HEIGHT // 2
-    bend = max((x2 - x1) // 2, COLUMN // 2)
+    bend = (x2 - x1) // 2 if x2 > x1 else COLUMN // 2
     return f'<path class="edge" marker-end="url(#tip)" d="M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"/>'
 
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.client import Headwater
-from headwater.errors import UnavailableError
+from headwater.errors import QueryError, UnavailableError
 from headwater.gate.datasets import Asked, Known, Named
 from headwater.gate.verdict import Affected
+from headwater.schema.urns import parse_urn
 
 SEARCHED_MAX = 100
 PAGES_MAX = 10
@@ -32,11 +33,11 @@ _IMPACT = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {
 
 
 class Api:
-    """A Headwater at `url`, asked with a key or without."""
+    """A Headwater at `url`, asked with the key in the environment, if there is one."""
 
-    def __init__(self, url: str, api_key: str | None = None) -> None:
+    def __init__(self, url: str) -> None:
         self.url = url
-        self._client = Headwater(url, api_key=api_key, timeout_seconds=TIMEOUT_SECONDS)
+        self._client = Headwater(url, timeout_seconds=TIMEOUT_SECONDS)
 
     def datasets(self, text: str) -> tuple[list[Named], bool]:
         """Datasets in whose name the words of a text occur, and whether there are more than are told."""
@@ -91,10 +92,18 @@ def _affected(one: Mapping[str, Any]) -> Affected:
     )
 
 
+def _spelled(urn: str) -> str:
+    """The name in a urn, without its namespace."""
+    try:
+        return ".".join(parse_urn(urn).parts[1:]) or urn
+    except QueryError:
+        return urn
+
+
 def _evidence(found: Mapping[str, Any]) -> str:
     """What shows it, in one line."""
     if found["kind"] == "SQL_LINE":
         where = f"{found['file'] or 'its SQL'} line {found['line']}"
         return f"{where}: {found['text']}"
-    way = " → ".join(found["path"])
+    way = " → ".join(_spelled(urn) for urn in found["path"])
     return f"{way} ({'; '.join(found['unknown'])})" if found["unknown"] else way

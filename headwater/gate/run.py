@@ -47,12 +47,12 @@ def judge(question: Question, api: Api, *, told: Callable[[str], None] = lambda 
 def _judged(question: Question, api: Api, report: Report, told: Callable[[str], None]) -> Report:
     repository = Repository(question.folder)
     changes = repository.changes(repository.fork_point(question.base), ENDINGS)
-    told(f"{len(changes)} files changed that may tell of tables")
+    told(f"files changed that may tell of tables: {len(changes)}")
     found = find(changes, question.dialect)
     report = replace(report, files=tuple(found.files), problems=tuple(found.problems))
     if not found.deltas:
         return report
-    told(f"{len(found.deltas)} changes to look up")
+    told(f"changes to look up: {len(found.deltas)}")
     try:
         asked, problems, new = Finder(api, question.names).changes(found.deltas)
         report = replace(report, problems=(*report.problems, *problems), new=tuple(new))
@@ -61,7 +61,7 @@ def _judged(question: Question, api: Api, report: Report, told: Callable[[str], 
             return replace(report, problems=(*report.problems, problem))
         mended = Mended(asked, {change.after_path: change.after for change in changes})
         for number, one in enumerate(asked, 1):
-            told(f"asking what change {number} of {len(asked)} affects")
+            told(f"asking what it affects: {number} of {len(asked)}")
             report = _assessed(report, one, api, mended)
     except HeadwaterError as error:
         report = replace(report, problems=(*report.problems, _problem(error)))

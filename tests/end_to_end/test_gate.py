@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from headwater.cli import main
 from headwater.schema.urns import dataset_urn
@@ -21,6 +23,7 @@ from tests.gate.repositories import GitRepository
 pytestmark = pytest.mark.neo4j
 Gate = Callable[..., tuple[int, dict[str, Any], str]]
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SHOP = "postgres://shop:5432"
 ORDERS = "select id as order_id, amount, note from {{ source('raw', 'orders') }}\n"
 REVENUE = "select order_id, sum(amount) as revenue from {{ ref('stg_orders') }} group by order_id\n"
@@ -108,22 +111,43 @@ def gate(
     return run
 
 
-def test_as_ci_runs_it(shop: Running, repository: GitRepository) -> None:
-    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
-    ended = subprocess.run(
-        [sys.executable, "-m", "headwater", "gate", "--base", "main", "--url", shop.url],
-        cwd=repository.folder,
+def shell(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A script of CI, with the `headwater` of this environment on its path."""
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", script],
+        cwd=folder,
+        env={**os.environ, **environment, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
-    assert ended.stdout == (
-        "error: dbt/models/stg_orders.sql:1: stg_orders: column amount is dropped: "
-        "breaks shop.analytics.board, shop.analytics.revenue\n"
-        "headwater gate failed: 2 assets downstream would break\n"
-    )
+
+
+def test_the_action_of_github_and_what_the_docs_show(shop: Running, repository: GitRepository, tmp_path: Path) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
+    action = yaml.safe_load((EXAMPLES / "github-action/action.yml").read_text())
+    (step,) = (one for one in action["runs"]["steps"] if one["id"] == "gate")
+    inputs = {name: str(one.get("default", "")) for name, one in action["inputs"].items()}
+    given = {"URL": shop.url, "BASE": "main", "REPORTS": str(tmp_path), "HEADWATER_API_KEY": ""}
+    given |= {"MAX_DOWNSTREAM": inputs["max-downstream"], "MANIFEST": "", "DIALECT": inputs["dialect"]}
+    assert set(given) == set(step["env"])
+    ended = shell(step["run"], repository.folder, **given)
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
+    docs = (EXAMPLES.parent / "docs/gate.md").read_text()
+    assert ended.stdout.strip() in docs
+    assert (tmp_path / "headwater-gate.md").read_text().strip() in docs
+    assert (tmp_path / "headwater-gate.sarif").is_file()
+
+
+def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
+    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
+    (job,) = yaml.safe_load((EXAMPLES / "gitlab/.gitlab-ci.yml").read_text()).values()
+    given = {"HEADWATER_URL": shop.url, "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.git("rev-parse", "main")}
+    ended = shell("\n".join(job["script"]), repository.folder, **given)
+    assert (ended.returncode, ended.stderr.count("Traceback")) == (0, 0)
+    reports = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
+    assert [name for name in reports if not (repository.folder / name).is_file()] == []
 
 
 def test_nothing_that_matters_passes(gate: Gate, repository: GitRepository) -> None:
