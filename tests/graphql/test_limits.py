@@ -53,8 +53,8 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
         # A list of scalars is one value.
         ('{ dataset(urn: "x") { columns } }', 2),
         # `first` as written, and as the schema has it (20).
-        ('{ dataset(urn: "x") { versions(first: 7) { urn name } } }', 1 + 1 + 7 * 2),
-        ('{ dataset(urn: "x") { versions { urn name } } }', 1 + 1 + 20 * 2),
+        ('{ dataset(urn: "x") { versions(first: 7) { nodes { urn name } } } }', 1 + 1 + 1 + 7 * 2),
+        ('{ dataset(urn: "x") { versions { nodes { urn name } } } }', 1 + 1 + 1 + 20 * 2),
         # The page of a connection, but not what stands beside it.
         ("{ failedRuns(first: 5) { edges { cursor node { runId } } pageInfo { endCursor } } }", 1 + 1 + 5 * 3 + 2),
         # A list inside a page is assumed, not as long as the page.
