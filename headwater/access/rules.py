@@ -51,6 +51,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     # The page asks with the reader's own key, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
+    **{f"{prefix}/lineage/impact": {"POST": Scope.READ} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/{{id}}": _READ for prefix in ("", "/v1")},
     **{f"/api/v1{path}": _READ for path in _MARQUEZ},
     "/api/atlas/v2/lineage/{guid}": _READ,

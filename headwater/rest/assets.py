@@ -8,7 +8,7 @@ in the graph is told at `headwater.schema.native.asset_events`. Errors are `{"de
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -17,15 +17,21 @@ from headwater.cypher.assets import asset_id, find_asset
 from headwater.cypher.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
 from headwater.cypher.nodes import read_nodes
 from headwater.cypher.stubs import HIDDEN
-from headwater.errors import EventError, HeadwaterError
+from headwater.errors import EventError, HeadwaterError, QueryError
+from headwater.impact.assess import CHANGES_MAX, assess
+from headwater.impact.changes import parse_changes
+from headwater.impact.report import Affected, Evidence
 from headwater.rest.operations import Api, ArgumentError, Asked, Operation
 from headwater.rest.registrations import Upstream, Waiting, understand
 from headwater.rest.tree import Asset, Grower
 from headwater.schema import native
+from headwater.schema.urns import job_urn, parse_urn
 from headwater.web import BodyError
 
 NODES_MAX = 1_000
 UPSTREAM_MAX = 1_000
+FILES_MAX = 2_000
+FILES_BYTES_MAX = 8 * 2**20
 _TYPE = r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
 _NOT_A_TYPE = re.compile(r"unknown|hidden", re.IGNORECASE)
 # Something to read in it, and nothing that cannot be shown.
@@ -76,6 +82,46 @@ class AssetLineage(msgspec.Struct, kw_only=True):
     graph: Asset
     node_count: int
     truncated: str | None
+
+
+class WhichImpact(msgspec.Struct, kw_only=True):
+    """Changes that somebody means to make to an asset. `files` is code by path that counts beside what is known."""
+
+    asset_id: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    proposed_changes: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=CHANGES_MAX)]
+    files: Annotated[dict[str, str], Meta(max_length=FILES_MAX)] = {}
+    dialect: Annotated[str, Meta(max_length=40)] = ""
+
+
+class AffectedAsset(msgspec.Struct, kw_only=True):
+    """An asset that a change reaches. It is `breaking` where a reference to what changes is shown by `evidence`, else a
+    `warning`: it reads what changes, and nothing shows or rules out that it refers to that. `id` is null for a file."""
+
+    id: str | None
+    name: str
+    namespace: str | None
+    asset_type: str
+    severity: Literal["breaking", "warning"]
+    affected_references: list[str]
+    evidence: list[Evidence]
+    distance: int
+    owners: list[str]
+    certified: bool
+
+
+class Impact(msgspec.Struct, kw_only=True):
+    """Who some changes would affect, nearest first. `hidden_affected`: something that may not be seen is, too."""
+
+    risk_level: Literal["low", "medium", "high"]
+    affected_count: int
+    breaking_count: int
+    warning_count: int
+    certified_count: int
+    affected_assets: list[AffectedAsset]
+    owners: list[str]
+    hidden_affected: bool
+    truncated: str | None
+    notes: list[str]
 
 
 class Detail(msgspec.Struct):
@@ -133,11 +179,59 @@ class Assets:
             truncated=found.reason or None,
         )
 
+    def impact(self, asked: Asked) -> Impact:
+        which: WhichImpact = asked.body
+        self._waiting.settle(asked.database)
+        urn = find_asset(asked.database, which.asset_id)
+        try:
+            changes = parse_changes([_about(change, urn) for change in which.proposed_changes])
+        except QueryError as error:
+            raise ArgumentError(f"proposed_{error.message}", mend=error.mend) from error
+        report = assess(asked.database, changes, files=which.files, dialect=which.dialect)
+        return Impact(
+            risk_level=report.risk_level,
+            affected_count=report.affected_count,
+            breaking_count=report.breaking_count,
+            warning_count=report.warning_count,
+            certified_count=report.certified_count,
+            affected_assets=[_affected(one) for one in report.affected],
+            owners=report.owners,
+            hidden_affected=report.hidden_affected,
+            truncated=report.truncated or None,
+            notes=report.notes,
+        )
+
+
+def _about(change: dict[str, Any], urn: str) -> dict[str, Any]:
+    """A change with what it is about: the asset, as the job that it is where a job is deleted."""
+    parts = parse_urn(urn).parts
+    is_job = change.get("type") == "job_delete" and parts
+    return {"urn": job_urn(*parts) if is_job else urn, **change}
+
+
+def _affected(one: Affected) -> AffectedAsset:
+    twin = f"dataset:{one.urn.partition(':')[2]}" if one.urn else ""
+    return AffectedAsset(
+        id=asset_id(twin if twin in one.outputs else one.urn) if one.urn else None,
+        name=one.name,
+        namespace=one.namespace,
+        asset_type=one.asset_type,
+        severity=one.severity,
+        affected_references=list(one.references),
+        evidence=list(one.evidence),
+        distance=one.distance,
+        owners=list(one.owners),
+        certified=one.certified,
+    )
+
 
 def _refused(error: HeadwaterError, status: int) -> Detail:
     field = error.field if isinstance(error, ArgumentError | EventError | BodyError) else ""
     said = f"{field}: {error.message}" if field else error.message
     return Detail(f"{said}. {error.mend}" if error.mend and status < 500 else said)
+
+
+_NO_ASSET = {404: "There is no such asset.", 409: "Several assets have this name."}
 
 
 def assets_api() -> Api:
@@ -161,7 +255,18 @@ def assets_api() -> Api:
             assets.lineage,
             AssetLineage,
             arguments=WhichLineage,
-            refusals={404: "There is no such asset.", 409: "Several assets have this name.", 422: "A bad parameter."},
+            refusals=_NO_ASSET,
+        ),
+        Operation(
+            "POST",
+            "/lineage/impact",
+            "Who some changes to an asset would affect",
+            assets.impact,
+            Impact,
+            body=WhichImpact,
+            body_bytes_max=FILES_BYTES_MAX,
+            malformed=400,
+            refusals=_NO_ASSET,
         ),
     )
     return Api("Assets", ("/v1", ""), operations, Detail, _refused, malformed=422)

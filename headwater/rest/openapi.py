@@ -103,7 +103,7 @@ def _responses(api: Api, operation: Operation, by_type: dict[Any, Json]) -> Json
     }
     refusals = {**operation.refusals, 503: _AWAY}
     if _parameters(operation) or operation.body is not None:
-        refusals.setdefault(api.malformed, "A parameter, or the body, is not what it should be.")
+        refusals.setdefault(operation.malformed or api.malformed, "A parameter, or the body, is not what it should be.")
     if operation.body is not None:
         refusals.update(_WITH_BODY)
     for status, why in refusals.items():

@@ -65,7 +65,8 @@ class Asked:
 @dataclass(frozen=True)
 class Operation:
     """One route. `arguments` has a field for each part of the path and each parameter of the query; `body` and
-    `answer` are what is sent and answered, `refusals` when it answers something else."""
+    `answer` are what is sent and answered, `refusals` when it answers something else, `malformed` how it answers a
+    request that does not fit its types, where that is not as in the rest of its API."""
 
     method: str
     path: str
@@ -75,13 +76,15 @@ class Operation:
     arguments: type[msgspec.Struct] = NoArguments
     body: Any = None
     status: int = 200
+    body_bytes_max: int = BODY_BYTES_MAX
+    malformed: int = 0
     refusals: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Api:
     """Operations of one style: how errors are said (`refused`) and what they look like (`error`). `malformed` is what a
-    request that does not fit its types is answered with."""
+    request that does not fit its types is answered with, unless its operation says otherwise."""
 
     name: str
     prefixes: tuple[str, ...]
@@ -128,7 +131,9 @@ def _endpoint(
             return Response(status_code=400)
         except HeadwaterError as error:
             status = (
-                api.malformed if isinstance(error, ArgumentError | BodyError) and error.status == 400 else error.status
+                (operation.malformed or api.malformed)
+                if isinstance(error, ArgumentError | BodyError) and error.status == 400
+                else error.status
             )
             headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if status == 503 else {}
             return json_response(api.refused(error, status), status, headers)
@@ -140,7 +145,7 @@ async def _answer(operation: Operation, request: Request, reader: Reader, submit
     arguments = read_arguments(operation.arguments, {**request.query_params, **request.path_params})
     body = None
     if operation.body is not None:
-        body = read_json(await read_body(request, BODY_BYTES_MAX), operation.body)
+        body = read_json(await read_body(request, operation.body_bytes_max), operation.body)
 
     async def judged(events: list[dict[str, Any]]) -> None:
         for event in events:

@@ -199,11 +199,21 @@ def asset_events(
         job_facets = {
             ASSET_FACET: told,
             "jobType": _facet("jobType", kind),
+            **_written_in(source_ref),
             "lineage": _facet("lineage", {"entries": entries if is_process else []}),
         }
         body = {"job": {**own, "facets": job_facets}, "inputs": [], "outputs": []}
         events.append(_event("JobEvent", event_time, body))
     return events
+
+
+def _written_in(source_ref: str) -> dict[str, Any]:
+    """Where the code of a job is, when what is told of it is a path or an address."""
+    if not {"/", "."} & set(source_ref):
+        return {"sourceCodeLocation": _facet("sourceCodeLocation", {"_deleted": True})}
+    is_address = "://" in source_ref
+    place = {"url": source_ref if is_address else f"file:{source_ref}", "path": None if is_address else source_ref}
+    return {"sourceCodeLocation": _facet("sourceCodeLocation", {"type": "file", **place})}
 
 
 def _input(dataset: DatasetName) -> Event:

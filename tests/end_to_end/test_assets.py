@@ -36,8 +36,13 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
         timeout=60,
     )
     source = asset_id(dataset_urn("default", "raw_orders"))
-    lines = said.stdout.splitlines()
-    assert lines[:7] == [
+    affected = (
+        ("stg_orders (dbt_model)", "order_total, legacy_discount_code"),
+        ("fct_orders (dbt_model)", ""),
+        ("customer_ltv_model (spark_job)", ""),
+        ("daily_revenue_report (dag)", ""),
+    )
+    assert said.stdout.splitlines() == [
         f"Registered source: {source}",
         "Pipeline graph registered successfully.",
         "[TABLE] raw_orders",
@@ -45,4 +50,20 @@ def test_the_script_runs_as_it_is_printed(running: Running, tmp_path: Path) -> N
         "  └── [DBT_MODEL] fct_orders",
         "   └── [DAG] daily_revenue_report",
         "   └── [SPARK_JOB] customer_ltv_model",
+        "",
+        "=" * 50,
+        "IMPACT ANALYSIS REPORT",
+        "=" * 50,
+        # Nothing but registrations is known here: no columns, no code. So nothing is shown to break.
+        "Risk level: MEDIUM",
+        "Affected assets: 4",
+        "",
+        "Breaking changes detected:",
+        *(
+            line
+            for asset, references in affected
+            for line in ("", f" ⚠ {asset}", f" References: {references}", " Severity: warning")
+        ),
+        "[OK] No breaking changes. 4 assets may need review.",
     ], said.stdout + said.stderr
+    assert said.returncode == 0

@@ -44,8 +44,8 @@ def story(client: TestClient) -> Json:
     first = register(client, "raw_orders")
     register(client, "stg_orders", "raw_orders", kind="dbt_model")
     register(client, "fct_orders", "stg_orders", kind="dbt_model")
-    register(client, "daily_revenue_report", "fct_orders", kind="dag")
-    register(client, "customer_ltv_model", "fct_orders", kind="spark_job")
+    register(client, "daily_revenue_report", "fct_orders", kind="dag", source_ref="dags/daily_revenue_report.py")
+    register(client, "customer_ltv_model", "fct_orders", kind="spark_job", source_ref="jobs/customer_ltv.py")
     return first
 
 
@@ -241,3 +241,91 @@ def test_it_is_the_same_without_the_prefix(client: TestClient) -> None:
     new = {"asset_type": "table", "name": "plain"}
     assert client.post("/lineage/trace", json=new).status_code == 201
     assert client.get("/lineage/plain/").json() == client.get("/v1/lineage/plain").json()
+
+
+def impact(client: TestClient, *changes: Json, id: str = "raw_orders", **more: Any) -> Json:
+    answer = client.post("/v1/lineage/impact", json={"asset_id": id, "proposed_changes": list(changes), **more})
+    assert answer.status_code == 200, answer.text
+    found: Json = answer.json()
+    return found
+
+
+RENAME = {"type": "column_rename", "from": "order_total", "to": "total_amount"}
+DROP = {"type": "column_drop", "column": "legacy_discount_code"}
+
+
+def test_where_only_assets_are_known_all_that_reads_is_warned(client: TestClient) -> None:
+    id = story(client)["id"]
+    found = impact(client, RENAME, DROP, id=id)
+    assert (found["risk_level"], found["affected_count"], found["hidden_affected"]) == ("medium", 4, False)
+    assert [(one["name"], one["asset_type"], one["severity"]) for one in found["affected_assets"]] == [
+        ("stg_orders", "dbt_model", "warning"),
+        ("fct_orders", "dbt_model", "warning"),
+        ("customer_ltv_model", "spark_job", "warning"),
+        ("daily_revenue_report", "dag", "warning"),
+    ]
+    ids = {one["name"]: one["id"] for one in found["affected_assets"]}
+    assert client.get(f"/v1/lineage/{ids['daily_revenue_report']}").json()["graph"]["name"] == "daily_revenue_report"
+
+
+def test_files_show_what_breaks(client: TestClient) -> None:
+    id = story(client)["id"]
+    files = {
+        "models/staging/stg_orders.sql": "select id, order_total from {{ ref('raw_orders') }}",
+        "models/marts/fct_orders.sql": "select id, order_total from {{ ref('stg_orders') }}",
+        "dags/daily_revenue_report.py": "spark.sql('select sum(order_total) from fct_orders')\n",
+        "jobs/customer_ltv.py": "spark.sql('select count(id) from fct_orders')\n",
+    }
+    found = impact(client, RENAME, id=id, files=files)
+    severities = {one["name"]: (one["severity"], one["affected_references"]) for one in found["affected_assets"]}
+    assert severities == {
+        "stg_orders": ("breaking", ["order_total"]),
+        "fct_orders": ("breaking", ["order_total"]),
+        "daily_revenue_report": ("breaking", ["order_total"]),
+    }
+    assert found["risk_level"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("change", "detail"),
+    [
+        ([], "proposed_changes: expected `array` of length >= 1"),
+        ({}, "proposed_changes: expected `array`, got `object`"),
+        (["drop it"], "proposed_changes[0]: expected `object`, got `str`"),
+        ([{}], "proposed_changes[0]: type None is no change"),
+        ([RENAME, {"type": "column_eat"}], "proposed_changes[1]: type 'column_eat' is no change"),
+        ([{"type": "column_rename", "to": "b"}], "proposed_changes[0]: column_rename: 'from' is missing"),
+        ([{**RENAME, "to": 7}], "proposed_changes[0]: column_rename: 'to' is 7"),
+        ([{"type": "job_delete"}], "there is no job"),
+    ],
+)
+def test_a_malformed_change_is_told_what_is_wrong(client: TestClient, change: Any, detail: str) -> None:
+    register(client, "raw_orders")
+    answer = client.post("/v1/lineage/impact", json={"asset_id": "raw_orders", "proposed_changes": change})
+    assert answer.status_code == (404 if detail.startswith("there") else 400)
+    assert answer.json()["detail"].startswith(detail)
+
+
+def test_an_impact_needs_an_asset(client: TestClient) -> None:
+    answer = client.post("/v1/lineage/impact", json={"asset_id": "asset_0000000000000000", "proposed_changes": [DROP]})
+    assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (404, True)
+    missing = client.post("/v1/lineage/impact", json={"proposed_changes": [DROP]})
+    assert (missing.status_code, missing.json()["detail"]) == (400, "asset_id: it is missing")
+
+
+def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> None:
+    register(client, "nightly", "raw_orders", kind="dag")
+    register(client, "report", "nightly")
+    found = impact(client, {"type": "job_delete"}, id="nightly")
+    assert [(one["name"], one["severity"]) for one in found["affected_assets"]] == [("report", "warning")]
+
+
+def test_an_impact_does_not_name_what_may_not_be_seen(client: TestClient, database: Database) -> None:
+    tell(database, run("r", "load", ["raw"], ["orders"]))
+    answer = client.post(
+        "/v1/lineage/impact",
+        json={"asset_id": dataset_urn("db", "raw"), "proposed_changes": [{"type": "table_drop"}]},
+        headers={"x-sight": "db"},
+    )
+    found = answer.json()
+    assert (found["hidden_affected"], "etl" in answer.text) == (True, False)

@@ -101,9 +101,11 @@ def test_whatever_is_asked_the_answer_is_as_described(described_at: str) -> None
     for result in schemathesis.openapi.from_url(described_at).get_all_operations():
         assert isinstance(result, Ok)
         operation = result.ok()
+        if operation.path.startswith("/lineage/"):
+            continue  # the same as under /v1
 
         @settings(
-            max_examples=6,
+            max_examples=5,
             deadline=None,
             derandomize=True,
             phases=[Phase.generate],

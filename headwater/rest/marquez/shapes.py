@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.newest import newest
 from headwater.cypher.nodes import read_all_facets, read_nodes
 from headwater.cypher.visible import visible
 from headwater.rest.marquez import models
@@ -117,8 +118,8 @@ def datasets(database: Database, urns: Sequence[str], *, with_columns: bool = Fa
 
 
 def _newest_versions(database: Database, urns: list[str]) -> dict[str, Row]:
-    listed = database.read("read/dataset_versions", urns=urns, limit=1) if urns else []
-    found = {row["urn"]: row["versions"][0] for row in listed if row["versions"]}
+    pages = newest(database, "read/dataset_versions", urns, first=1) if urns else {}
+    found = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
     rows = read_nodes(database, found.values())
     return {urn: rows[version] for urn, version in found.items() if version in rows}
 
@@ -231,10 +232,9 @@ def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[
     rows = read_nodes(database, urns)
     listed = list(rows)
     links = _links(database, "read/job_links", listed)
-    newest = (
-        {row["urn"]: row["runs"] for row in database.read("read/job_runs", urns=listed, limit=runs_max)} if rows else {}
-    )
-    found = runs(database, [run for each in newest.values() for run in each])
+    pages = newest(database, "read/job_runs", listed, first=runs_max) if rows else {}
+    newest_runs = {urn: page.entries for urn, page in pages.items()}
+    found = runs(database, [run for each in newest_runs.values() for run in each])
     facets = read_all_facets(database, rows)
     linked = {urn for link in links.values() for side in ("inputs", "outputs", "parents") for urn in link[side]}
     seen = set(visible(database, sorted(linked)))
@@ -243,7 +243,7 @@ def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[
             rows[urn],
             links.get(urn, {}),
             seen,
-            [found[run] for run in newest.get(urn, ()) if run in found],
+            [found[run] for run in newest_runs.get(urn, ()) if run in found],
             facets.get(urn, {}),
         )
         for urn in urns
