@@ -24,6 +24,8 @@ from headwater.errors import UnavailableError
 
 PROCESSES = ("job:", "run:")
 _SECONDS_MIN = 0.05
+# How much of the time that is left may go into finding what can be reached before the first hop.
+_SHARE_OF_TIME = 0.25
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,13 @@ class Neighbours:
         self._judged |= fresh
         self.unseen |= hidden(self._database, fresh)
 
-    def learn_all(self, starts: Iterable[str]) -> None:
-        """Everything that can be reached from these, unless it is more than may be read."""
-        urns = self._ask(self.layer.all, starts)
-        if urns and not self.exhausted:
-            self.learn(row["urn"] for row in urns)
+    def learn_all(self, starts: Iterable[str], most: int) -> None:
+        """Everything that can be reached from these, unless it is more than so many nodes, or takes too long to find:
+        then a walk has to ask hop by hop."""
+        seconds = (self._deadline - time.monotonic()) * _SHARE_OF_TIME
+        if seconds >= _SECONDS_MIN:
+            rows = self._read(self.layer.all, sorted(starts), seconds, most) or []
+            self.learn(row["urn"] for row in rows if len(rows) <= most)
 
     def learn(self, frontier: Iterable[str]) -> None:
         """Everything one hop beyond these urns."""
@@ -196,7 +200,7 @@ class Neighbours:
             return []
         asked.update(fresh)
         seconds = self._deadline - time.monotonic()
-        rows = [] if seconds < _SECONDS_MIN else self._read(name, fresh, seconds)
+        rows = [] if seconds < _SECONDS_MIN else self._read(name, fresh, seconds, self._rows_left)
         if rows is None or seconds < _SECONDS_MIN:
             self.exhausted = "time"
             return []
@@ -205,11 +209,11 @@ class Neighbours:
             self.exhausted = "edges"
         return rows
 
-    def _read(self, name: str, urns: list[str], seconds: float) -> list[Row] | None:
-        """None when time ran out."""
+    def _read(self, name: str, urns: list[str], seconds: float, most: int) -> list[Row] | None:
+        """At most one row more than `most`. None when time ran out."""
         try:
             at = self._at if name.endswith("_at") else {}
-            return self._database.read(name, seconds=seconds, urns=urns, limit=self._rows_left + 1, **at)
+            return self._database.read(name, seconds=seconds, urns=urns, limit=most + 1, **at)
         except UnavailableError as error:
             if timed_out(error):
                 return None

@@ -83,7 +83,7 @@ def explore(
     known.admit(urn for urns in begins.values() for urn in urns)
     walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
     if at_once and layer.all:
-        known.learn_all({urn for urns in begins.values() for urn in urns})
+        known.learn_all({urn for urns in begins.values() for urn in urns}, int(bounds.nodes_max))
     _go(list(walks.values()), known, bounds.depth)
     for walk in walks.values():
         walk.nodes, walk.edges = walk.shown()

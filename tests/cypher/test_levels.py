@@ -11,6 +11,7 @@ from headwater.cypher.database import Database
 from headwater.cypher.lineage import Lineage, lineage
 from headwater.cypher.walk import Edge
 from headwater.errors import QueryError
+from headwater.schema.sight import Sight
 from headwater.schema.urns import job_urn, run_urn
 from tests.stories import FACET, Event, ds, job, run, tell, version
 
@@ -84,6 +85,21 @@ def test_runs_are_lifted_to_runs(database: Database) -> None:
     found = lineage(database, version("page", "report-1"), direction="UPSTREAM", level="DAG")
     assert {urn for urn in names(found) if urn.startswith("run:")} == {run_urn("dag-1"), run_urn("dag-2")}
     assert Edge(run_urn("dag-1"), version("b", "spark-1"), "PRODUCED") in found.edges
+
+
+def test_a_hidden_container_is_passed_over(database: Database) -> None:
+    above = within(run("over-1", "over", minute=2), "top-1", "top", "DAG")
+    for event in above:
+        if event["job"]["name"] == "top":
+            event["job"]["namespace"] = "secret"
+        else:
+            event["run"]["facets"]["parent"]["job"]["namespace"] = "secret"
+    tell(database, above)
+    seen = database.seen_by(Sight(("etl", "db")))
+    assert lineage(database, job("over"), level="TOP").start == job_urn("secret", "top")
+    for level in ("TOP", "DAG"):
+        found = lineage(seen, job("over"), level=level)
+        assert (found.start, names(found)) == (job("over"), {job("over")})
 
 
 def at(minute: int) -> datetime:

@@ -228,10 +228,16 @@ def test_trace_goes_through_answers_and_columns(answered: Database) -> None:
 def test_trace_of_a_long_chain(database: Database) -> None:
     chain = [run(f"r{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(60)]
     tell(database, *chain, answer("deep", "t60", minute=200))
-    found = trace(database, "deep")
+    asked: list[str] = []
+    counted = database.seen_by(database.sight)
+    counted._observed = lambda name, _: asked.append(name)
+    found = trace(counted, "deep")
     assert [row["name"] for row in found.sources] == ["t0"]
     assert len(found.runs) == 60
     assert not found.truncated
+    assert len(asked) < 12, "it learns what it can reach at once"
+    bounded = trace(database, "deep", nodes_max=40)
+    assert (bounded.reason, len(bounded.rows)) == ("nodes", 40)
 
 
 def test_downstream_of_a_run_reaches_answers(answered: Database) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
+from headwater.cypher.filters import Filter
 from headwater.cypher.stubs import Edge, stub
 from headwater.cypher.walk import Walk
 from tests.maps import Map, ds, job
@@ -108,6 +111,26 @@ def test_what_a_hidden_job_keeps_apart_stays_apart() -> None:
     two = Map().add("h1", ["a"], ["x"]).add("h2", ["b"], ["y"]).add("in", ["s"], ["a", "b"])
     assert seen(one, ds("s")) == seen(two, ds("s"))
     assert Edge(stub("from", ds("a")), ds("y"), "PRODUCED") not in seen(one, ds("s"))[1]
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
+    map = Map().add("x", ["a"], ["b"]).add("y", ["c"], ["d"])
+    names = [job("x"), *(job(f"h{number}") for number in range(length)), job("y")]
+    map.inputs.update({name: set() for name in names[1:-1]})
+    map.feeds.update(pairwise(names))
+    hidden = stub("from", job("x"))
+    nodes, edges = seen(map, ds("a"))
+    assert nodes == {ds("a"): 0, job("x"): 1, ds("b"): 1, hidden: 1, job("y"): 2, ds("d"): 2}
+    assert {Edge(job("x"), hidden, "PRODUCED"), Edge(hidden, job("y"), "FEEDS")} <= edges
+
+
+def test_a_filter_judges_only_what_is_seen() -> None:
+    map = Map().add("x", ["a2"], ["h1"]).add("h", ["h1"], ["b2", "b3"]).add("y2", ["b2"], ["c2"])
+    shown = map.seen().walk(ds("a2"), where=Filter(tags=("even",)))
+    hidden = stub("from", job("x"))
+    assert shown.nodes == {ds("a2"): 0, job("x"): 1, hidden: 1, ds("b2"): 2, job("y2"): 3, ds("c2"): 3}
+    assert Edge(hidden, ds("b3"), "PRODUCED") not in shown.edges
 
 
 def test_what_is_in_sight_is_bounded_and_what_is_not_is_not_counted() -> None:

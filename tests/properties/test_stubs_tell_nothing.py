@@ -13,11 +13,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.stubs import HIDDEN
 from headwater.cypher.walk import Edge, Mark, Walk
 from tests.maps import UNSEEN, Map, ds, job
 
 SEEDS = st.integers(0, 10**9)
+FILTERS = (EVERY_NODE, Filter(tags=("even",)), Filter(job_types=("odd",)))
 
 
 def is_hidden(urn: str) -> bool:
@@ -150,8 +152,9 @@ def test_hidden_parts_that_join_the_same_look_the_same(seed: int) -> None:
         for upstream in (False, True):
             depth = chance.choice([1, 2, 3, 50])
             bound = chance.choice([1, 2, 4, 5_000])
-            shown = map.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound)
-            same = other.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound)
+            where = chance.choice(FILTERS)
+            shown = map.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound, where=where)
+            same = other.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound, where=where)
             assert said(shown) == said(same)
             assert UNSEEN not in repr(said(shown))
 
