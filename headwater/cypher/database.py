@@ -40,6 +40,8 @@ GRACE_SECONDS = 2.0
 STALE_SECONDS_MAX = 1.0
 # Of a statement that is not ours: a row may be large.
 _ROWS_AT_ONCE = 100
+# What is read ahead, and thrown away, comes over the wire as well.
+_WIRE_BYTES_PER_BYTE = 4
 
 Row = dict[str, Any]
 
@@ -134,13 +136,23 @@ class Database:
     ) -> tuple[list[Row], bool]:
         """The first rows of a statement that is not ours, and whether they are all: at most `rows_max`, and no more
         than `bytes_max` of values. Raises QueryError when not even the first row is within that, or time is up."""
+        rows: list[Row] = []
+        heard = _Heard(bytes_max * _WIRE_BYTES_PER_BYTE)
         try:
-            with self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction:
-                return _first(transaction.run(text, dict(parameters)), rows_max, bytes_max)
+            with (
+                self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction,
+                heard.over(transaction),
+            ):
+                whole = _first(transaction.run(text, dict(parameters)), rows, rows_max, bytes_max)
         except UnavailableError as error:
             if "TransactionTimedOut" in (getattr(error.__cause__, "code", None) or ""):
                 raise QueryError(f"the query took longer than {seconds:g} s", mend="Ask for less.") from error
-            raise
+            if not heard.too_much:
+                raise
+            whole = False
+        if not rows and not whole:
+            raise QueryError(f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each.")
+        return rows, whole
 
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
@@ -242,18 +254,46 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-def _first(records: Iterable[neo4j.Record], rows_max: int, bytes_max: int) -> tuple[list[Row], bool]:
-    rows: list[Row] = []
+class _Heard:
+    """Counts what comes over a connection, and breaks it off when that is too much: the driver would take a single
+    value of any size into memory. As for `_bound_answers`, there is no setting for it."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._left = bytes_max
+
+    @property
+    def too_much(self) -> bool:
+        return self._left < 0
+
+    @contextmanager
+    def over(self, transaction: neo4j.Transaction) -> Iterator[None]:
+        socket: Any = transaction._connection.socket
+        receive = socket.recv_into
+
+        def counted(buffer: Any, nbytes: int) -> int:
+            count: int = receive(buffer, nbytes)
+            self._left -= count
+            if self.too_much:
+                raise OSError("the answer is too large")
+            return count
+
+        socket.recv_into = counted
+        try:
+            yield
+        finally:
+            del socket.recv_into
+
+
+def _first(records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, bytes_max: int) -> bool:
+    """Put the first records into `rows`. Whether these are all."""
     left = bytes_max
     for record in records:
         row = _plain(record)
         left -= _size(row)
-        if left < 0 and not rows:
-            raise QueryError(f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each.")
         if left < 0 or len(rows) == rows_max:
-            return rows, False
+            return False
         rows.append(row)
-    return rows, True
+    return True
 
 
 def _size(value: Any) -> int:

@@ -111,7 +111,7 @@ class Statement:
             raise _refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
         if word == "use" and (before in {"", "{"} or self._word(at - 1) in {"union", "all", "distinct"}):
             raise _refused("USE names another graph", "There is only this one.")
-        if word == "call" and before not in {".", ":", "$"} and self._word(at - 1) != "as":
+        if word == "call" and before not in {".", ":", "$"}:
             name, _ = self._dotted(at + 1)
             subquery = not name and self._text(at + 1) in {"(", "{"}
             if not subquery and name not in procedures:
@@ -119,6 +119,8 @@ class Statement:
 
     def _functions(self, at: int) -> None:
         token = self.tokens[at]
+        if token.kind == "name" and self._text(at + 1) == "(":
+            raise _refused("a function is named in quotes", "Write its name as it is.")
         if token.kind in {"word", "name"} and self._text(at - 1) != "." and self._word(at - 1) != "call":
             name, end = self._dotted(at)
             if "." in name and self._text(end) == "(" and token.word not in _NAMESPACES:
