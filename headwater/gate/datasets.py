@@ -125,7 +125,10 @@ class Finder:
         found, is_cut = self._graph.datasets(re.split(r"[./]", name.rstrip("./"))[-1])
         kept = [one for one in found if self._is_kept(one)]
         exact = [one for one in kept if parts in (parts_of(one.name), parts_of(f"{one.namespace}/{one.name}"))]
-        close = exact or [one for one in kept if same_table(tuple(parts), one.name)]
+        close = exact or [one for one in kept if _ends_so(one, parts)]
+        shorter = [one for one in kept if same_table(tuple(parts), one.name)] if not close else []
+        if shorter:
+            raise _UncertainError(f"{relation} may be {shorter[0].urn}, which has a shorter name; say so with --map")
         if len(close) > 1:
             shown = ", ".join(one.urn for one in close[:SHOWN_MAX])
             raise _UncertainError(f"{relation} may be any of {len(close)} datasets: {shown}; say which with --map")
@@ -156,6 +159,11 @@ class Finder:
         if urn not in self._known:
             self._known[urn] = self._graph.known(urn)
         return self._known[urn]
+
+
+def _ends_so(one: Named, parts: list[str]) -> bool:
+    """Whether a dataset is called like this table, with more before it."""
+    return any(parts_of(name)[-len(parts) :] == parts for name in (one.name, f"{one.namespace}/{one.name}"))
 
 
 class _UncertainError(Exception):

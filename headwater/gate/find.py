@@ -22,6 +22,8 @@ from headwater.gate.statements import parse, read_statements
 
 ENDINGS = (".sql", ".yml", ".yaml", ".csv", ".py", ".ipynb")
 _MODELS = {"models", "snapshots"}
+_NO_MODELS = {"tests", "analyses", "analysis"}
+_DBT = re.compile(r"\{\{-?\s*(?:ref|source|config)\s*\(")
 _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+(\w+)\s*-?%\}")
 
 
@@ -158,6 +160,9 @@ def _schema(text: str, path: str, _dialect: str) -> Contents:
 
 
 def _sql(text: str, path: str, dialect: str) -> Contents:
+    if _DBT.search(text):
+        # A model, or a test or an analysis, that lies where models do not: where they lie can be set.
+        return Contents() if set(PurePosixPath(path.lower()).parts) & _NO_MODELS else _model(text, path, dialect)
     if "{{" in text or "{%" in text:
         text = render(text).texts[-1]
     return read_statements(text, path, dialect)
@@ -167,19 +172,19 @@ def _macro(_text: str, _path: str, _dialect: str) -> Contents:
     raise UnreadableError("a macro changed: which models it changes, only dbt knows")
 
 
-def _python(text: str, path: str, _dialect: str) -> Contents:
+def _python(text: str, path: str, dialect: str) -> Contents:
     if re.search(r"^def model\(\s*dbt\b", text, re.MULTILINE) and set(PurePosixPath(path.lower()).parts) & _MODELS:
         return _one(Relation(model_name(path, {}), CODE, {}, True, text, path))
-    return read_python(text, path) if _is_spark(text) else Contents()
+    return read_python(text, path, dialect) if _may_write(text) else Contents()
 
 
 def _notebook(text: str, path: str, _dialect: str) -> Contents:
-    return read_notebook(text, path) if _is_spark(text) else Contents()
+    return read_notebook(text, path) if _may_write(text) else Contents()
 
 
-def _is_spark(text: str) -> bool:
-    """Whether it may write a table at all: other code need not even be of this version of Python."""
-    return "spark" in text.lower() or ".write" in text
+def _may_write(text: str) -> bool:
+    """Whether it may concern a table at all: other code need not even be of this version of Python."""
+    return "spark" in text.lower() or ".write" in text or "alembic" in text
 
 
 _READERS: dict[str, Callable[[str, str, str], Contents]] = {

@@ -15,11 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from headwater.gate.alembic import is_migration, read_migration
 from headwater.gate.relations import CODE, Column, Contents, Relation, UnreadableError
 from headwater.gate.statements import parse, read_statement
 
 _TABLE_WRITES = {"saveAsTable", "insertInto", "writeTo", "toTable"}
-_PATH_WRITES = {"save", "parquet", "orc", "json", "csv", "text", "start"}
+_PATH_WRITES = {"save", "parquet", "orc", "json", "csv", "text", "jdbc", "start"}
 _WRITERS = {"write", "writeStream", "writeTo"}
 _SAME_COLUMNS = {
     *("filter", "where", "orderBy", "sort", "distinct", "dropDuplicates", "limit", "repartition", "coalesce", "cache"),
@@ -40,14 +41,17 @@ class _Frame:
     gone: dict[str, str | None] = field(default_factory=dict)
 
 
-def read_python(text: str, path: str) -> Contents:
-    """What a script writes. Raises UnreadableError when it is not Python."""
+def read_python(text: str, path: str, dialect: str = "") -> Contents:
+    """What a script writes, or a migration of Alembic does. Raises UnreadableError when it is not Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UnreadableError(f"it cannot be parsed as Python: {error}") from error
     contents = Contents()
     try:
+        if is_migration(tree):
+            read_migration(tree, contents, path, dialect)
+            return contents
         # What a notebook's magic left behind says nothing.
         code = "\n".join(row for row in ast.unparse(tree).splitlines() if row.strip() != "pass")
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -115,6 +119,8 @@ def _is_write(call: ast.Call) -> bool:
 
 
 def _target(call: ast.Call) -> str | None:
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "jdbc" and len(call.args) > 1:
+        return _text(call.args[1])
     for word in call.keywords:
         if word.arg in {"path", "name", "tableName", "table"}:
             return _text(word.value)

@@ -88,6 +88,10 @@ def test_several_that_may_be_meant_are_named_and_none_is_taken() -> None:
     assert "too many" in uncertain(Estate((PG, "a.orders"), cut=True), "orders")
 
 
+def test_a_dataset_with_a_shorter_name_may_be_another() -> None:
+    assert "shorter name" in uncertain(Estate(("file", "orders")), "staging.orders")
+
+
 def test_a_namespace_a_word_or_the_manifest_tells_which() -> None:
     estate = Estate((PG, "a.orders"), ("test://x", "b.orders"))
     assert found(estate, "orders", Names(namespaces=("postgres://*",))) == dataset_urn(PG, "a.orders")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater.gate.find import find, kind_of
-from headwater.gate.relations import Delta
-from headwater.gate.repository import FileChange
+from tests.gate.files import deltas, one_file, problem, told
 
 MODEL = """{{ config(materialized="table") }}
 with pay as (
@@ -26,26 +24,6 @@ tidy as (
 
 select * from tidy
 """
-
-
-def one_file(before: str | None, after: str | None, path: str = "models/m.sql", *, was: str = "") -> FileChange:
-    return FileChange((was or path) if before is not None else None, path if after is not None else None, before, after)
-
-
-def deltas(*changes: FileChange, dialect: str = "") -> list[Delta]:
-    found = find(changes, dialect)
-    assert found.problems == []
-    return found.deltas
-
-
-def told(before: str | None, after: str | None, path: str = "models/m.sql") -> list[dict[str, Any]]:
-    return [dict(delta.change) for delta in deltas(one_file(before, after, path))]
-
-
-def problem(text: str, path: str = "models/m.sql", before: str | None = None) -> tuple[str, int]:
-    found = find([one_file(before, text, path)])
-    assert (found.deltas, len(found.problems)) == ([], 1)
-    return found.problems[0].message, found.problems[0].line
 
 
 FILTER = {"type": "semantics_change", "description": "what it is selected from changed"}
@@ -323,78 +301,6 @@ def test_the_header_of_a_seed() -> None:
         {"type": "column_add", "column": "other", "nullable": True},
     ]
     assert told("id,name\n1,x\n", "id,name\n1,y\n2,z\n", "seeds/raw.csv") == []
-
-
-SPARK = """
-from pyspark.sql import functions as F
-raw = spark.read.table("raw.orders")
-df = raw.select("id", F.col("a").alias("b"), raw.c)
-df = df.withColumn("total", F.lit(1)).filter("id > 0")
-df.write.mode("overwrite").saveAsTable("marts.orders")
-"""
-CODE = {"type": "semantics_change", "description": "the code that writes it changed"}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "changes"),
-    [
-        ('.alias("b")', '.alias("x")', [{"type": "column_rename", "from": "b", "to": "x"}, CODE]),
-        ('"id", F', "F", [{"type": "column_drop", "column": "id"}, CODE]),
-        (", raw.c", ", raw.c, raw.d", [{"type": "column_add", "column": "d", "nullable": True}, CODE]),
-        (
-            '.filter("id > 0")',
-            '.withColumnRenamed("c", "d")',
-            [{"type": "column_rename", "from": "c", "to": "d"}, CODE],
-        ),
-        ('.filter("id > 0")', '.drop("c")', [{"type": "column_drop", "column": "c"}, CODE]),
-        ("id > 0", "id > 1", [CODE]),
-        ("\ndf.write", "\n# a remark\ndf.write", []),
-    ],
-)
-def test_what_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str, Any]]) -> None:
-    assert old in SPARK
-    assert told(SPARK, SPARK.replace(old, new), "jobs/orders.py") == changes
-
-
-def test_a_frame_whose_columns_nobody_lists() -> None:
-    job = 'df = spark.read.parquet("s3://raw/t")\ndf.write.parquet("s3://lake/t")\n'
-    found = deltas(one_file(job, job.replace("df.write", 'df.drop("ssn").withColumnRenamed("a", "b").write'), "j.py"))
-    assert [(delta.relation, dict(delta.change)) for delta in found] == [
-        ("s3://lake/t", {"type": "column_rename", "from": "a", "to": "b"}),
-        ("s3://lake/t", {"type": "column_drop", "column": "ssn"}),
-        ("s3://lake/t", CODE),
-    ]
-
-
-def test_sql_within_code_and_targets_only_known_when_it_runs() -> None:
-    job = 'spark.sql("select 1")\n'
-    (delta,) = deltas(one_file(job, job + "\nspark.sql('''\nalter table t drop column a''')\n", "j.py"))
-    assert (delta.relation, dict(delta.change), delta.line) == ("t", {"type": "column_drop", "column": "a"}, 3)
-    assert "only known when it runs" in problem("df = spark.table('t')\ndf.write.saveAsTable(name)\n", "j.py")[0]
-    assert "put together when it runs" in problem("spark.sql(f'drop table {name}')\n", "j.py")[0]
-    assert told("import os", "import os; open('x').write('spark')", "j.py") == []
-
-
-def test_code_that_has_nothing_to_do_with_spark_need_not_even_be_python() -> None:
-    assert told("print 'python 2'", "print 'python 3'", "j.py") == []
-    assert "cannot be parsed as Python" in problem("spark = (", "j.py")[0]
-
-
-def test_notebooks() -> None:
-    def notebook(*cells: str) -> str:
-        shown = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
-        return json.dumps({"cells": [*shown, {"cell_type": "markdown", "source": "spark"}], "nbformat": 4})
-
-    before = notebook("%pip install x", SPARK, "!ls")
-    assert told(before, notebook("%pip install y", SPARK), "n.ipynb") == []
-    assert told(before, notebook(SPARK.replace('"id", F', "F")), "n.ipynb")[0] == {
-        "type": "column_drop",
-        "column": "id",
-    }
-    assert told(before, notebook(SPARK, "%%sql\nalter table t drop column a"), "n.ipynb") == [
-        {"type": "column_drop", "column": "a"}
-    ]
-    assert "no notebook" in problem('{"spark": 1}', "n.ipynb")[0]
 
 
 def test_kinds_of_files() -> None:

@@ -1,0 +1,29 @@
+"""One file before and after, and what the gate makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater.gate.find import find
+from headwater.gate.relations import Delta
+from headwater.gate.repository import FileChange
+
+
+def one_file(before: str | None, after: str | None, path: str = "models/m.sql", *, was: str = "") -> FileChange:
+    return FileChange((was or path) if before is not None else None, path if after is not None else None, before, after)
+
+
+def deltas(*changes: FileChange, dialect: str = "") -> list[Delta]:
+    found = find(changes, dialect)
+    assert found.problems == []
+    return found.deltas
+
+
+def told(before: str | None, after: str | None, path: str = "models/m.sql") -> list[dict[str, Any]]:
+    return [dict(delta.change) for delta in deltas(one_file(before, after, path))]
+
+
+def problem(text: str, path: str = "models/m.sql", before: str | None = None) -> tuple[str, int]:
+    found = find([one_file(before, text, path)])
+    assert (found.deltas, len(found.problems)) == ([], 1)
+    return found.problems[0].message, found.problems[0].line

@@ -1,0 +1,81 @@
+"""PySpark scripts and notebooks: what is told of what they write."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.gate.files import deltas, one_file, problem, told
+
+SPARK = """
+from pyspark.sql import functions as F
+raw = spark.read.table("raw.orders")
+df = raw.select("id", F.col("a").alias("b"), raw.c)
+df = df.withColumn("total", F.lit(1)).filter("id > 0")
+df.write.mode("overwrite").saveAsTable("marts.orders")
+"""
+CODE = {"type": "semantics_change", "description": "the code that writes it changed"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ('.alias("b")', '.alias("x")', [{"type": "column_rename", "from": "b", "to": "x"}, CODE]),
+        ('"id", F', "F", [{"type": "column_drop", "column": "id"}, CODE]),
+        (", raw.c", ", raw.c, raw.d", [{"type": "column_add", "column": "d", "nullable": True}, CODE]),
+        (
+            '.filter("id > 0")',
+            '.withColumnRenamed("c", "d")',
+            [{"type": "column_rename", "from": "c", "to": "d"}, CODE],
+        ),
+        ('.filter("id > 0")', '.drop("c")', [{"type": "column_drop", "column": "c"}, CODE]),
+        ("id > 0", "id > 1", [CODE]),
+        ("\ndf.write", "\n# a remark\ndf.write", []),
+    ],
+)
+def test_what_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str, Any]]) -> None:
+    assert old in SPARK
+    assert told(SPARK, SPARK.replace(old, new), "jobs/orders.py") == changes
+
+
+def test_a_frame_whose_columns_nobody_lists() -> None:
+    job = 'df = spark.read.parquet("s3://raw/t")\ndf.write.parquet("s3://lake/t")\n'
+    found = deltas(one_file(job, job.replace("df.write", 'df.drop("ssn").withColumnRenamed("a", "b").write'), "j.py"))
+    assert [(delta.relation, dict(delta.change)) for delta in found] == [
+        ("s3://lake/t", {"type": "column_rename", "from": "a", "to": "b"}),
+        ("s3://lake/t", {"type": "column_drop", "column": "ssn"}),
+        ("s3://lake/t", CODE),
+    ]
+
+
+def test_sql_within_code_and_targets_only_known_when_it_runs() -> None:
+    job = 'spark.sql("select 1")\n'
+    (delta,) = deltas(one_file(job, job + "\nspark.sql('''\nalter table t drop column a''')\n", "j.py"))
+    assert (delta.relation, dict(delta.change), delta.line) == ("t", {"type": "column_drop", "column": "a"}, 3)
+    assert "only known when it runs" in problem("df = spark.table('t')\ndf.write.saveAsTable(name)\n", "j.py")[0]
+    assert "put together when it runs" in problem("spark.sql(f'drop table {name}')\n", "j.py")[0]
+    assert told("import os", "import os; open('x').write('spark')", "j.py") == []
+
+
+def test_code_that_has_nothing_to_do_with_spark_need_not_even_be_python() -> None:
+    assert told("print 'python 2'", "print 'python 3'", "j.py") == []
+    assert "cannot be parsed as Python" in problem("spark = (", "j.py")[0]
+
+
+def test_notebooks() -> None:
+    def notebook(*cells: str) -> str:
+        shown = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+        return json.dumps({"cells": [*shown, {"cell_type": "markdown", "source": "spark"}], "nbformat": 4})
+
+    before = notebook("%pip install x", SPARK, "!ls")
+    assert told(before, notebook("%pip install y", SPARK), "n.ipynb") == []
+    assert told(before, notebook(SPARK.replace('"id", F', "F")), "n.ipynb")[0] == {
+        "type": "column_drop",
+        "column": "id",
+    }
+    assert told(before, notebook(SPARK, "%%sql\nalter table t drop column a"), "n.ipynb") == [
+        {"type": "column_drop", "column": "a"}
+    ]
+    assert "no notebook" in problem('{"spark": 1}', "n.ipynb")[0]
