@@ -29,6 +29,7 @@ def impact(
     delete_job: Annotated[bool, typer.Option("--delete-job", help="The job goes.")] = False,
     file: Annotated[Pairs, typer.Option(help="Code that counts too: .sql, .py, .ipynb, manifest.json.")] = None,
     dialect: Annotated[str, typer.Option(help="What the SQL of those files is in: spark, snowflake, ...")] = "",
+    include_stale: Annotated[bool, typer.Option(help="Count who read once and reads no more.")] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -50,7 +51,7 @@ def impact(
     if not given:
         raise QueryError("no change is named", mend="For example --rename order_total:total_amount, or --drop-table.")
     files = {path: existing(path).read_text(encoding="utf-8", errors="replace") for path in file or ()}
-    report = assess(graph(home), parse_changes(given, urn), files=files, dialect=dialect)
+    report = assess(graph(home), parse_changes(given, urn), files=files, dialect=dialect, include_stale=include_stale)
     if as_json:
         from headwater.cli import show
 

@@ -14,11 +14,15 @@ from dataclasses import dataclass, field
 from headwater.cypher.database import Database, Row
 from headwater.cypher.lineage import EDGES_MAX, NODES_MAX
 from headwater.cypher.nodes import read_nodes
-from headwater.cypher.walk import CITING, COLUMNS_DOWN, MAP_DOWN, Bounds, explore
+from headwater.cypher.walk import CITING, COLUMNS_DOWN, MAP_DOWN, Bounds, Layer, explore
 from headwater.schema.sight import EVERYTHING
 
 DEPTH_MAX = 50
 ANSWERS_PER_DATASET_MAX = 100
+# Readers that read no more are among them.
+MAP_DOWN_EVER = Layer(
+    False, onward="read/map_consumers_ever", beyond="read/map_outputs_ever", hop="read/map_targets_ever"
+)
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,15 @@ class Downstream:
     truncated: str = ""
 
 
-def downstream(database: Database, nodes: Iterable[str], columns: Iterable[str], *, seconds: float) -> Downstream:
-    """The map downstream of datasets and jobs, and of what is made of some columns."""
+def downstream(
+    database: Database, nodes: Iterable[str], columns: Iterable[str], *, seconds: float, ever: bool = False
+) -> Downstream:
+    """The map downstream of datasets and jobs, and of what is made of some columns: as it is now, or `ever` was."""
+    layer = MAP_DOWN_EVER if ever else MAP_DOWN
     whole = database.seen_by(EVERYTHING)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = explore(whole, MAP_DOWN, {"map": starts}, bounds)["map"]
+    walk = explore(whole, layer, {"map": starts}, bounds)["map"]
     found = Downstream(truncated=walk.truncated)
     named = list(columns)
     if named:
@@ -71,7 +78,7 @@ def downstream(database: Database, nodes: Iterable[str], columns: Iterable[str],
         if edge.type == "FEEDS":
             found.reads[edge.source].append(edge.target)
     jobs = [urn for urn in walk.nodes if urn.startswith("job:")]
-    for row in whole.read("read/map_outputs", urns=jobs, limit=EDGES_MAX):
+    for row in whole.read(layer.beyond, urns=jobs, limit=EDGES_MAX):
         narrow = frozenset(row["derived"]) if row["derived"] or row["told"] else None
         found.outputs[row["process"]][row["place"]] = narrow
     datasets = [urn for urn in starts if urn.startswith("dataset:")]

@@ -135,6 +135,10 @@ class ImpactQueries:
         self,
         info: Info,
         changes: Annotated[list[ChangeInput], strawberry.argument(description="At most 200, judged together.")],
+        include_stale: Annotated[
+            bool, strawberry.argument(description="Count who read once and reads no more.")
+        ] = False,
     ) -> ImpactReport:
         wanted = parse_changes([change.as_json() for change in changes])
-        return ImpactReport.of(await info.context.ask(assess, info.context.database, wanted))
+        database = info.context.database
+        return ImpactReport.of(await info.context.ask(assess, database, wanted, include_stale=include_stale))

@@ -11,7 +11,8 @@ What each change does to what lies downstream:
   wider one, or another meaning, is a warning for every reference;
 - a new column that must not be null breaks INSERTs without a list of columns, and any new column a `*` in a UNION.
 
-Only the map as it is now counts. What may not be seen is walked through and never named: `hidden_affected`.
+Only the map as it is now counts, unless asked otherwise. What may not be seen is walked through and never named:
+`hidden_affected`.
 """
 
 from __future__ import annotations
@@ -58,10 +59,11 @@ def assess(
     *,
     files: Mapping[str, str] | None = None,
     dialect: str = "",
+    include_stale: bool = False,
     seconds: float = SECONDS_MAX,
 ) -> Report:
     """Who is affected by these changes, together. `files` is code by path that counts beside what producers sent, in
-    `dialect`; `seconds` bounds the whole.
+    `dialect`; `include_stale` counts who read once and reads no more; `seconds` bounds the whole.
 
     Raises NotFoundError for a dataset or job that is not in the graph, QueryError for more than `CHANGES_MAX`."""
     if not 1 <= len(changes) <= CHANGES_MAX:
@@ -74,6 +76,7 @@ def assess(
         [row["urn"] for row in about],
         [_column(urn, name) for urn, names in columns.items() for name in names if parse_urn(urn).parts],
         seconds=min(seconds, WALK_SECONDS_MAX),
+        ever=include_stale,
     )
     unseen = hidden(database, down.rows)
     places = [

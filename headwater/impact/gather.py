@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.impact import ColumnEdge, Downstream, column_edges
@@ -17,6 +17,9 @@ from headwater.schema.urns import parse_urn
 
 _TABLE = "table:"
 _COLUMNS_PER_QUERY = 500
+# How many texts of SQL are kept as read, and how long they may be: some tens of megabytes at most.
+_KEPT_MAX = 1_000
+_KEPT_CHARACTERS_MAX = 10_000
 
 
 def gather(
@@ -126,15 +129,27 @@ def _code_of(row: Row, dialect: str, urn: str, near: list[Place]) -> References 
     speaks = dialect_of(dialect, row.get("integration"), parts[0] if parts else "", *namespaces)
     found = []
     if row.get("sql"):
-        found.append(references_in_sql(row["sql"], dialect=speaks, columns=columns_in(near)))
+        found.append(_of_sql(row["sql"], speaks, tuple(near)))
     language = fold(str(row.get("language") or ""))
     if row.get("sourceCode") and language == "sql" and not row.get("sql"):
-        found.append(references_in_sql(row["sourceCode"], dialect=speaks, columns=columns_in(near)))
+        found.append(_of_sql(row["sourceCode"], speaks, tuple(near)))
     elif row.get("sourceCode") and language in ("python", "py", "pyspark"):
         from headwater.impact.python import references_in_python
 
         found.append(references_in_python(row["sourceCode"], dialect=speaks, columns=columns_in(near)))
     return together(found) if found else None
+
+
+def _of_sql(text: str, dialect: str, near: tuple[Place, ...]) -> References:
+    if len(text) > _KEPT_CHARACTERS_MAX:
+        return references_in_sql(text, dialect=dialect, columns=columns_in(near))
+    return _of_short_sql(text, dialect, near)
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _of_short_sql(text: str, dialect: str, near: tuple[Place, ...]) -> References:
+    """Kept, since a gate asks change by change, and of every one the same jobs are downstream."""
+    return references_in_sql(text, dialect=dialect, columns=columns_in(near))
 
 
 def _add_files(

@@ -64,7 +64,13 @@ def test_json_for_programs() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--add", "tenant"), ("--meaning", "total"), ("--drop-table",), ("--rename-table", "o2"), ("--drop", "total")],
+    [
+        ("--add", "tenant"),
+        ("--meaning", "total"),
+        ("--drop-table",),
+        ("--rename-table", "o2"),
+        ("--drop", "total", "--include-stale"),
+    ],
 )
 def test_every_change(options: tuple[str, ...]) -> None:
     assert "risk" in run(*options)
@@ -78,7 +84,11 @@ def test_files_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [((), "no change is named"), (("--rename", "total"), "--rename 'total' has no two halves")],
+    [
+        (("--delete-job",), "is not of a job"),
+        ((), "no change is named"),
+        (("--rename", "total"), "--rename 'total' has no two halves"),
+    ],
 )
 def test_what_is_wrong_is_named(options: tuple[str, ...], message: str) -> None:
     with pytest.raises(QueryError, match=message):

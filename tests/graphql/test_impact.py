@@ -74,6 +74,21 @@ def test_what_is_wrong_is_named(refused: Ask) -> None:
     assert "at least one change" in refused(QUERY, changes=[])["message"]
 
 
+def test_stale_readers_are_counted_when_asked_for(database: Database, data: Ask) -> None:
+    told(
+        database,
+        [
+            run_event("r1", inputs=["old"], outputs=["mart"], job="load"),
+            run_event("r2", inputs=["new"], outputs=["mart"], job="load", minute=5),
+        ],
+    )
+    query = """query ($changes: [ChangeInput!]!, $all: Boolean!) {
+      impact(changes: $changes, includeStale: $all) { affectedCount } }"""
+    change = {"type": "table_drop", "urn": ds("old")}
+    counts = [data(query, changes=[change], all=stale)["impact"]["affectedCount"] for stale in (False, True)]
+    assert counts == [0, 1]
+
+
 def test_what_is_not_there(refused: Ask) -> None:
     error = refused(QUERY, changes=[{"type": "table_drop", "urn": ds("nowhere")}])
     assert error["extensions"]["code"] == "NOT_FOUND"

@@ -284,6 +284,11 @@ def test_only_what_is_current_counts(shop: Database) -> None:
         assert severities(assessed(shop, {"type": "table_drop"}, urn=ds(name))) == expected, name
 
 
+def test_who_reads_no_more_counts_when_asked_for(shop: Database) -> None:
+    report = assessed(shop, {"type": "table_drop"}, urn=ds("was_read"), include_stale=True)
+    assert severities(report) == {"keep": "breaking"}
+
+
 def test_writers_of_what_changes(shop: Database) -> None:
     added = assessed(shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written"))
     assert severities(added) == {"without_columns": "breaking", "with_columns": "warning"}
