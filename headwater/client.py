@@ -183,7 +183,7 @@ class Headwater:
         answer = self._post("/graphql", {"query": query, "variables": variables})
         for error in answer.get("errors") or ():
             code = (error.get("extensions") or {}).get("code")
-            raise _ERRORS.get(code, QueryError)(error["message"])
+            raise _ERRORS.get(str(code), QueryError)(error["message"])
         return dict(answer["data"])
 
     def _post(self, path: str, content: Any) -> dict[str, Any]:

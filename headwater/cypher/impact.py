@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.lineage import EDGES_MAX, NODES_MAX
+from headwater.cypher.newest import newest
 from headwater.cypher.nodes import read_nodes
 from headwater.cypher.walk import CITING, COLUMNS_DOWN, MAP_DOWN, Bounds, Layer, explore
 from headwater.schema.sight import EVERYTHING
@@ -111,8 +112,8 @@ def citing(database: Database, datasets: Iterable[str], columns: Iterable[str]) 
     found: dict[str, set[str]] = defaultdict(set)
     for row in whole.read("read/history_citing", urns=list(columns), limit=EDGES_MAX):
         found[row["source"]].add(row["target"])
-    for row in whole.read("read/dataset_answers", urns=list(datasets), limit=ANSWERS_PER_DATASET_MAX):
-        found[row["urn"]].update(row["answers"])
+    for urn, page in newest(whole, "read/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX).items():
+        found[urn].update(page.entries)
     bounds = Bounds.within(5.0, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     resting = explore(whole, CITING, {place: sorted(answers) for place, answers in found.items() if answers}, bounds)
     return {place: {urn for urn in walk.nodes if urn.startswith("answer:")} for place, walk in resting.items()}

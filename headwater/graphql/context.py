@@ -24,7 +24,9 @@ from headwater.cypher.consequences import Consequences, consequences
 from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
 from headwater.cypher.freshness import Freshness, freshness
+from headwater.cypher.newest import newest
 from headwater.cypher.nodes import read_nodes
+from headwater.cypher.pages import Page
 from headwater.cypher.quality import Quality, quality
 from headwater.cypher.visible import visible
 from headwater.graphql.news import News
@@ -34,7 +36,7 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 Submit = Callable[[list[dict[str, Any]]], Awaitable[None]]
 Refused = Callable[[str, str], None]
-Listed = tuple[str, int]
+Listed = tuple[str, int, str | None]
 
 THREADS_MAX = 16
 # The most jobs, inputs, outputs or children that one node shows.
@@ -84,9 +86,9 @@ class Context:
         self.other_names = self._links("read/other_names")
         self.schema_versions = self._links("read/schemas_of_datasets")
         self.citations = self._citations()
-        self.job_runs = self._lists("read/job_runs", "runs")
-        self.dataset_versions = self._lists("read/dataset_versions", "versions")
-        self.dataset_answers = self._lists("read/dataset_answers", "answers")
+        self.job_runs = self._newest("read/job_runs")
+        self.dataset_versions = self._newest("read/dataset_versions")
+        self.dataset_answers = self._newest("read/dataset_answers")
 
     async def submit(self, events: list[dict[str, Any]]) -> None:
         """Have events kept. Raises ForeignEventError for one that whoever asks may not send."""
@@ -146,18 +148,18 @@ class Context:
 
         return self._loader(load)
 
-    def _lists(self, name: str, column: str) -> DataLoader[Listed, list[str]]:
-        """A loader for a list whose length the client chooses: one statement per length asked for."""
+    def _newest(self, name: str) -> DataLoader[Listed, Page[str]]:
+        """A loader for pages of what hangs on a node: one statement for each length and cursor that is asked for."""
 
-        def load(keys: list[Listed]) -> list[list[str]]:
-            by_length: dict[int, list[str]] = defaultdict(list)
-            for urn, length in keys:
-                by_length[length].append(urn)
-            found: dict[Listed, list[str]] = {}
-            for length, urns in by_length.items():
-                for row in self.database.read(name, urns=urns, limit=length):
-                    found[(row["urn"], length)] = row[column]
-            return [found.get(key, []) for key in keys]
+        def load(keys: list[Listed]) -> list[Page[str]]:
+            alike: dict[tuple[int, str | None], list[str]] = defaultdict(list)
+            for urn, first, after in keys:
+                alike[first, after].append(urn)
+            found = {
+                (first, after): newest(self.database, name, urns, first=first, after=after)
+                for (first, after), urns in alike.items()
+            }
+            return [found[first, after].get(urn) or Page([], [], False) for urn, first, after in keys]
 
         return self._loader(load)
 

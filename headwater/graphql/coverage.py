@@ -10,8 +10,8 @@ import strawberry
 from headwater.cypher import coverage as covered
 from headwater.cypher.pages import page
 from headwater.graphql.context import Info
-from headwater.graphql.fields import resolved
-from headwater.graphql.results import PageInfo
+from headwater.graphql.fields import After, First, resolved
+from headwater.graphql.results import Connection
 from headwater.graphql.types import Dataset
 
 
@@ -65,18 +65,6 @@ class NamespaceCoverage:
     counts: CoverageCounts
 
 
-@strawberry.type
-class NamespaceCoverageEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
-    node: NamespaceCoverage
-
-
-@strawberry.type(description="Coverage by namespace.")
-class NamespaceCoverageConnection:
-    edges: list[NamespaceCoverageEdge]
-    page_info: PageInfo
-
-
 @strawberry.type(description="How many datasets and jobs lie downstream of a dataset.")
 class BlastRadius:
     median: float | None = strawberry.field(description="Over datasets; null without any.")
@@ -115,15 +103,11 @@ class Coverage:
     namespace: strawberry.Private[str]
 
     @resolved("The counts by namespace, by name.")
-    def namespaces(self, first: int = 100, after: str | None = None) -> NamespaceCoverageConnection:
+    def namespaces(self, first: First = 100, after: After = None) -> Connection[NamespaceCoverage]:
         entries = list(self.found.namespaces.items())
         shown = page(entries, lambda one: (one[0],), first=first, after=after, shape=("",))
         nodes = [NamespaceCoverage(namespace=name, counts=CoverageCounts.of(counts)) for name, counts in shown.entries]
-        pairs = zip(shown.cursors, nodes, strict=True)
-        return NamespaceCoverageConnection(
-            edges=[NamespaceCoverageEdge(cursor=cursor, node=node) for cursor, node in pairs],
-            page_info=PageInfo.of(shown, after),
-        )
+        return Connection.of(shown, nodes, after)
 
     @resolved("How far a change reaches: the median over datasets.")
     async def blast_radius(self, info: Info) -> BlastRadius:

@@ -11,41 +11,20 @@ from headwater.cypher import coverage as covered
 from headwater.cypher import owners as owning
 from headwater.cypher import search as searching
 from headwater.cypher import usage as using
-from headwater.cypher.nodes import NodeName, require_node
-from headwater.cypher.pages import Page
+from headwater.cypher.nodes import require_node
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.coverage import Coverage, CoverageCounts
 from headwater.graphql.enums import NodeKind
-from headwater.graphql.fields import resolved
+from headwater.graphql.fields import After, First, resolved
 from headwater.graphql.quality import Freshness, Quality, freshness_of, quality_of
-from headwater.graphql.results import Node, PageInfo
+from headwater.graphql.results import Connection, Edge, Node, PageInfo
 from headwater.graphql.scalars import Long
 from headwater.graphql.types import Answer, Dataset, Job
 from headwater.schema.urns import parse_urn
 
-First = Annotated[int, strawberry.argument(description="At most this many.")]
-After = Annotated[str | None, strawberry.argument(description="The cursor of the last one seen.")]
 Days = Annotated[int, strawberry.argument(description="The last so many days, 1 to 3650.")]
 Namespace = Annotated[str, strawberry.argument(description="Only of this namespace. Empty: of all.")]
-
-
-@strawberry.type
-class NodeEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
-    node: Node
-
-
-@strawberry.type(description="A page of nodes.")
-class NodeConnection:
-    edges: list[NodeEdge]
-    page_info: PageInfo
-
-    @classmethod
-    def of(cls, found: Page[NodeName], after: str | None) -> NodeConnection:
-        pairs = zip(found.cursors, found.entries, strict=True)
-        edges = [NodeEdge(cursor=cursor, node=Node.of(node)) for cursor, node in pairs]
-        return cls(edges=edges, page_info=PageInfo.of(found, after))
 
 
 @strawberry.type(description="How many of the hits have this value.")
@@ -100,15 +79,9 @@ class UnusedDataset:
         return cls(bytes=_long(found.bytes), last_read=found.last_read, urn=found.dataset)
 
 
-@strawberry.type
-class UnusedEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
-    node: UnusedDataset
-
-
 @strawberry.type(description="Datasets that nobody read, the largest first.")
 class UnusedConnection:
-    edges: list[UnusedEdge]
+    edges: list[Edge[UnusedDataset]]
     page_info: PageInfo
     count: int = strawberry.field(description="How many there are in all.")
     bytes: Long = strawberry.field(description="Storage to reclaim: the bytes of all of them, as far as they are told.")
@@ -118,7 +91,7 @@ class UnusedConnection:
     def of(cls, found: using.UnusedPage, after: str | None) -> UnusedConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
-            edges=[UnusedEdge(cursor=cursor, node=UnusedDataset.of(one)) for cursor, one in pairs],
+            edges=[Edge(cursor=cursor, node=UnusedDataset.of(one)) for cursor, one in pairs],
             page_info=PageInfo.of(found.page, after),
             count=found.count,
             bytes=Long(found.bytes),
@@ -155,18 +128,6 @@ class Consumer:
         )
 
 
-@strawberry.type
-class ConsumerEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
-    node: Consumer
-
-
-@strawberry.type(description="A page of consumers, the costliest first.")
-class ConsumerConnection:
-    edges: list[ConsumerEdge]
-    page_info: PageInfo
-
-
 @strawberry.type(description="What one owner's jobs used.")
 class Charge:
     owner: str | None = strawberry.field(description="Null for jobs that nobody owns.")
@@ -184,11 +145,9 @@ class Usage:
     found: strawberry.Private[using.Usage]
 
     @resolved("The jobs that read it, the costliest first.")
-    def consumers(self, first: First = 20, after: After = None) -> ConsumerConnection:
+    def consumers(self, first: First = 20, after: After = None) -> Connection[Consumer]:
         shown = using.consumers_page(self.found, first=first, after=after)
-        pairs = zip(shown.cursors, shown.entries, strict=True)
-        edges = [ConsumerEdge(cursor=cursor, node=Consumer.of(one)) for cursor, one in pairs]
-        return ConsumerConnection(edges=edges, page_info=PageInfo.of(shown, after))
+        return Connection.of(shown, map(Consumer.of, shown.entries), after)
 
     @resolved("What each owner of those jobs is charged, the most first.")
     def chargeback(self) -> list[Charge]:
@@ -208,15 +167,9 @@ class Owner:
     jobs: int
 
 
-@strawberry.type
-class OwnerEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
-    node: Owner
-
-
 @strawberry.type(description="Owners, those of the most first.")
 class OwnerConnection:
-    edges: list[OwnerEdge]
+    edges: list[Edge[Owner]]
     page_info: PageInfo
     count: int = strawberry.field(description="How many owners there are.")
     unowned_datasets: int = strawberry.field(description="Datasets that nobody owns; `ownedBy` an empty name.")
@@ -226,7 +179,7 @@ class OwnerConnection:
     def of(cls, found: owning.Owners, after: str | None) -> OwnerConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
-            edges=[OwnerEdge(cursor=cursor, node=Owner(**vars(owner))) for cursor, owner in pairs],
+            edges=[Edge(cursor=cursor, node=Owner(**vars(owner))) for cursor, owner in pairs],
             page_info=PageInfo.of(found.page, after),
             count=found.count,
             unowned_datasets=found.unowned_datasets,
@@ -320,9 +273,9 @@ class EstateQueries:
         owner: Annotated[str, strawberry.argument(description="As producers name it; empty: owned by nobody.")],
         first: First = 20,
         after: After = None,
-    ) -> NodeConnection:
+    ) -> Connection[Node]:
         found = await info.context.ask(owning.owned, info.context.database, owner, first=first, after=after)
-        return NodeConnection.of(found, after)
+        return Connection.of(found, map(Node.of, found.entries), after)
 
     @resolved("How much of the estate lineage covers.")
     async def coverage(self, info: Info, days: Days = covered.DAYS_DEFAULT, namespace: Namespace = "") -> Coverage:

@@ -11,11 +11,11 @@ from headwater.cypher import failures, replay, root_cause
 from headwater.cypher.consequences import Touched as TouchedUrns
 from headwater.cypher.database import Row
 from headwater.cypher.failures import Downstream as DownstreamUrns
-from headwater.cypher.failures import FailedRunPage
+from headwater.cypher.pages import Page
 from headwater.graphql.context import Info
 from headwater.graphql.fields import resolved
 from headwater.graphql.replays import ReplayPlan, RootCause
-from headwater.graphql.results import REASON, PageInfo
+from headwater.graphql.results import REASON, Connection
 from headwater.graphql.types import Answer, Artifact, Dataset, Job, PipelineRun
 
 
@@ -121,32 +121,6 @@ class FailedRun(PipelineRun):
         return PipelineRun.of(row) if row else None
 
 
-@strawberry.type
-class FailedRunEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for the runs that follow.")
-    node: FailedRun
-
-
-@strawberry.type(description="A page of failed runs, newest failure first.")
-class FailedRunConnection:
-    edges: list[FailedRunEdge]
-    page_info: PageInfo
-
-    @classmethod
-    def of(cls, page: FailedRunPage, *, after: str | None) -> FailedRunConnection:
-        """A page without runs ends where it began, so that whoever goes on from its end does not begin again."""
-        edges = [FailedRunEdge(cursor=run.cursor, node=_failed(run.properties)) for run in page.runs]
-        return cls(
-            edges=edges,
-            page_info=PageInfo(
-                has_next_page=page.has_next,
-                has_previous_page=bool(after),
-                start_cursor=edges[0].cursor if edges else None,
-                end_cursor=edges[-1].cursor if edges else after or None,
-            ),
-        )
-
-
 def _failed(row: Row) -> FailedRun:
     run = FailedRun.of(row)
     assert isinstance(run, FailedRun)
@@ -165,7 +139,7 @@ class FailureQueries:
         namespace: Annotated[str | None, strawberry.argument(description="Only runs of jobs in it.")] = None,
         first: Annotated[int, strawberry.argument(description="At most this many.")] = 20,
         after: Annotated[str | None, strawberry.argument(description="The cursor of the last run seen.")] = None,
-    ) -> FailedRunConnection:
+    ) -> Connection[FailedRun]:
         page = await info.context.ask(
             failures.failed_runs,
             info.context.database,
@@ -176,7 +150,8 @@ class FailureQueries:
             first=first,
             after=after,
         )
-        return FailedRunConnection.of(page, after=after)
+        shown = Page(page.runs, [run.cursor for run in page.runs], page.has_next)
+        return Connection.of(shown, (_failed(run.properties) for run in page.runs), after)
 
     @resolved(
         "What may have spoiled a version, a dataset (its newest version), an answer (what it cites) or a run: runs "

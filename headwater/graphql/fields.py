@@ -7,7 +7,7 @@ its other properties are read, batched with those of all other nodes asked for i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import strawberry
 from strawberry.types.field import StrawberryField
@@ -17,6 +17,8 @@ from headwater.graphql.context import Info
 from headwater.schema.urns import parse_urn
 
 T = TypeVar("T")
+First = Annotated[int, strawberry.argument(description="At most this many.")]
+After = Annotated[str | None, strawberry.argument(description="The cursor of the last one seen.")]
 LIST_MAX = 200
 
 

@@ -12,19 +12,19 @@ import strawberry
 
 from headwater.cypher import conformance, schemas, symlinks
 from headwater.cypher.nodes import resolve
+from headwater.cypher.pages import Page
 from headwater.errors import QueryError
 from headwater.graphql.conformance import Conformance, Producer
 from headwater.graphql.context import Info
 from headwater.graphql.estate import EstateQueries
 from headwater.graphql.failures import FailureQueries
-from headwater.graphql.fields import resolved
+from headwater.graphql.fields import After, First, checked_first, resolved
 from headwater.graphql.impact import ImpactQueries
 from headwater.graphql.lineage import LineageQueries, Urn
+from headwater.graphql.results import Connection
 from headwater.graphql.symlinks import Symlink
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
-
-First = Annotated[int, strawberry.argument(description="At most this many.")]
 
 
 @strawberry.type
@@ -77,14 +77,12 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries):
         return Conformance(producers=[Producer.of(counted) for counted in found])
 
     @resolved("Names that go by another dataset: why, and since when.")
-    async def symlinks(
-        self,
-        info: Info,
-        first: First = 100,
-        after: Annotated[str, strawberry.argument(description="The cursor of the last one seen.")] = "",
-    ) -> list[Symlink]:
-        found = await info.context.ask(symlinks.symlinks, info.context.database, first=first, after=after)
-        return [Symlink.of(one) for one in found]
+    async def symlinks(self, info: Info, first: First = 100, after: After = None) -> Connection[Symlink]:
+        found = await info.context.ask(
+            symlinks.symlinks, info.context.database, first=checked_first(first) + 1, after=after or ""
+        )
+        shown = Page(found[:first], [one.urn for one in found[:first]], len(found) > first)
+        return Connection.of(shown, map(Symlink.of, shown.entries), after)
 
 
 def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:

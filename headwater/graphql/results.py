@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
 
 import strawberry
 
@@ -10,6 +11,7 @@ from headwater.cypher.nodes import NodeName
 from headwater.cypher.pages import Page
 from headwater.graphql.enums import NodeKind
 
+T = TypeVar("T")
 REASON = "Which bound cut it short: depth, nodes, edges or time; null when it is whole."
 
 
@@ -39,5 +41,26 @@ class PageInfo:
             has_next_page=page.has_next,
             has_previous_page=bool(after),
             start_cursor=page.cursors[0] if page.cursors else None,
-            end_cursor=page.cursors[-1] if page.cursors else None,
+            # A page of nothing ends where it began, so that whoever goes on from its end does not begin again.
+            end_cursor=page.cursors[-1] if page.cursors else after or None,
         )
+
+
+@strawberry.type
+class Edge(Generic[T]):
+    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
+    node: T
+
+
+@strawberry.type(description="A page of a list.")
+class Connection(Generic[T]):
+    edges: list[Edge[T]]
+    nodes: list[T] = strawberry.field(description="The nodes of the edges, for who needs no cursors.")
+    page_info: PageInfo
+
+    @classmethod
+    def of(cls, page: Page[Any], nodes: Iterable[T | None], after: str | None) -> Connection[T]:
+        """A page, its entries as nodes; those that are None may not be seen, and are left out."""
+        pairs = [(cursor, node) for cursor, node in zip(page.cursors, nodes, strict=True) if node is not None]
+        edges = [Edge(cursor=cursor, node=node) for cursor, node in pairs]
+        return cls(edges=edges, nodes=[node for _, node in pairs], page_info=PageInfo.of(page, after))

@@ -22,7 +22,6 @@ class OtherName:
 
 @strawberry.type(description="A name that goes by another dataset.")
 class Symlink:
-    cursor: str = strawberry.field(description="Goes into `after` for those that follow.")
     name: OtherName
     dataset: OtherName = strawberry.field(description="The name by which the dataset goes.")
     by: str = strawberry.field(description="facet: a symlinks facet says so. hand: somebody decided it.")
@@ -32,7 +31,6 @@ class Symlink:
     @classmethod
     def of(cls, found: FoundSymlink) -> Symlink:
         return cls(
-            cursor=found.urn,
             name=OtherName.of(found.name),
             dataset=OtherName.of(found.dataset),
             by=found.by,

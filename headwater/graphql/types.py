@@ -18,7 +18,8 @@ from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
 from headwater.graphql.details import ArtifactDetails, DatasetDetails, JobDetails, RunDetails, SchemaField
 from headwater.graphql.enums import RunStatus
-from headwater.graphql.fields import checked_first, property_of, resolved, spelled
+from headwater.graphql.fields import After, First, checked_first, property_of, resolved, spelled
+from headwater.graphql.results import Connection
 from headwater.graphql.scalars import Long
 from headwater.graphql.symlinks import OtherName
 from headwater.schema.urns import job_urn, parse_urn
@@ -70,9 +71,10 @@ class Dataset(DatasetDetails):
         return await Job.all(info, (await info.context.dataset_links.load(self.urn)).get("readers", []))
 
     @resolved("Its versions, newest first.")
-    async def versions(self, info: Info, first: int = 20) -> list[Artifact]:
-        urns = await info.context.dataset_versions.load((self.urn, checked_first(first)))
-        return [Artifact.of(row) for row in await info.context.found(urns)]
+    async def versions(self, info: Info, first: First = 20, after: After = None) -> Connection[Artifact]:
+        page = await info.context.dataset_versions.load((self.urn, checked_first(first), after))
+        nodes = {row["urn"]: Artifact.of(row) for row in await info.context.found(page.entries)}
+        return Connection.of(page, map(nodes.get, page.entries), after)
 
     @resolved("Captures of it that nothing known produced.")
     async def sources(self, info: Info) -> list[Source]:
@@ -80,8 +82,10 @@ class Dataset(DatasetDetails):
         return [Source.of(row) for row in await info.context.found(urns)]
 
     @resolved("The answers that cite any version of it, newest first.")
-    async def answers(self, info: Info, first: int = 20) -> list[Answer]:
-        return await Answer.all(info, await info.context.dataset_answers.load((self.urn, checked_first(first))))
+    async def answers(self, info: Info, first: First = 20, after: After = None) -> Connection[Answer]:
+        page = await info.context.dataset_answers.load((self.urn, checked_first(first), after))
+        nodes = {answer.urn: answer for answer in await Answer.all(info, page.entries)}
+        return Connection.of(page, map(nodes.get, page.entries), after)
 
 
 @strawberry.type(description="A named process that reads and writes datasets.")
@@ -128,9 +132,10 @@ class Job(JobDetails):
         return await Job.all(info, (await info.context.job_links.load(self.urn)).get("after", []))
 
     @resolved("Its runs, newest first.")
-    async def runs(self, info: Info, first: int = 20) -> list[PipelineRun]:
-        urns = await info.context.job_runs.load((self.urn, checked_first(first)))
-        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+    async def runs(self, info: Info, first: First = 20, after: After = None) -> Connection[PipelineRun]:
+        page = await info.context.job_runs.load((self.urn, checked_first(first), after))
+        nodes = {row["urn"]: PipelineRun.of(row) for row in await info.context.found(page.entries)}
+        return Connection.of(page, map(nodes.get, page.entries), after)
 
 
 @strawberry.type(description="One execution of a job.")

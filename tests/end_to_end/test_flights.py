@@ -48,11 +48,10 @@ def test_the_five_raw_folders_are_sources(running: Running, lake: Path) -> None:
 
 
 def test_versions_carry_the_rows_that_were_written(running: Running, lake: Path) -> None:
-    query = (
-        'query ($name: String!) { dataset(namespace: "file", name: $name) { versions { rowCount complete bytes } } }'
-    )
+    query = """query ($name: String!) {
+      dataset(namespace: "file", name: $name) { versions { nodes { rowCount complete bytes } } } }"""
     for name, rows in ROWS.items():
-        versions = ask(running, query, name=f"{lake}/{name}")["dataset"]["versions"]
+        versions = ask(running, query, name=f"{lake}/{name}")["dataset"]["versions"]["nodes"]
         assert [(version["rowCount"], version["complete"]) for version in versions] == [(rows, True)]
         assert versions[0]["bytes"] > 0
 

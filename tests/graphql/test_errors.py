@@ -73,7 +73,9 @@ def test_bad_variables(refused: Ask) -> None:
 def test_lists_are_bounded(database: Database, refused: Ask) -> None:
     tell(database, run("r", "j", ["a"], ["b"]))
     for first in (-1, 201):
-        error = refused('query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { urn } } }', n=first)
+        error = refused(
+            'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes { urn } } } }', n=first
+        )
         assert error["extensions"]["code"] == "BAD_REQUEST"
 
 

@@ -121,8 +121,10 @@ def test_quality(data: Ask) -> None:
         {"rowCount": 3_000_000_000, "bytes": None, "at": "2026-01-01T00:23:00Z", "columns": columns}
     ]
     assert data(query, urn=version("a", "load-1"))["quality"] == found
-    of_version = data("query ($urn: String!) { dataset(urn: $urn) { versions { quality { failed } } } }", urn=ds("a"))
-    assert of_version["dataset"]["versions"] == [{"quality": {"failed": 1}}]
+    of_version = data(
+        "query ($urn: String!) { dataset(urn: $urn) { versions { nodes { quality { failed } } } } }", urn=ds("a")
+    )
+    assert of_version["dataset"]["versions"]["nodes"] == [{"quality": {"failed": 1}}]
 
 
 def test_unused(data: Ask) -> None:

@@ -84,7 +84,9 @@ def test_in_a_browser(socket_url: str, database: Database, clean_graph: object, 
         expect(page.locator(".result-window")).to_contain_text("hasNextPage")
         result = page.locator(".result-window").inner_text()
         page.screenshot(path=str(tmp_path / "graphiql.png"))
-        page.goto(f"{socket_url}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20edges%20%7B%20node%20%7B%20urn%20%7D%20%7D%20%7D%20%7D")
+        page.goto(
+            f"{socket_url}/graphql?query=%7B%20search(text%3A%20%22raw%22)%20%7B%20edges%20%7B%20node%20%7B%20urn%20%7D%20%7D%20%7D%20%7D"
+        )
         page.get_by_role("button", name=re.compile("Execute query")).click()
         expect(page.locator(".result-window")).to_contain_text("dataset:db:raw")
         browser.close()

@@ -223,26 +223,24 @@ def test_lineage(data: Ask) -> None:
 def test_dataset_and_job_and_answer(data: Ask) -> None:
     query = """query ($urn: String) { dataset(urn: $urn) {
       urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name } readBy { name }
-      versions(first: 5) { runId complete } sources { name } answers { answerId } facets } }"""
+      versions(first: 5) { nodes { runId complete } } sources { name } answers { nodes { answerId } } facets } }"""
     found = data(query, urn=ds("a"))["dataset"]
     assert found["columns"] == ["id", "name"]
     assert found["fields"] == PRODUCER_COLUMNS
     assert (found["producedBy"], found["readBy"]) == ([{"name": "load"}], [{"name": "build"}])
-    assert found["versions"] == [{"runId": "load-1", "complete": True}]
+    assert found["versions"]["nodes"] == [{"runId": "load-1", "complete": True}]
     assert found["facets"]["schema"]["fields"] == PRODUCER_COLUMNS
     assert found["firstSeen"] == "2026-01-01T00:00:00Z"
     b = data(query, urn=ds("b"))["dataset"]
-    assert [entry["runId"] for entry in b["versions"]] == ["build-2", "build-1"]
-    assert data(query, urn=ds("d"))["dataset"]["answers"] == [{"answerId": "report"}]
+    assert [entry["runId"] for entry in b["versions"]["nodes"]] == ["build-2", "build-1"]
+    assert data(query, urn=ds("d"))["dataset"]["answers"] == {"nodes": [{"answerId": "report"}]}
     assert data(query, urn=ds("raw"))["dataset"]["sources"] == [{"name": "raw"}]
     assert data('{ dataset(namespace: "db", name: "nope") { urn } }')["dataset"] is None
-    found = data(
-        '{ job(namespace: "etl", name: "build") { inputs { name } outputs { name } runs { runId } sql type } }'
-    )
+    found = data('{ job(urn: "job:etl:build") { inputs { name } outputs { name } runs { nodes { runId } } sql type } }')
     assert found["job"] == {
         "inputs": [{"name": "a"}],
         "outputs": [{"name": "b"}],
-        "runs": [{"runId": "build-2"}, {"runId": "build-1"}],
+        "runs": {"nodes": [{"runId": "build-2"}, {"runId": "build-1"}]},
         "sql": None,
         "type": None,
     }

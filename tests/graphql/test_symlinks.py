@@ -20,16 +20,9 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
     )
     tell(database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same])
     found = data("""{ dataset(namespace: "db", name: "t") { otherNames { namespace name } }
-        symlinks { cursor name { name } dataset { name } by since through { name } } }""")
+        symlinks { edges { cursor node { name { name } dataset { name } by since through { name } } } } }""")
     assert found["dataset"] == {"otherNames": [{"namespace": "db", "name": "u"}]}
-    assert found["symlinks"] == [
-        {
-            "cursor": "dataset:db:u",
-            "name": {"name": "u"},
-            "dataset": {"name": "t"},
-            "by": "hand",
-            "since": "2026-01-01T00:09:00Z",
-            "through": None,
-        }
-    ]
-    assert data('{ symlinks(after: "dataset:db:u") { cursor } }') == {"symlinks": []}
+    told = {"name": {"name": "u"}, "dataset": {"name": "t"}, "by": "hand", "since": "2026-01-01T00:09:00Z"}
+    assert found["symlinks"]["edges"] == [{"cursor": "dataset:db:u", "node": {**told, "through": None}}]
+    after = '{ symlinks(after: "dataset:db:u") { edges { cursor } pageInfo { hasNextPage endCursor } } }'
+    assert data(after)["symlinks"] == {"edges": [], "pageInfo": {"hasNextPage": False, "endCursor": "dataset:db:u"}}

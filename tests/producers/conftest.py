@@ -57,11 +57,11 @@ class Shop:
     def runs_of(self, namespace: str, name: str) -> list[dict[str, Any]]:
         """The runs of a job, oldest first."""
         query = """query ($namespace: String!, $name: String!) { job(namespace: $namespace, name: $name) {
-          runs(first: 50) { runId status attempts error startedAt finishedAt
-            parents { runId pipelineName } outputs { name } } } }"""
+          runs(first: 50) { nodes { runId status attempts error startedAt finishedAt
+            parents { runId pipelineName } outputs { name } } } } }"""
         job = self.ask(query, namespace=namespace, name=name)["job"]
         assert job is not None, f"no job {name}"
-        return sorted(job["runs"], key=lambda run: run["startedAt"] or run["finishedAt"])
+        return sorted(job["runs"]["nodes"], key=lambda run: run["startedAt"] or run["finishedAt"])
 
     def statuses(self, namespace: str, name: str) -> list[str]:
         return [run["status"] for run in self.runs_of(namespace, name)]

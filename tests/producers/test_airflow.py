@@ -124,11 +124,11 @@ def test_the_report_comes_from_the_orders(shop: Shop, airflow: Airflow, once: Da
 
 def test_only_labels_of_the_second_try_are_whole(shop: Shop, airflow: Airflow, once: Day) -> None:
     query = """query ($name: String!) { dataset(namespace: "file", name: $name) {
-      versions { complete status runId } } }"""
-    versions = shop.ask(query, name=f"{airflow.folder}/labels")["dataset"]["versions"]
+      versions { nodes { complete status runId } } } }"""
+    versions = shop.ask(query, name=f"{airflow.folder}/labels")["dataset"]["versions"]["nodes"]
     whole = {version["runId"] for version in versions if version["complete"]}
     assert once.runs["print_labels"][1]["runId"] in whole
-    report = shop.ask(query, name=f"{airflow.folder}/report")["dataset"]["versions"]
+    report = shop.ask(query, name=f"{airflow.folder}/report")["dataset"]["versions"]["nodes"]
     assert not any(version["complete"] for version in report)
 
 

@@ -125,8 +125,8 @@ class TestFromItsArtifacts:
 
     def test_the_report_was_made_by_the_run_alone(self, shop: Shop, classic: Built) -> None:
         query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
-          versions { complete run { pipelineName } } } }"""
-        versions = shop.ask(query, n=classic.tables)["dataset"]["versions"]
+          versions { nodes { complete run { pipelineName } } } } }"""
+        versions = shop.ask(query, n=classic.tables)["dataset"]["versions"]["nodes"]
         assert versions == [{"complete": True, "run": {"pipelineName": "shop.main.shop.refund_report"}}]
 
     def test_the_statement_is_kept(self, shop: Shop, classic: Built) -> None:
@@ -181,8 +181,8 @@ class TestFromItsStructuredLogs:
         """Its START and its ABORT have the same instant."""
         assert shop.statuses(structured.jobs, "model.shop.refund_report") == ["ABORT"]
         query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
-          versions { complete } } }"""
-        versions = shop.ask(query, n=structured.tables)["dataset"]["versions"]
+          versions { nodes { complete } } } }"""
+        versions = shop.ask(query, n=structured.tables)["dataset"]["versions"]["nodes"]
         assert not any(version["complete"] for version in versions)
 
     def test_every_statement_is_part_of_its_model(self, shop: Shop, structured: Built) -> None:

@@ -48,7 +48,7 @@ ROWS = {
 }
 TOO_QUICK = "a statement that ends before the listener sees it begin is sent as COMPLETE alone, even when refused"
 VERSIONS = """query ($n: String!) { dataset(namespace: "file", name: $n) {
-  fields { name } versions { rowCount complete status run { pipelineName } } } }"""
+  fields { name } versions { nodes { rowCount complete status run { pipelineName } } } } }"""
 
 
 class Work:
@@ -72,7 +72,7 @@ class Work:
         return self.short(self.shop.upstream("file", self.path(short)))
 
     def versions(self, short: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.shop.ask(VERSIONS, n=self.path(short))["dataset"]["versions"]
+        found: list[dict[str, Any]] = self.shop.ask(VERSIONS, n=self.path(short))["dataset"]["versions"]["nodes"]
         return found
 
     def node(self, short: str) -> dict[str, Any]:

@@ -1,14 +1,16 @@
-// The answers that cite any version of some datasets, newest first.
+// The answers that cite any version of some datasets, newest first, those of which no time was told before all; after
+// the one that was made $at and goes by $behind.
 // access: read
-// params: $urns LIST<STRING>, $limit INTEGER = 20
-// returns: urn, answers
-// example: headwater cypher read/dataset_answers --param urns=dataset:file:/raw/planes
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $limit INTEGER = 20
+// returns: urn, listed
+// example: headwater cypher read/dataset_answers --param urns=dataset:file:/raw/planes --param at=9999-12-31
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {
   MATCH (d)<-[:VERSION_OF]-(v:Source|Artifact)
   WITH v
   MATCH (v)-[:CITED_BY]->(a:Answer)
-  WITH DISTINCT a
-  RETURN a.urn ORDER BY a.generatedAt DESC, a.urn LIMIT $limit
-} AS answers
+  WITH DISTINCT a, coalesce(a.generatedAt, datetime('9999-12-31T00:00:00Z')) AS at
+  WHERE at < $at OR (at = $at AND a.urn > $behind)
+  RETURN {urn: a.urn, at: at} ORDER BY at DESC, a.urn LIMIT $limit
+} AS listed

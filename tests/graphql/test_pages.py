@@ -1,0 +1,90 @@
+"""Lists that grow come in pages: newest first, each page where the one before ended, whatever arrives in between."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.database import Database
+from headwater.schema import native
+from tests.canonical import empty
+from tests.graphql.conftest import Ask
+from tests.stories import at, ds, job, run, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+PAGE = "edges { cursor node { urn } } nodes { urn } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
+LISTS = {
+    "versions": ("dataset", ds("out")),
+    "answers": ("dataset", ds("out")),
+    "runs": ("job", job("build")),
+}
+
+
+@pytest.fixture
+def told(database: Database) -> None:
+    """Five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
+    empty(database)
+    minutes = [0, 10, 20, 30, 30]
+    tell(database, *(run(f"r{n}", "build", ["raw"], ["out"], minute=minute) for n, minute in enumerate(minutes)))
+    answers = [
+        native.answer_event(
+            f"a{n}", cites=[{"namespace": "db", "name": "out", "runId": f"r{n}"}], generated_at=at(60 + minute)
+        )
+        for n, minute in enumerate(minutes)
+    ]
+    tell(database, answers)
+
+
+def pages(data: Ask, field: str, first: int) -> list[list[str]]:
+    """All pages of a list, as the urns of each."""
+    kind, urn = LISTS[field]
+    query = f"""query ($urn: String!, $first: Int!, $after: String) {{
+      {kind}(urn: $urn) {{ {field}(first: $first, after: $after) {{ {PAGE} }} }} }}"""
+    found: list[list[str]] = []
+    after = None
+    while True:
+        page = data(query, urn=urn, first=first, after=after)[kind][field]
+        assert page["nodes"] == [edge["node"] for edge in page["edges"]]
+        assert page["pageInfo"]["hasPreviousPage"] == bool(after)
+        found.append([node["urn"] for node in page["nodes"]])
+        if not page["pageInfo"]["hasNextPage"]:
+            return found
+        assert page["pageInfo"]["endCursor"] == page["edges"][-1]["cursor"]
+        after = page["pageInfo"]["endCursor"]
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize("field", LISTS)
+def test_page_by_page_is_the_whole(data: Ask, field: str) -> None:
+    newest_first = [3, 4, 2, 1, 0]
+    urns = {
+        "versions": [version("out", f"r{n}") for n in newest_first],
+        "answers": [f"answer:a{n}" for n in newest_first],
+        "runs": [f"run:r{n}" for n in newest_first],
+    }[field]
+    assert pages(data, field, 200) == [urns]
+    assert pages(data, field, 5) == [urns]
+    assert pages(data, field, 2) == [urns[:2], urns[2:4], urns[4:]]
+    assert pages(data, field, 1) == [[urn] for urn in urns]
+
+
+@pytest.mark.usefixtures("told")
+def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, data: Ask) -> None:
+    query = """query ($u: String!, $a: String) {
+      job(urn: $u) { runs(first: 2, after: $a) { nodes { runId } pageInfo { endCursor } } } }"""
+    first = data(query, u=job("build"))["job"]["runs"]
+    tell(database, run("r9", "build", ["raw"], ["out"], minute=90))
+    second = data(query, u=job("build"), a=first["pageInfo"]["endCursor"])["job"]["runs"]
+    assert [one["runId"] for one in (*first["nodes"], *second["nodes"])] == ["r3", "r4", "r2", "r1"]
+
+
+@pytest.mark.usefixtures("told")
+@pytest.mark.parametrize("after", ["x", "", "W10=", "WyJ4IiwgInkiXQ==", "WzEsIDJd"])
+def test_a_cursor_that_is_none(refused: Ask, data: Ask, after: str) -> None:
+    query = "query ($u: String!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
+    if not after:
+        assert len(data(query, u=job("build"), a=after)["job"]["runs"]["nodes"]) == 5
+        return
+    error = refused(query, u=job("build"), a=after)
+    assert error["extensions"]["code"] == "BAD_REQUEST"
+    assert "cursor" in error["message"]
