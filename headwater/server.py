@@ -42,6 +42,7 @@ from headwater.ingest.recall import Recall
 from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
 from headwater.ingest.spool import Spool
+from headwater.rest import audits
 from headwater.rest.app import rest_routes
 from headwater.schema.events import parse
 from headwater.settings import LOOPBACK, Settings
@@ -99,6 +100,12 @@ def create_app(settings: Settings) -> Starlette:
     def refused(who: str, field: str, why: str) -> None:
         guard.log.refused(who, field, why=why)
 
+    def record(request: Request, what: str, outcome: str) -> None:
+        guard.log.append(principal_of(request).name, f"{request.method} {request.url.path}", outcome, asked=what)
+
+    def reader(request: Request) -> Database:
+        return database.seen_by(principal_of(request).sight)
+
     routes: list[BaseRoute] = [
         *ingest.routes(
             appender,
@@ -117,9 +124,8 @@ def create_app(settings: Settings) -> Starlette:
             persisted=Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only),
             cost_max=settings.query_cost_max,
         ),
-        *rest_routes(
-            lambda request: database.seen_by(principal_of(request).sight), submit, Recall(settings.spool_path)
-        ),
+        *rest_routes(reader, submit, Recall(settings.spool_path)),
+        *audits.routes(reader, record),
         Route("/", _welcome),
     ]
     app = Starlette(

@@ -57,6 +57,8 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/atlas/v2/lineage/{guid}": _READ,
     "/api/atlas/v2/lineage/uniqueAttribute/type/{typeName}": _READ,
     "/api/atlas/v2/entity/guid/{guid}/header": _READ,
+    "/cypher": {"GET": Scope.CYPHER, "POST": Scope.CYPHER},
+    "/cypher/{name}": {"POST": Scope.CYPHER},
     "/openapi.json": {"GET": OPEN},
     "/access/keys": {"GET": Scope.ADMIN},
     "/access/log": {"GET": Scope.ADMIN},
@@ -64,6 +66,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
 
 _QUERIES = (
     "answer",
+    "columnLineage",
     "conformance",
     "coverage",
     "dataset",
