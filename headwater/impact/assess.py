@@ -162,7 +162,7 @@ def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
     cited = citing(database, worst, by_column)
     for place, answers in cited.items():
         trouble = by_column.get(place) or worst[place]
-        is_shown = place in by_column or (trouble.column == ALL and trouble.distance == 0)
+        is_shown = place in by_column or (trouble.column == ALL and trouble.is_start)
         severity = trouble.severity if is_shown else "warning"
         for answer in sorted(answers):
             cites = Evidence("READS_ONLY", (place, answer))

@@ -24,11 +24,12 @@ from headwater.impact.scene import Place, Reader, Scene, Severity, Trouble
 
 @dataclass
 class Judgement:
-    """None as a severity: the reader does not mind."""
+    """None as a severity: the reader does not mind. `shown`: it refers to the column."""
 
     severity: Severity | None = None
     evidence: list[Evidence] = field(default_factory=list)
     passed: list[Trouble] = field(default_factory=list)
+    shown: bool = False
 
 
 @dataclass
@@ -73,13 +74,13 @@ def _shown(scene: Scene, reader: Reader, trouble: Trouble, mine: list[ColumnEdge
         passed += [
             trouble.passed(output, ALL, output, reader, same=False) for output in reader.outputs_from(trouble.place)
         ]
-    return Judgement(trouble.severity, evidence, passed)
+    return Judgement(trouble.severity, evidence, passed, shown=True)
 
 
 def _taken_along(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Judgement:
     passed = _carried(scene, reader, trouble, said)
     by_position = [one for one in said.star if one.by_position]
-    is_broken = trouble.sure and trouble.kind == "gone" and trouble.distance == 0 and bool(by_position)
+    is_broken = trouble.sure and trouble.kind == "gone" and trouble.is_start and bool(by_position)
     evidence = [Evidence.line_of(reader, one) for one in by_position or said.star]
     if is_broken:
         return Judgement("breaking", evidence, passed)
@@ -101,22 +102,22 @@ def _doubted(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Jud
 
 
 def _of_whole(scene: Scene, reader: Reader, trouble: Trouble) -> Judgement:
-    """All of a place is in trouble: the map alone shows that it is read."""
-    evidence = [Evidence.reads_only((trouble.place, reader.urn), reader)]
+    """All of a place is in trouble. Where the place itself goes, the map alone shows a reference; where its rows depend
+    on what is gone, any column that is named does."""
     name = scene.place(trouble.place).name
-    if trouble.sure and reader.code is not None:
-        evidence += [
-            Evidence.line_of(reader, one) for one in reader.code.read if same_table(one.table, name) and one.sure
-        ][:1]
+    read = reader.code.read if trouble.sure and reader.code is not None else ()
+    lines = [one for one in read if one.sure and one.column != ALL and same_table(one.table, name)]
+    evidence = [Evidence.reads_only((trouble.place, reader.urn), reader)]
+    evidence += [Evidence.line_of(reader, one) for one in lines[:1]]
     passed = [trouble.stale(output, reader) for output in reader.outputs_from(trouble.place)]
-    return Judgement(trouble.severity, evidence, passed)
+    return Judgement(trouble.severity if trouble.is_start or lines else "warning", evidence, passed)
 
 
 def _of_added(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Judgement:
     """A new column can only meet those who take whatever columns there are."""
     evidence = [Evidence.line_of(reader, one) for one in said.star]
     passed = _carried(scene, reader, trouble, said)
-    if trouble.distance == 0 and any(one.by_position for one in said.star):
+    if trouble.is_start and any(one.by_position for one in said.star):
         return Judgement("breaking", evidence, passed)
     if trouble.kind == "added" or (said.known and not said.star):
         return Judgement(passed=passed)

@@ -72,7 +72,7 @@ class Reader:
 @dataclass(frozen=True)
 class Trouble:
     """A column of a place (ALL: the whole of it) that a change reaches. Not `sure`: it may reach it. `path` is how, as
-    urns of columns or places; `distance` counts the readers between."""
+    urns of columns or places; `distance` counts the readers between. `of_whole`: it is, because the whole place is."""
 
     place: str
     column: str
@@ -80,10 +80,16 @@ class Trouble:
     sure: bool = True
     distance: int = 0
     path: tuple[str, ...] = ()
+    of_whole: bool = False
 
     @property
     def rank(self) -> tuple[bool, int]:
         return self.sure, _RANK[self.kind]
+
+    @property
+    def is_start(self) -> bool:
+        """Whether it is the change itself."""
+        return len(self.path) <= 1
 
     @property
     def severity(self) -> Severity:
@@ -98,7 +104,7 @@ class Trouble:
         distance = self.distance + (0 if reader.is_hidden else 1)
         return replace(
             self, place=place, column=column, kind=kind, sure=self.sure and sure, distance=distance,
-            path=(*self.path, step),
+            path=(*self.path, step), of_whole=False,
         )  # fmt: skip
 
     def stale(self, place: str, reader: Reader) -> Trouble:
@@ -136,6 +142,6 @@ class Scene:
             return []
         place = self.place(trouble.place)
         return [
-            replace(trouble, column=column, path=(*trouble.path, place.column_urn(column)))
+            replace(trouble, column=column, path=(*trouble.path, place.column_urn(column)), of_whole=True)
             for column in place.columns or ()
         ]

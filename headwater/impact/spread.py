@@ -45,7 +45,7 @@ class Spread:
         if judgement.severity == "breaking":
             found.severity = "breaking"
         found.distance = min(found.distance, distance)
-        if trouble.column != ALL:
+        if trouble.column != ALL and (judgement.shown or not trouble.of_whole):
             found.references[(trouble.place, trouble.column)] = None
         found.judgements.append(judgement)
 

@@ -62,6 +62,18 @@ def test_an_edge_to_a_whole_dataset_is_one_to_each_of_its_columns() -> None:
     assert list(found.hits[job("uses")].references) == [(ds("b"), "k")]
 
 
+def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() -> None:
+    scene = stage(
+        [A, place("b", "k"), C],
+        {"a": [reads("filters", "b", "c")], "b": [reads("blind")], "c": [reads("names", sql="select z from c")]},
+        {("a", "x"): [("filters", "b", None, "INDIRECT:FILTER"), ("filters", "c", None, "INDIRECT:FILTER")]},
+    )
+    found = change(scene, "a", "x")
+    assert severities(found) == {"filters": "breaking", "blind": "warning", "names": "breaking"}
+    # Which of the columns it would be, nobody knows.
+    assert list(found.hits[job("blind")].references) == []
+
+
 def test_doubt_goes_on_as_doubt() -> None:
     scene = stage([A, B, C], {"a": [reads("blind", "b")], "b": [reads("uses", "c", sql="select x from b")]})
     assert severities(change(scene, "a", "x")) == {"blind": "warning", "uses": "warning"}
