@@ -109,12 +109,35 @@ def test_longest_chains_take_the_long_way_and_end(wired: Database) -> None:
         (2, "db raw", "db b", ["a"]),
         (2, "db raw", "db d", ["c"]),
     ]
+    assert rows(wired, "longest_chains", hopsMax="1000000000000")[0][0] == 100
     assert rows(wired, "longest_chains", namespace="web") == []
     assert rows(wired, "longest_chains", hopsMax="0") == []
 
 
 def test_crossings_are_told_with_their_job(wired: Database) -> None:
     assert rows(wired, "cross_namespace_flows") == [("db", "web", "etl report", "d", "page")]
+
+
+def test_ways_that_fork_and_join_cost_nothing(database: Database) -> None:
+    """Forty diamonds on end: a million million ways from one side to the other."""
+    empty(database)
+    told(
+        database,
+        [
+            run_event(
+                f"{side}{at}",
+                minute=at,
+                job=f"{side}{at}",
+                inputs=[f"l{at:02}", f"r{at:02}"],
+                outputs=[f"{side}{at + 1:02}"],
+            )
+            for at in range(40)
+            for side in "lr"
+        ],
+    )
+    found = rows(database, "longest_chains")
+    assert [row[:3] for row in found] == [(40, "db l00", "db l40"), (40, "db l00", "db r40")]
+    assert found[0][3] == [f"l{at:02}" for at in range(1, 40)]
 
 
 def test_with_nothing_in_the_graph_nothing_is_told(database: Database) -> None:

@@ -1,16 +1,18 @@
 // The longest chains of jobs over the map as it is now: from a dataset that no job makes to one that nothing is made
 // of, each end with its one longest chain. They are found a layer at a time, each dataset once a layer, so that ways
-// that fork and join cost nothing. What is hopsMax long may be longer, or go round in a circle. This is a scan over
-// all datasets, for those where chains begin; name a namespace in which they begin where there are very many.
+// that fork and join cost nothing. What is hopsMax long (100 at most) may be longer, or go round in a circle. This is
+// a scan over all datasets, for those where chains begin; name a namespace in which they begin where there are very
+// many.
 // access: read
 // params: $namespace STRING = null, $hopsMax INTEGER = 50, $limit INTEGER = 20
 // returns: hops, begins, ends, through
 // example: headwater cypher longest_chains --param limit=3
+WITH CASE WHEN $hopsMax > 100 THEN 100 ELSE $hopsMax END AS hopsMax
 MATCH (d:Dataset)
 WHERE ($namespace IS NULL OR d.namespace = $namespace)
   AND EXISTS { (d)-[:FEEDS {current: true}]->(:Job) } AND NOT EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
-WITH collect(d) AS beginnings
-WITH reduce(layers = [beginnings], hop IN range(1, $hopsMax) |
+WITH hopsMax, collect(d) AS beginnings
+WITH hopsMax, reduce(layers = [beginnings], hop IN range(1, hopsMax) |
   CASE WHEN layers[-1] = [] THEN layers ELSE layers + [COLLECT {
     UNWIND layers[-1] AS i
     MATCH (i)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
@@ -21,11 +23,11 @@ WITH reduce(layers = [beginnings], hop IN range(1, $hopsMax) |
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
     RETURN DISTINCT o
   }] END) AS layers
-CALL (layers) {
+CALL (layers, hopsMax) {
   UNWIND range(1, size(layers) - 1) AS hop
   UNWIND layers[hop] AS end
-  WITH layers, end, max(hop) AS hops
-  WHERE hops = $hopsMax OR NOT EXISTS {
+  WITH hopsMax, end, max(hop) AS hops
+  WHERE hops = hopsMax OR NOT EXISTS {
     MATCH (end)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
     WHERE end <> o AND ((p.explicit AND EXISTS {
         (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(end)
