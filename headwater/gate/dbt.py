@@ -8,7 +8,6 @@ dbt: it is unreadable, and the gate blocks.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from typing import Any
 
 from headwater.errors import QueryError
 from headwater.gate.relations import MODEL, SEED, SOURCE, Column, Relation, UnreadableError
-from headwater.impact import jinja
+from headwater.impact import dbt, jinja
+from headwater.impact.dbt import FILE_BYTES_MAX
 
-MANIFEST_BYTES_MAX = 500_000_000
 _EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
 _KNOWN = re.compile(r"\s*(?:ref|source|config)\s*\(")
 _CONFIG = re.compile(r"config\s*\((.*)\)", re.DOTALL)
@@ -125,22 +124,11 @@ def read_manifest(path: Path) -> dict[str, str]:
 
     Raises QueryError when the manifest cannot be read."""
     try:
-        if path.stat().st_size > MANIFEST_BYTES_MAX:
-            raise QueryError(f"{path} is larger than {MANIFEST_BYTES_MAX:,} bytes")
-        manifest = json.loads(path.read_bytes())
-        nodes = {**manifest["nodes"], **manifest.get("sources", {})}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise QueryError(
-            f"{path} is no manifest of dbt: {error}", mend="`dbt parse` writes target/manifest.json."
-        ) from error
-    names: dict[str, str] = {}
-    for node in nodes.values():
-        if not isinstance(node, dict) or node.get("resource_type") not in {"model", "seed", "snapshot", "source"}:
-            continue
-        table = node.get("alias") or node.get("identifier") or node.get("name")
-        full = ".".join(str(part) for part in (node.get("database"), node.get("schema"), table) if part)
-        if node["resource_type"] != "source":
-            names[str(node.get("original_file_path"))] = full
-        short = f"{node.get('schema')}.{table}" if node["resource_type"] == "source" else str(table)
-        names.setdefault(short.lower(), full)
-    return names
+        if path.stat().st_size > FILE_BYTES_MAX:
+            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
+        models = dbt.read_manifest(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise QueryError(message, mend="`dbt parse` writes target/manifest.json.") from error
+    by_name = {name.lower(): ".".join(model.makes) for model in models for name in (model.makes[-1], model.name)}
+    return by_name | {model.path: ".".join(model.makes) for model in models}

@@ -17,8 +17,9 @@ from headwater.gate.dbt import documented, model_name, render
 from headwater.gate.relations import CODE, MODEL, SEED, Column, Contents, Delta, Relation, UnreadableError
 from headwater.gate.repository import FileChange
 from headwater.gate.selects import Query, read_query
-from headwater.gate.spark import read_notebook, read_python
+from headwater.gate.spark import read_databricks, read_notebook, read_python
 from headwater.gate.statements import parse, read_statements
+from headwater.impact.notebooks import is_databricks
 
 ENDINGS = (".sql", ".yml", ".yaml", ".csv", ".py", ".ipynb")
 _MODELS = {"models", "snapshots"}
@@ -175,6 +176,8 @@ def _macro(_text: str, _path: str, _dialect: str) -> Contents:
 def _python(text: str, path: str, dialect: str) -> Contents:
     if re.search(r"^def model\(\s*dbt\b", text, re.MULTILINE) and set(PurePosixPath(path.lower()).parts) & _MODELS:
         return _one(Relation(model_name(path, {}), CODE, {}, True, text, path))
+    if is_databricks(text):
+        return read_databricks(text, path)
     return read_python(text, path, dialect) if _may_write(text) else Contents()
 
 

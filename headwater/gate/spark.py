@@ -29,6 +29,10 @@ _SAME_COLUMNS = {
     *("using", "partitionedBy", "createOrReplace", "create", "append", "overwrite", "overwritePartitions"),
 }
 _STEPS_MAX = 300
+# A whole cell: %%sql in Jupyter, %sql where it stands alone; and one line of it.
+_CELL_MAGIC = re.compile(r"\s*%%?(\w*sql|md|sh|bash|scala|r|html|javascript|writefile|script)\b", re.IGNORECASE)
+_LINE_MAGIC = re.compile(r"(?m)^(\s*)[%!].*$")
+_OTHER_LANGUAGES = {"scala", "r", "sh", "bash", "script"}
 
 
 @dataclass(frozen=True)
@@ -62,16 +66,35 @@ def read_python(text: str, path: str, dialect: str = "") -> Contents:
 
 
 def read_notebook(text: str, path: str) -> Contents:
-    """What the code cells of a notebook write, in order; lines of magic are left out."""
+    """What the cells of a notebook write, in order."""
     try:
         cells = json.loads(text)["cells"]
         sources = [_source(cell) for cell in cells if cell["cell_type"] == "code"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnreadableError(f"it is no notebook: {error}") from error
-    contents = Contents()
-    sql = [body.partition("\n")[2] for body in sources if re.match(r"\s*%%(spark)?sql\b", body)]
-    python = "\n".join(body for body in sources if not body.lstrip().startswith("%%"))
-    contents = read_python(re.sub(r"(?m)^(\s*)[%!].*$", r"\1pass", python), path)
+    return _read_cells(sources, path)
+
+
+def read_databricks(text: str, path: str) -> Contents:
+    """What a notebook writes that Databricks keeps as Python, its magic as remarks."""
+    cells = re.split(r"^# COMMAND -+\s*$", text, flags=re.MULTILINE)
+    return _read_cells([re.sub(r"(?m)^# MAGIC ?", "", cell).strip() for cell in cells], path)
+
+
+def _read_cells(sources: list[str], path: str) -> Contents:
+    """Cells of Python are one script; those of SQL are read as SQL; of another language nothing is known."""
+    script, sql = [], []
+    for source in sources:
+        magic = _CELL_MAGIC.match(source)
+        if magic is None:
+            script.append(_LINE_MAGIC.sub(r"\1pass", source))
+        elif magic[1].lower().endswith("sql"):
+            sql.append(source[magic.end() :])
+        elif magic[1].lower() in _OTHER_LANGUAGES and re.search(
+            r"\bwrite\b|insert|create|drop|alter", source, re.IGNORECASE
+        ):
+            raise UnreadableError(f"what a cell of {magic[1]} writes cannot be made out")
+    contents = read_python("\n".join(script), path)
     for body in sql:
         for statement in parse(body, "spark"):
             read_statement(statement, contents, path, "spark")

@@ -14,6 +14,7 @@ from headwater.errors import NotFoundError
 from headwater.evidence.pack import RECENT, gather
 from headwater.evidence.page import page, page_differences
 from headwater.evidence.seal import sealed
+from headwater.schema.sight import Sight
 from headwater.schema.urns import answer_urn, column_urn
 from tests import scenes
 from tests.canonical import empty
@@ -147,6 +148,17 @@ def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) ->
         assert pack["subject"]["urn"] == urn
         assert "report-1" in named(pack), urn
         assert page_differences(page(sealed(pack))) == []
+
+
+def test_what_may_not_be_seen_is_in_no_pack(history: Database) -> None:
+    seen = history.seen_by(Sight(("db",)))
+    for urn in (ds("mart"), version("board", "report-1"), column_urn("db", "board", "id")):
+        pack = gather(seen, urn, at=NOON)
+        assert (pack["runs"]["items"], pack["codeVersions"]) == ([], [])
+        assert "job:etl" not in json.dumps({key: pack[key] for key in pack if key != "subject"})
+        assert page_differences(page(sealed(pack))) == []
+    with pytest.raises(NotFoundError):
+        gather(history.seen_by(Sight(("elsewhere",))), ds("mart"), at=NOON)
 
 
 def test_what_is_not_there_has_no_pack(history: Database) -> None:

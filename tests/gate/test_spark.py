@@ -79,3 +79,13 @@ def test_notebooks() -> None:
         {"type": "column_drop", "column": "a"}
     ]
     assert "no notebook" in problem('{"spark": 1}', "n.ipynb")[0]
+
+
+def test_notebooks_of_databricks() -> None:
+    cells = ["# Databricks notebook source", SPARK, "# COMMAND ----------", "# MAGIC %md", "# MAGIC to drop", ""]
+    before = "\n".join(cells)
+    sql = "# COMMAND ----------\n# MAGIC %sql\n# MAGIC alter table t\n# MAGIC drop column a\n"
+    assert told(before, before + sql, "n.py") == [{"type": "column_drop", "column": "a"}]
+    assert told(before, before.replace('"id", F', "F"), "n.py")[0] == {"type": "column_drop", "column": "id"}
+    scala = '# COMMAND ----------\n# MAGIC %scala\n# MAGIC df.write.saveAsTable("t")\n'
+    assert "a cell of scala" in problem(before + scala, "n.py", before)[0]
