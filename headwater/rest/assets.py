@@ -14,10 +14,11 @@ import msgspec
 from msgspec import Meta
 
 from headwater.cypher.assets import asset_id, find_asset
+from headwater.cypher.database import Database
 from headwater.cypher.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
 from headwater.cypher.nodes import read_nodes
 from headwater.cypher.stubs import HIDDEN
-from headwater.errors import EventError, HeadwaterError, QueryError
+from headwater.errors import EventError, HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.impact.assess import CHANGES_MAX, assess
 from headwater.impact.changes import parse_changes
 from headwater.impact.report import Affected, Evidence
@@ -162,8 +163,7 @@ class Assets:
 
     def lineage(self, asked: Asked) -> AssetLineage:
         which: WhichLineage = asked.arguments
-        self._waiting.settle(asked.database)
-        urn = find_asset(asked.database, which.id)
+        urn = self._find(asked.database, which.id)
         found = lineage(asked.database, urn, direction=which.direction.upper(), depth=which.depth, nodes_max=NODES_MAX)
         seen = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
         grower = Grower(found, read_nodes(asked.database, seen))
@@ -181,8 +181,7 @@ class Assets:
 
     def impact(self, asked: Asked) -> Impact:
         which: WhichImpact = asked.body
-        self._waiting.settle(asked.database)
-        urn = find_asset(asked.database, which.asset_id)
+        urn = self._find(asked.database, which.asset_id)
         try:
             changes = parse_changes([_about(change, urn) for change in which.proposed_changes])
         except QueryError as error:
@@ -200,6 +199,16 @@ class Assets:
             truncated=report.truncated or None,
             notes=report.notes,
         )
+
+    def _find(self, database: Database, reference: str) -> str:
+        """The urn of an asset, also of one that was registered a moment ago."""
+        self._waiting.settle(database)
+        try:
+            return find_asset(database, reference)
+        except NotFoundError as error:
+            if self._waiting.is_late(database, reference):
+                raise UnavailableError("the asset is registered, and not in the graph yet") from error
+            raise
 
 
 def _about(change: dict[str, Any], urn: str) -> dict[str, Any]:

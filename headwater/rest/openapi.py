@@ -1,5 +1,5 @@
 """The description of everything under REST, as OpenAPI 3.1, made from the types that requests are read and answers are
-written with. Only the two routes that take events are told of by hand: they are made elsewhere.
+written with. Only those that take events or Cypher are told of by hand: they have no types.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def document(apis: Sequence[Api]) -> Json:
             for prefix in api.prefixes:
                 told = _operation(api, operation, prefix, by_type)
                 paths.setdefault(prefix + operation.path, {})[operation.method.lower()] = told
-    for path, told in _event_paths().items():
+    for path, told in _plain_paths().items():
         paths.setdefault(path, {}).update(told)
     return {
         "openapi": "3.1.0",
@@ -117,40 +117,54 @@ def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
 
 
-def _event_paths() -> dict[str, Json]:
-    problem = _json({"$ref": _REFS.format(name="Problem")})
-    refused = {
-        str(status): {"description": why, "content": problem}
-        for status, why in {
-            400: "Not JSON, or a body that does not unpack.",
-            **_EVERYWHERE,
-            **_WITH_BODY,
-            422: "JSON, but no OpenLineage event; `field` says where.",
-            503: _AWAY,
-        }.items()
-    }
+def _plain_paths() -> dict[str, Json]:
+    """The routes whose errors are of no client's shape: events, and auditors' Cypher."""
     event = {"type": "object", "description": "A run, job or dataset event of OpenLineage 2-0-2."}
     receipt = {"type": "object", "properties": {"receipt": {"type": "integer"}}, "required": ["receipt"]}
-    whole = {
+    states = {"enum": ["success", "partial_success"]}
+    whole = {"type": "object", "properties": {"status": states}, "required": ["status"]}
+    parameters = {"type": "object", "description": "The parameters of the query, by name."}
+    statement = {
         "type": "object",
-        "properties": {"status": {"enum": ["success", "partial_success"]}},
-        "required": ["status"],
+        "properties": {"query": {"type": "string"}, "parameters": parameters},
+        "required": ["query"],
+        "additionalProperties": False,
     }
-
-    def post(id: str, summary: str, body: Json, status: str, answer: Json) -> Json:
-        return {
-            "post": {
-                "operationId": id,
-                "summary": summary,
-                "tags": ["OpenLineage"],
-                "requestBody": {"required": True, "content": _json(body)},
-                "responses": {status: {"description": summary, "content": _json(answer)}, **refused},
-            }
-        }
-
+    table = {
+        "type": "object",
+        "properties": {"columns": {"type": "array"}, "rows": {"type": "array"}, "truncated": {"type": "boolean"}},
+        "required": ["columns", "rows", "truncated"],
+    }
+    queries = {"type": "object", "properties": {"queries": {"type": "array"}}, "required": ["queries"]}
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
-        "/api/v1/lineage": post("send_event", "Send one event", event, "201", receipt),
-        "/api/v1/lineage/batch": post(
-            "send_events", "Send many events", {"type": "array", "items": event}, "200", whole
-        ),
+        "/api/v1/lineage": {"post": _plain("send_event", "Send one event", receipt, body=event, status="201")},
+        "/api/v1/lineage/batch": {
+            "post": _plain("send_events", "Send many events", whole, body={"type": "array", "items": event})
+        },
+        "/cypher": {
+            "get": _plain("list_queries", "The auditors' library", queries),
+            "post": _plain("run_statement", "Run one statement that only reads", table, body=statement),
+        },
+        "/cypher/{name}": {
+            "post": {**_plain("run_query", "Run a query of the library", table, body=parameters), "parameters": [name]}
+        },
     }
+
+
+def _plain(id: str, summary: str, answer: Json, *, body: Json | None = None, status: str = "200") -> Json:
+    problem = _json({"$ref": _REFS.format(name="Problem")})
+    refusals = {**_EVERYWHERE, 503: _AWAY}
+    if body is not None:
+        refusals |= {400: "What is sent cannot be read or run.", 404: "There is no such query.", **_WITH_BODY}
+        refusals[422] = "JSON, and not what is asked for; `field` says where."
+    told: Json = {
+        "operationId": id,
+        "summary": summary,
+        "tags": ["Events" if "event" in id else "Cypher"],
+        "responses": {
+            status: {"description": summary, "content": _json(answer)},
+            **{str(code): {"description": why, "content": problem} for code, why in sorted(refusals.items())},
+        },
+    }
+    return told if body is None else {**told, "requestBody": {"required": True, "content": _json(body)}}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,9 +25,10 @@ from headwater.schema.urns import job_urn, parse_urn
 PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
 
 WAIT_SECONDS_MAX = 2.0
+# So long it is said of what is not in the graph yet that it will be, and not that it is unknown.
+LATE_SECONDS = 300.0
 WAITING_MAX = 10_000
 _POLL_SECONDS = 0.02
-# Neo4j shows a commit piece by piece: a node may be found some milliseconds before the edges beside it.
 _SETTLE_SECONDS = 0.03
 
 
@@ -118,46 +120,63 @@ def _halves(urn: str) -> dict[str, str]:
     return {"namespace": namespace, "name": name}
 
 
+class _Pending(NamedTuple):
+    """One registration: it is waited for, and then remembered, until these readings of time.monotonic()."""
+
+    at: datetime
+    wait_until: float
+    until: float
+
+
 class Waiting:
     """The registrations that the graph does not show yet, by urn, with the time of their events."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._at: dict[str, tuple[datetime, float]] = {}
+        self._at: dict[str, _Pending] = {}
 
     def add(self, urn: str, event_time: str) -> None:
         now = time.monotonic()
         with self._lock:
             if len(self._at) < WAITING_MAX:
-                self._at[urn] = (datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX)
+                self._at[urn] = _Pending(datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX, now + LATE_SECONDS)
 
     def settle(self, database: Database) -> None:
         """Wait until the graph shows what was registered here before, or until that has had its time."""
-        waited = False
         while pending := self._pending():
-            shown = {
-                row["urn"]
-                for row in database.read("read/nodes", urns=sorted(pending))
-                if _since(row["properties"].get("lastSeen"), pending[row["urn"]])
-            }
-            with self._lock:
-                for urn in shown:
-                    if self._at.get(urn, (None, 0))[0] == pending[urn]:
-                        del self._at[urn]
-            if shown >= pending.keys():
+            self._forget(_shown(database, pending))
+            if not self._pending():
+                # Neo4j shows a commit piece by piece: a node may be found before the edges beside it.
                 time.sleep(_SETTLE_SECONDS)
                 return
-            waited = True
             time.sleep(_POLL_SECONDS)
-        if waited:
-            time.sleep(_SETTLE_SECONDS)
+
+    def is_late(self, database: Database, reference: str) -> bool:
+        """Whether this is an asset that was registered here and is not in the graph though it had its time."""
+        now = time.monotonic()
+        with self._lock:
+            self._at = {urn: one for urn, one in self._at.items() if one.until > now}
+            waiting = list(self._at)
+        return any(
+            reference in (urn, asset_id(urn)) and database.sight.sees(parse_urn(urn).parts[0])
+            for urn in waiting
+            if parse_urn(urn).parts
+        )
 
     def _pending(self) -> dict[str, datetime]:
         now = time.monotonic()
         with self._lock:
-            self._at = {urn: entry for urn, entry in self._at.items() if entry[1] > now}
-            return {urn: at for urn, (at, _) in self._at.items()}
+            return {urn: one.at for urn, one in self._at.items() if one.wait_until > now}
+
+    def _forget(self, shown: Mapping[str, datetime]) -> None:
+        with self._lock:
+            for urn, at in shown.items():
+                if urn in self._at and self._at[urn].at <= at:
+                    del self._at[urn]
 
 
-def _since(seen: datetime | None, at: datetime) -> bool:
-    return seen is not None and seen >= at - timedelta(microseconds=1)
+def _shown(database: Database, pending: Mapping[str, datetime]) -> dict[str, datetime]:
+    """Those that the graph shows as of their time or later. Whether they may be seen does not matter here."""
+    rows = database.read("read/nodes", urns=sorted(pending))
+    seen = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
+    return {urn: at for urn, at in seen.items() if at is not None and at >= pending[urn]}

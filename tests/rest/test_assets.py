@@ -329,3 +329,14 @@ def test_an_impact_does_not_name_what_may_not_be_seen(client: TestClient, databa
     )
     found = answer.json()
     assert (found["hidden_affected"], "etl" in answer.text) == (True, False)
+
+
+def test_what_lies_out_of_sight_is_a_stub_in_the_tree(client: TestClient, database: Database) -> None:
+    tell(database, run("r", "load", ["raw"], ["orders"]))
+    answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-sight": "db"})
+    tree = answer.json()["graph"]
+    (stub,) = tree["downstream"]
+    assert (stub["id"], stub["name"], stub["asset_type"], stub["hidden"]) == (None, "hidden", "hidden", True)
+    assert [child["name"] for child in stub["downstream"]] == ["orders"]
+    assert "load" not in answer.text
+    assert "etl" not in answer.text

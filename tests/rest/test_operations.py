@@ -1,0 +1,81 @@
+"""How a route of REST reads what is asked: paths before they are decoded, parameters and bodies as types."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Meta, Struct
+from starlette.routing import Match
+
+from headwater.rest.operations import ArgumentError, EncodedRoute, read_arguments, read_json
+
+
+class Page(Struct):
+    limit: Annotated[int, Meta(ge=0, le=10)] = 5
+    deep: bool = False
+    name: str = ""
+
+
+class Named(Struct):
+    name: str
+    parts: list[Page] = []
+
+
+def matched(route: EncodedRoute, raw: str) -> dict[str, str] | None:
+    scope = {"type": "http", "method": "GET", "path": "/decoded/otherwise", "raw_path": raw.encode()}
+    match, found = route.matches(scope)
+    return None if match is Match.NONE else found["path_params"]
+
+
+async def answer(_: Any) -> None: ...
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=2, max_size=2))
+def test_a_part_of_a_path_comes_back_as_it_was(parts: list[str]) -> None:
+    route = EncodedRoute("/namespaces/{namespace}/jobs/{job}", answer)
+    raw = "/namespaces/{}/jobs/{}".format(*(quote(part, safe="") for part in parts))
+    found = matched(route, raw)
+    assert found == {"namespace": parts[0], "job": parts[1]}
+    assert matched(route, f"{raw}/") == found
+
+
+def test_a_slash_that_is_not_encoded_ends_a_part() -> None:
+    route = EncodedRoute("/jobs/{job}", answer)
+    assert matched(route, "/jobs/a%2Fb") == {"job": "a/b"}
+    assert matched(route, "/jobs/a/b") is None
+    assert matched(route, "/jobs/") is None
+    assert matched(route, "/jobs/a%252Fb?x=/") == {"job": "a%2Fb"}
+
+
+def test_what_is_no_http_is_not_matched() -> None:
+    assert EncodedRoute("/jobs", answer).matches({"type": "websocket", "path": "/jobs"}) == (Match.NONE, {})
+
+
+def test_parameters_are_read_as_their_type() -> None:
+    assert read_arguments(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(7, True, "12")
+    for sent, field in (({"limit": "11"}, "limit"), ({"limit": ""}, "limit"), ({"deep": "perhaps"}, "deep")):
+        with pytest.raises(ArgumentError) as caught:
+            read_arguments(Page, sent)
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        (b"", "body", "the body is not JSON"),
+        (b"\xff", "body", "the body is not JSON"),
+        (b'{"name": "\\ud800"}', "body", "the body is not JSON"),
+        (b"[]", "body", "expected `object`, got `array`"),
+        (b"{}", "name", "it is missing"),
+        (b'{"name": 1}', "name", "expected `str`, got `int`"),
+        (b'{"name": "a", "parts": [{}, {"limit": 11}]}', "parts[1].limit", "expected `int` <= 10"),
+    ],
+)
+def test_a_body_that_does_not_fit_names_what_is_wrong(body: bytes, field: str, message: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        read_json(body, Named)
+    assert (caught.value.field, caught.value.message) == (field, message)
