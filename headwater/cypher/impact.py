@@ -15,7 +15,7 @@ from headwater.cypher.database import Database, Row
 from headwater.cypher.lineage import EDGES_MAX, NODES_MAX
 from headwater.cypher.newest import newest
 from headwater.cypher.nodes import read_nodes
-from headwater.cypher.walk import CITING, COLUMNS_DOWN, MAP_DOWN, Bounds, Layer, explore
+from headwater.cypher.walk import CITING, MAP_DOWN, Bounds, Layer, explore
 from headwater.schema.sight import EVERYTHING
 
 DEPTH_MAX = 50
@@ -61,20 +61,14 @@ class Downstream:
     truncated: str = ""
 
 
-def downstream(
-    database: Database, nodes: Iterable[str], columns: Iterable[str], *, seconds: float, ever: bool = False
-) -> Downstream:
-    """The map downstream of datasets and jobs, and of what is made of some columns: as it is now, or `ever` was."""
+def downstream(database: Database, nodes: Iterable[str], *, seconds: float, ever: bool = False) -> Downstream:
+    """The map downstream of datasets and jobs, as it is now or `ever` was; what column lineage leads to is on it."""
     layer = MAP_DOWN_EVER if ever else MAP_DOWN
     whole = database.seen_by(EVERYTHING)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     walk = explore(whole, layer, {"map": starts}, bounds)["map"]
     found = Downstream(truncated=walk.truncated)
-    named = list(columns)
-    if named:
-        by_column = explore(whole, COLUMNS_DOWN, {"columns": named}, bounds)["columns"]
-        found.truncated = found.truncated or by_column.truncated
     for edge in sorted(walk.edges):
         if edge.type == "FEEDS":
             found.reads[edge.source].append(edge.target)

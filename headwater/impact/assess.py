@@ -46,7 +46,6 @@ from headwater.impact.references import ALL, fold
 from headwater.impact.report import Evidence, Report
 from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
 from headwater.impact.spread import Spread, spread
-from headwater.schema.urns import column_urn, parse_urn
 
 CHANGES_MAX = 200
 SECONDS_MAX = 20.0
@@ -74,7 +73,6 @@ def assess(
     down = downstream(
         database,
         [row["urn"] for row in about],
-        [_column(urn, name) for urn, names in columns.items() for name in names if parse_urn(urn).parts],
         seconds=min(seconds, WALK_SECONDS_MAX),
         ever=include_stale,
     )
@@ -109,11 +107,6 @@ def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, lis
 
 def _spelled(row: Row, name: str) -> str:
     return next((one for one in row.get("columns") or () if fold(one) == fold(name)), name)
-
-
-def _column(urn: str, name: str) -> str:
-    namespace, dataset = parse_urn(urn).parts
-    return column_urn(namespace, dataset, name)
 
 
 def _starts(database: Database, change: Change, row: Row, down: Downstream, scene: Scene) -> list[Trouble]:
