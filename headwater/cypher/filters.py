@@ -7,7 +7,8 @@ any of them will do; where several things are asked all must hold. What a node i
 only a time that is not known passes.
 
 A range of time asks of an edge of the map that it was seen in it, from its first sighting to its last; of a run that
-it was under way in it; of a version, a capture or an answer that it was made in it. The ends are in the range.
+it was under way in it; of a version, a capture or an answer that it was made in it. The ends are in the range, to the
+millisecond.
 """
 
 from __future__ import annotations
@@ -65,10 +66,11 @@ class Filter:
     def _of_jobs(self) -> tuple[tuple[str, ...], ...]:
         return self.job_namespaces, self.job_tags, self.job_owners, self.job_types
 
-    def has_edge(self, first: datetime | None, last: datetime | None) -> bool:
-        """Whether something that was from `first` to `last` meets the range of time."""
-        began_late = self.until is not None and first is not None and first > self.until
-        ended_early = self.since is not None and last is not None and last < self.since
+    def has_edge(self, first: int | None, last: int | None) -> bool:
+        """Whether something that was from `first` to `last`, in milliseconds since 1970, meets the range of time."""
+        since, until = self._range
+        began_late = until is not None and first is not None and first > until
+        ended_early = since is not None and last is not None and last < since
         return not began_late and not ended_early
 
     def refused(self, database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> set[str]:
@@ -94,6 +96,11 @@ class Filter:
             asked = (self._job_places, self.job_tags, self.job_owners)
             return (not types or (row["type"] or "").upper() in types) and _is_asked_for(row, *asked)
         return _is_asked_for(row, self._places, self.tags, self.owners)
+
+    @cached_property
+    def _range(self) -> tuple[int | None, int | None]:
+        since, until = (None if at is None else int(at.timestamp() * 1_000) for at in (self.since, self.until))
+        return since, until
 
     @cached_property
     def _places(self) -> Sight:

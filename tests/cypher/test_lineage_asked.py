@@ -17,7 +17,9 @@ from headwater.cypher.columns import Way, column_lineage
 from headwater.cypher.database import Database
 from headwater.cypher.filters import Filter
 from headwater.cypher.lineage import Lineage, lineage, trace
+from headwater.cypher.nodes import node_names_of
 from headwater.cypher.starts import STARTS_MAX
+from headwater.cypher.tree import tree
 from headwater.cypher.walk import Edge
 from headwater.errors import NotFoundError, QueryError
 from headwater.schema.sight import Sight
@@ -321,3 +323,7 @@ def test_a_trace_shows_hidden_versions_as_stubs(shop: Database) -> None:
     assert part.runs == []
     assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in whole.artifacts}
     assert "run:" not in repr(part.edges)
+    branches = tree(part.answer["urn"], part.edges)
+    kinds = [node.kind for node in node_names_of([branch.urn for branch in branches], part.rows)]
+    assert (kinds[0], kinds[1], kinds[2]) == ("ANSWER", "ARTIFACT", "HIDDEN")
+    assert {branch.urn for branch in branches} == {end for edge in part.edges for end in edge[:2]}

@@ -6,5 +6,5 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WHERE e.current
-RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
+RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

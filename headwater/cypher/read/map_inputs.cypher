@@ -6,5 +6,5 @@
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})<-[e:FEEDS]-(i:Dataset)
 WHERE e.current
-RETURN DISTINCT urn AS process, i.urn AS place, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
+RETURN DISTINCT urn AS process, i.urn AS place, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -12,5 +12,5 @@ WITH *, COLLECT {
     RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS process, d.urn AS place, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
+RETURN DISTINCT urn AS process, d.urn AS place, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -17,5 +17,5 @@ WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.c
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
-  coalesce(p.explicit, false) AS told, p.firstSeen AS firstSeen, p.lastSeen AS lastSeen
+  coalesce(p.explicit, false) AS told, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -10,5 +10,5 @@ CALL (urn) {
   UNION ALL
   MATCH (n:Job {urn: urn})-[e:FEEDS]->(o:Job) WHERE e.firstSeen <= $at AND (e.current OR e.lastSeen >= $at) RETURN o, e
 }
-RETURN DISTINCT urn AS source, o.urn AS target, e.firstSeen AS firstSeen, e.lastSeen AS lastSeen
+RETURN DISTINCT urn AS source, o.urn AS target, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit
