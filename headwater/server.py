@@ -66,70 +66,59 @@ def connect(settings: Settings) -> Database:
     )
 
 
-def create_app(settings: Settings) -> Starlette:
-    """The ASGI application. Raises SettingsError when it asks for keys and there is none."""
-    store = AccessStore(settings.access_path)
-    guard = _guard(store, needed=settings.keys_needed)
-    spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    appender = Appender(spool)
-    redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
-    database = connect(settings)
+class Parts:
+    """What an API is made of: made together, closed together."""
 
-    async def submit(events: Sequence[Mapping[str, Any]]) -> None:
-        """What GraphQL's mutations send takes the way of every other event."""
-        bodies = [redactor.redact(msgspec.json.encode(event)) for event in events]
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store = AccessStore(settings.access_path)
+        self.guard = _guard(self.store, needed=settings.keys_needed)
+        self.own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
+        self.appender = Appender(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max))
+        self.redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
+        self.database = connect(settings)
+
+    def close(self) -> None:
+        self.appender.close()
+        self.own_spool.close()
+        self.store.close()
+        self.database.close()
+
+    async def submit(self, events: Sequence[Mapping[str, Any]]) -> None:
+        """What is registered without OpenLineage takes the way of every other event."""
+        bodies = [self.redactor.redact(msgspec.json.encode(event)) for event in events]
         for body in bodies:
             parse(body, received=time.time_ns() // 1_000)
-        await asyncio.wrap_future(appender.append(bodies))
+        await asyncio.wrap_future(self.appender.append(bodies))
+
+    def reader(self, request: Request) -> Database:
+        """The graph as whoever asks may see it."""
+        return self.database.seen_by(principal_of(request).sight)
+
+    def refused(self, who: str, field: str, why: str) -> None:
+        self.guard.log.refused(who, field, why=why)
+
+    def record(self, request: Request, what: str, outcome: str) -> None:
+        self.guard.log.append(principal_of(request).name, f"{request.method} {request.url.path}", outcome, asked=what)
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The ASGI application. Raises SettingsError when it asks for keys and there is none."""
+    parts = Parts(settings)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
         ended = threading.Event()
-        warming = threading.Thread(target=_warm_up, args=(database, ended), name="warm-up", daemon=True)
+        warming = threading.Thread(target=_warm_up, args=(parts.database, ended), name="warm-up", daemon=True)
         warming.start()
         yield
         ended.set()
         await anyio.to_thread.run_sync(warming.join, WARM_UP_SECONDS)
-        await anyio.to_thread.run_sync(appender.close)
-        own_spool.close()
-        store.close()
-        database.close()
+        await anyio.to_thread.run_sync(parts.close)
 
-    def refused(who: str, field: str, why: str) -> None:
-        guard.log.refused(who, field, why=why)
-
-    def record(request: Request, what: str, outcome: str) -> None:
-        guard.log.append(principal_of(request).name, f"{request.method} {request.url.path}", outcome, asked=what)
-
-    def reader(request: Request) -> Database:
-        return database.seen_by(principal_of(request).sight)
-
-    routes: list[BaseRoute] = [
-        *ingest.routes(
-            appender,
-            event_bytes_max=settings.event_bytes_max,
-            batch_bytes_max=settings.batch_bytes_max,
-            redact=redactor.redact,
-            counted=_count,
-        ),
-        *health.routes(database, own_spool),
-        *access.routes(guard.keys, guard.log),
-        *graphql_routes(
-            database,
-            submit,
-            refused,
-            admit=guard.admit,
-            persisted=Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only),
-            cost_max=settings.query_cost_max,
-        ),
-        *rest_routes(reader, submit, Recall(settings.spool_path)),
-        *audits.routes(reader, record),
-        Route("/", _welcome),
-    ]
     app = Starlette(
-        routes=guard.routes(routes),
+        routes=parts.guard.routes(_routes(parts)),
         lifespan=lifespan,
         middleware=[Middleware(Timed), Middleware(OwnPagesOnly, hosts=_own_hosts(settings))],
         exception_handlers={HTTPException: _refused, HeadwaterError: _problem, Exception: _broken},
@@ -137,6 +126,32 @@ def create_app(settings: Settings) -> Starlette:
     # A redirect is taken for success by some clients: the event would be lost in silence.
     app.router.redirect_slashes = False
     return app
+
+
+def _routes(parts: Parts) -> list[BaseRoute]:
+    settings = parts.settings
+    return [
+        *ingest.routes(
+            parts.appender,
+            event_bytes_max=settings.event_bytes_max,
+            batch_bytes_max=settings.batch_bytes_max,
+            redact=parts.redactor.redact,
+            counted=_count,
+        ),
+        *health.routes(parts.database, parts.own_spool),
+        *access.routes(parts.guard.keys, parts.guard.log),
+        *graphql_routes(
+            parts.database,
+            parts.submit,
+            parts.refused,
+            admit=parts.guard.admit,
+            persisted=Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only),
+            cost_max=settings.query_cost_max,
+        ),
+        *rest_routes(parts.reader, parts.submit, Recall(settings.spool_path)),
+        *audits.routes(parts.reader, parts.record),
+        Route("/", _welcome),
+    ]
 
 
 def _guard(store: AccessStore, *, needed: bool) -> Guard:
