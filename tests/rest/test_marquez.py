@@ -385,3 +385,23 @@ def test_what_is_asked_wrongly(client: TestClient, path: str, status: int, said:
     answer = client.get(f"/api/v1{path}")
     assert answer.status_code == status, answer.text
     assert (answer.json()["code"], answer.json()["message"].startswith(said)) == (status, True), answer.text
+
+
+def test_a_page_costs_as_many_statements_however_long_it_is(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    plain = Database.ask
+
+    def counted(self: Database, text: str, *args: Any, **kwargs: Any) -> Any:
+        asked.append(text)
+        return plain(self, text, *args, **kwargs)
+
+    monkeypatch.setattr(Database, "ask", counted)
+    for path in ("/jobs", "/namespaces/db/datasets"):
+        counts = []
+        for limit in (1, 50):
+            asked.clear()
+            ask(client, path, limit=limit)
+            counts.append(len(asked))
+        assert counts[0] == counts[1] < 12, (path, counts)
