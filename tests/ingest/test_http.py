@@ -40,13 +40,13 @@ def test_a_trailing_slash_is_taken_and_never_redirected(api: Api) -> None:
     assert api.post(b"[" + event() + b"]", "/api/v1/lineage/batch/").status == 200
 
 
-@pytest.mark.parametrize("path", ["/api/v1/lineage//", "/api/v1/Lineage", "/api/v1", "/api/v1/lineage/batch/x"])
+@pytest.mark.parametrize("path", ["/api/v1/Lineage", "/api/v1", "/api/v1/lineage/batch/x"])
 def test_other_paths_are_not_found(api: Api, path: str) -> None:
     answer = api.post(event(), path)
     assert (answer.status, answer.body["error"]["code"]) == (404, "HTTP")
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
 def test_other_methods_are_not_allowed(api: Api, method: str) -> None:
     assert api.post(b"", method=method).status == 405
 
