@@ -21,7 +21,8 @@ from headwater.errors import QueryError
 ENTRIES_MAX = 10_000
 # Whoever tries keys by the thousand shall not fill the disk: so many refusals a minute are told, the rest are counted.
 REFUSALS_PER_MINUTE_MAX = 60
-_TEXT_CHARACTERS_MAX = 2_000
+# More than a statement of an auditor may have: what ran must not hide behind a long comment.
+_TEXT_CHARACTERS_MAX = 25_000
 _MINUTE_SECONDS = 60.0
 
 
