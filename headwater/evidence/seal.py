@@ -59,7 +59,8 @@ def _hash(value: Any) -> str:
 def read(text: str) -> Data:
     """A sealed document from its JSON. Raises QueryError when it is none."""
     try:
-        document = json.loads(text, parse_constant=_refused)
+        document = json.loads(text, parse_constant=_refused, parse_float=_finite, object_pairs_hook=_once)
+        canonical(document)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"this is no evidence pack: it is not JSON ({error})") from error
     seal = document.get("seal") if isinstance(document, dict) else None
@@ -70,6 +71,21 @@ def read(text: str) -> Data:
 
 def _refused(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number[:20]} is too large")
+    return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> Data:
+    """Of two values by one name, some read the first and some the last: then nobody knows what was sealed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
 
 
 def differences(document: Data, *, noted: str = "") -> list[str]:

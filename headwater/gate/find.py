@@ -20,6 +20,7 @@ from headwater.gate.selects import Query, read_query
 from headwater.gate.spark import read_databricks, read_notebook, read_python
 from headwater.gate.statements import parse, read_statements
 from headwater.impact.notebooks import is_databricks
+from headwater.impact.sql import TEXT_BYTES_MAX
 
 ENDINGS = (".sql", ".yml", ".yaml", ".csv", ".py", ".ipynb")
 _MODELS = {"models", "snapshots"}
@@ -109,6 +110,8 @@ def _read(path: str | None, text: str | None, dialect: str, *, alone: bool, same
     if not path or text is None or not kind:
         return Contents()
     try:
+        if path.lower().endswith(".sql") and len(text) > TEXT_BYTES_MAX:
+            raise UnreadableError(f"it is longer than {TEXT_BYTES_MAX:,} characters")
         return _READERS[kind](text, path, dialect)
     except UnreadableError:
         if kind == "model" and (alone or same):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from headwater.errors import QueryError
 
-FILE_BYTES_MAX = 2_000_000
+FILE_BYTES_MAX = 20_000_000
 FILES_MAX = 5_000
 GIT_SECONDS_MAX = 120
 _REGULAR = {"100644", "100755"}

@@ -31,7 +31,7 @@ _SAME_COLUMNS = {
 _STEPS_MAX = 300
 # A whole cell: %%sql in Jupyter, %sql where it stands alone; and one line of it.
 _CELL_MAGIC = re.compile(r"\s*%%?(\w*sql|md|sh|bash|scala|r|html|javascript|writefile|script)\b", re.IGNORECASE)
-_LINE_MAGIC = re.compile(r"(?m)^(\s*)[%!].*$")
+_LINE_MAGIC = re.compile(r"(?m)^([ \t]*)[%!].*$")
 _OTHER_LANGUAGES = {"scala", "r", "sh", "bash", "script"}
 
 

@@ -99,7 +99,27 @@ def test_what_is_beside_the_pack_and_another_algorithm_are_told() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"pack": {}}', '{"pack": [], "seal": {}}', "[" * 100_000])
+def test_a_name_that_stands_twice_is_refused() -> None:
+    text = json.dumps(sealed(pack()))
+    doubled = text.replace('{"format"', '{"violations": [], "format"')
+    assert read(text)["pack"]["violations"] != []
+    with pytest.raises(QueryError, match="stands twice"):
+        read(doubled)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"pack": {"a": 1e999}, "seal": {}}',
+        '{"pack": {"a": NaN}, "seal": {}}',
+        "",
+        "[]",
+        "{}",
+        '{"pack": {}}',
+        '{"pack": [], "seal": {}}',
+        "[" * 100_000,
+    ],
+)
 def test_what_is_no_pack_is_refused(text: str) -> None:
     with pytest.raises(QueryError, match="no evidence pack"):
         read(text)

@@ -159,6 +159,7 @@ def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
         ("select 1; select 2", "a model is one query"),
         ("select {% if x %} a {% else %} b {% endif %} from t", "depends on a condition"),
         ("select " + "(" * 5_000, "nested too deeply"),
+        ("{{" * 1_000_000, "longer than"),
     ],
 )
 def test_what_cannot_be_made_out_is_a_problem(text: str, says: str) -> None:
