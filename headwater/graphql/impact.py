@@ -43,7 +43,9 @@ class Evidence:
         description="COLUMN_PATH: column lineage leads to it. SQL_LINE: its code says so. READS_ONLY: it reads what "
         "changes, and nothing shows or rules out that it uses what changes there."
     )
-    path: list[str] = strawberry.field(description="The columns, or what is read and who reads it, by urn, in order.")
+    path: list[str] = strawberry.field(
+        description="By urn, in order: the columns that lead there, or what is read and who reads it."
+    )
     file: str = strawberry.field(description="The file of the line; empty for code that its producer sent.")
     line: int = strawberry.field(description="The line in the file, or in the code that was sent; 0 without one.")
     text: str = strawberry.field(description="That line.")

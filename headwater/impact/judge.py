@@ -64,7 +64,7 @@ def judge(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[Column
 
 def _shown(scene: Scene, reader: Reader, trouble: Trouble, mine: list[ColumnEdge], said: _Said) -> Judgement:
     evidence = [Evidence.column_path((*trouble.path, edge.target)) for edge in mine]
-    evidence += [Evidence.line_of(reader, one) for one in said.sure]
+    evidence += [Evidence.line_of(reader, one, trouble.path) for one in said.sure]
     passed = [
         trouble.passed(edge.dataset, edge.column or ALL, edge.target, reader, same=edge.is_identity) for edge in mine
     ]
@@ -81,14 +81,14 @@ def _taken_along(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) ->
     passed = _carried(scene, reader, trouble, said)
     by_position = [one for one in said.star if one.by_position]
     is_broken = trouble.sure and trouble.kind == "gone" and trouble.is_start and bool(by_position)
-    evidence = [Evidence.line_of(reader, one) for one in by_position or said.star]
+    evidence = [Evidence.line_of(reader, one, trouble.path) for one in by_position or said.star]
     if is_broken:
         return Judgement("breaking", evidence, passed)
     return Judgement("warning" if said.flows else None, evidence, passed)
 
 
 def _doubted(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Judgement:
-    evidence = [Evidence.line_of(reader, one) for one in said.maybe] or [
+    evidence = [Evidence.line_of(reader, one, trouble.path) for one in said.maybe] or [
         Evidence.reads_only((trouble.place, reader.urn), reader)
     ]
     passed = _carried(scene, reader, trouble, said)
@@ -108,14 +108,14 @@ def _of_whole(scene: Scene, reader: Reader, trouble: Trouble) -> Judgement:
     read = reader.code.read if trouble.sure and reader.code is not None else ()
     lines = [one for one in read if one.sure and one.column != ALL and same_table(one.table, name)]
     evidence = [Evidence.reads_only((trouble.place, reader.urn), reader)]
-    evidence += [Evidence.line_of(reader, one) for one in lines[:1]]
+    evidence += [Evidence.line_of(reader, one, trouble.path) for one in lines[:1]]
     passed = [trouble.stale(output, reader) for output in reader.outputs_from(trouble.place)]
     return Judgement(trouble.severity if trouble.is_start or lines else "warning", evidence, passed)
 
 
 def _of_added(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Judgement:
     """A new column can only meet those who take whatever columns there are."""
-    evidence = [Evidence.line_of(reader, one) for one in said.star]
+    evidence = [Evidence.line_of(reader, one, trouble.path) for one in said.star]
     passed = _carried(scene, reader, trouble, said)
     if trouble.is_start and any(one.by_position for one in said.star):
         return Judgement("breaking", evidence, passed)
@@ -183,10 +183,16 @@ def judge_writer(reader: Reader, trouble: Trouble, place: Place) -> Judgement:
     if trouble.kind in ("added", "added_required"):
         is_required = trouble.kind == "added_required"
         if blind:
-            return Judgement("breaking" if is_required else "warning", [Evidence.line_of(reader, one) for one in blind])
+            return Judgement(
+                "breaking" if is_required else "warning", [Evidence.line_of(reader, one, trouble.path) for one in blind]
+            )
         if is_required and (inserts or code.unknown):
-            lines = [Evidence.line_of(reader, one) for one in inserts]
+            lines = [Evidence.line_of(reader, one, trouble.path) for one in inserts]
             return Judgement("warning", lines or [Evidence.reads_only((reader.urn, place.urn), reader)])
         return Judgement()
     found = [*written, *(blind if trouble.kind == "gone" and not written else ())]
-    return Judgement(trouble.severity, [Evidence.line_of(reader, one) for one in found]) if found else Judgement()
+    return (
+        Judgement(trouble.severity, [Evidence.line_of(reader, one, trouble.path) for one in found])
+        if found
+        else Judgement()
+    )

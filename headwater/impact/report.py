@@ -28,9 +28,11 @@ class _Line(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why an asset is affected. COLUMN_PATH: column lineage leads to it, `path` are the columns in order. SQL_LINE: its
-    code says so, in `file` or, where that is "", in what its producer sent. READS_ONLY: it reads what changes, `path`
-    are both; `unknown` is what keeps one from knowing more."""
+    """Why an asset is affected.
+
+    COLUMN_PATH: column lineage leads to it, `path` are the columns in order. SQL_LINE: its code says so, in `file` or,
+    where that is "", in what its producer sent; `path` are the columns that lead there. READS_ONLY: it reads what
+    changes, `path` are both; `unknown` is what keeps one from knowing more."""
 
     kind: Literal["COLUMN_PATH", "SQL_LINE", "READS_ONLY"]
     path: tuple[str, ...] = ()
@@ -44,8 +46,8 @@ class Evidence:
         return cls("COLUMN_PATH", path=tuple(path))
 
     @classmethod
-    def line_of(cls, reader: Reader, at: _Line) -> Evidence:
-        return cls("SQL_LINE", file=reader.path, line=at.line, text=at.text)
+    def line_of(cls, reader: Reader, at: _Line, path: Sequence[str]) -> Evidence:
+        return cls("SQL_LINE", path=tuple(path), file=reader.path, line=at.line, text=at.text)
 
     @classmethod
     def reads_only(cls, path: Sequence[str], reader: Reader) -> Evidence:

@@ -55,7 +55,7 @@ def test_a_report(database: Database, data: Ask) -> None:
                 "evidence": [
                     {
                         "kind": "SQL_LINE",
-                        "path": [],
+                        "path": ["column:db:orders:total"],
                         "file": "",
                         "line": 2,
                         "text": "select sum(total) as t from orders",

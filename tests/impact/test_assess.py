@@ -152,6 +152,8 @@ def test_every_asset_carries_its_evidence(shop: Database) -> None:
     assert (line.kind, line.line, line.text) == ("SQL_LINE", 1, STG_SQL.splitlines()[0])
     (line,) = affected["fct_orders"].evidence
     assert (line.line, line.text) == (2, "sum(order_total) as order_total")
+    # The way there, though its last column is known from SQL only.
+    assert line.path == path.path
     (doubt,) = affected["customer_ltv_model"].evidence
     assert (doubt.kind, doubt.path) == ("READS_ONLY", (ds("fct_orders"), job("customer_ltv_model")))
     assert affected["stg_orders"].outputs == (ds("stg_orders"),)
