@@ -119,14 +119,9 @@ def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
     return NodeName(urn, kind_of(urn), parts[0], name)
 
 
-def read_facets(database: Database, urn: str) -> dict[str, Any]:
-    """The facets of a node as they were last sent, by name: {} when it has none. Those of a dataset may have been sent
-    under any of its names. What they say of things that may not be seen is left out."""
-    return read_all_facets(database, [urn]).get(urn, {})
-
-
 def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The facets of those of these nodes that may be seen, as `read_facets` tells them, by urn."""
+    """The facets of those of these nodes that may be seen, as they were last sent: by urn and name. Those of a dataset
+    may have been sent under any of its names. What they say of things that may not be seen is left out."""
     wanted = visible(database, dict.fromkeys(urns))
     newest = read_registers(database, [urn for urn in wanted if urn.startswith("dataset:")])
     others = [urn for urn in wanted if not urn.startswith("dataset:")]

@@ -25,7 +25,7 @@ from headwater.cypher.database import Database, Row
 from headwater.cypher.failures import Downstream, failed_downstream
 from headwater.cypher.freshness import Freshness, freshness
 from headwater.cypher.newest import newest
-from headwater.cypher.nodes import read_nodes
+from headwater.cypher.nodes import read_all_facets, read_nodes
 from headwater.cypher.pages import Page
 from headwater.cypher.quality import Quality, quality
 from headwater.cypher.visible import visible
@@ -75,6 +75,7 @@ class Context:
     def forget(self) -> None:
         """Make the loaders anew: what they have read may have changed since."""
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
+        self.facets: DataLoader[str, dict[str, Any]] = self._loader(self._facets)
         self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
         self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
@@ -109,6 +110,10 @@ class Context:
     def _nodes(self, urns: list[str]) -> list[Row | None]:
         rows = read_nodes(self.database, urns)
         return [rows.get(urn) for urn in urns]
+
+    def _facets(self, urns: list[str]) -> list[dict[str, Any]]:
+        found = read_all_facets(self.database, urns)
+        return [found.get(urn, {}) for urn in urns]
 
     def _downstream(self, urns: list[str]) -> list[Downstream]:
         touched = failed_downstream(self.database, urns)

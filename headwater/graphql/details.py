@@ -10,7 +10,6 @@ from datetime import datetime
 
 import strawberry
 
-from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
 from headwater.graphql.fields import property_of, resolved
 from headwater.graphql.quality import Freshness, Quality, freshness_of, quality_of
@@ -194,7 +193,7 @@ class RunDetails:
 
     @resolved("Where in the code it failed, as the producer says.")
     async def stack_trace(self, info: Info) -> str | None:
-        facets = await info.context.ask(read_facets, info.context.database, self.urn)
+        facets = await info.context.facets.load(self.urn)
         traces = (facets.get(name, {}).get("stackTrace") for name in ("errorMessage", "spark.exception"))
         return next((trace for trace in traces if isinstance(trace, str)), None)
 

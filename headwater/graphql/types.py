@@ -14,7 +14,6 @@ import strawberry
 from strawberry.scalars import JSON
 
 from headwater.cypher.database import Row
-from headwater.cypher.nodes import read_facets
 from headwater.graphql.context import Info
 from headwater.graphql.details import ArtifactDetails, DatasetDetails, JobDetails, RunDetails, SchemaField
 from headwater.graphql.enums import RunStatus
@@ -60,7 +59,7 @@ class Dataset(DatasetDetails):
 
     @resolved("Every facet as it was last sent.")
     async def facets(self, info: Info) -> JSON:
-        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+        return JSON(await info.context.facets.load(self.urn))
 
     @resolved("The jobs that produce it now.")
     async def produced_by(self, info: Info) -> list[Job]:
@@ -109,7 +108,7 @@ class Job(JobDetails):
 
     @resolved("Every facet as it was last sent.")
     async def facets(self, info: Info) -> JSON:
-        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+        return JSON(await info.context.facets.load(self.urn))
 
     @resolved("The datasets it reads now: what its newest run that succeeded read, and what is declared.")
     async def inputs(self, info: Info) -> list[Dataset]:
@@ -231,7 +230,7 @@ class PipelineRun(RunDetails):
 
     @resolved("Every facet as it was last sent.")
     async def facets(self, info: Info) -> JSON:
-        return JSON(await info.context.ask(read_facets, info.context.database, self.urn))
+        return JSON(await info.context.facets.load(self.urn))
 
 
 @strawberry.type(description="One capture of a dataset that nothing known produced.")

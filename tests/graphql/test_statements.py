@@ -1,0 +1,244 @@
+"""No field costs a statement per row: as many are asked of a graph with 25 of everything as of one with one.
+
+Every type that can stand in a list is reached by a question of `ROWS`, and every field of it is asked there, so that a
+new field is covered without a word here. A new type, or a new question, fails until it has one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from graphql import (
+    FieldNode,
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    get_nullable_type,
+    is_leaf_type,
+    is_list_type,
+    is_required_argument,
+    parse,
+    visit,
+)
+from neo4j import Driver
+
+from headwater.access.principal import ANYBODY
+from headwater.cypher.database import Database
+from headwater.graphql.context import Context
+from headwater.graphql.schema import make_schema
+from headwater.schema import native
+from tests.conftest import erase
+from tests.scenes import dataset_event, symlinks
+from tests.stories import Event, answer, run, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+SCHEMA = make_schema(cost_max=10**9)
+MANY = 25
+# Loaders ask for what is wanted in one turn of the event loop, and answers come back in any order: a few more turns
+# are no statement per row.
+TURNS_MAX = 12
+
+
+def history(count: int) -> Iterator[list[Event]]:
+    """So many of everything: runs of one job, versions and readers of one dataset, failures, answers, other names."""
+    yield [native.source_event(f"raw{n:02d}", namespace="db", origin="CRM") for n in range(count)]
+    for n in range(count):
+        yield run(f"load{n:02d}", "load", [f"raw{n:02d}"], ["hub"], minute=2 * n, derived={"hub": [f"raw{n:02d}"]})
+    raws, made = [f"raw{n:02d}" for n in range(count)], [f"made{n:02d}" for n in range(count)]
+    for n in range(count):
+        yield run(f"read{n:02d}", f"reader{n:02d}", ["hub"], [made[n]], minute=200 + n, derived={made[n]: ["hub"]})
+    yield run("wide", "wide", [*raws, "hub"], ["all"], minute=300, derived={"all": raws})
+    yield run("down", "down", ["all"], ["end"], minute=310)
+    for n in range(count):
+        yield run(
+            f"bad{n:02d}", f"breaks{n:02d}", ["hub"], [f"lost{n:02d}"], minute=320 + n, status="FAIL", error="disk full"
+        )
+        yield run(f"part{n:02d}", f"part{n:02d}", [], [], minute=400, parent="dag")
+        yield answer(f"answer{n:02d}", "all", made[n], minute=500 + n)
+        yield [dataset_event(f"hub{n:02d}", 5, symlinks(f"alias{n:02d}"))]
+    yield answer("report", "end", *made, minute=600)
+
+
+# For each type of row, where a list of them is; %s is what is selected of each.
+ROWS = {
+    "Answer": '{ dataset(urn: "dataset:db:all") { answers(first: 100) { nodes { %s } } } }',
+    "Artifact": '{ dataset(urn: "dataset:db:hub") { versions(first: 100) { nodes { %s } } } }',
+    "Column": '{ trace(answerId: "report") { columns { %s } } }',
+    "Dataset": '{ job(urn: "job:etl:wide") { inputs { %s } } }',
+    "FailedRun": "{ failedRuns(first: 100) { nodes { %s } } }",
+    "Job": '{ dataset(urn: "dataset:db:hub") { readBy { %s } } }',
+    "PipelineRun": '{ job(urn: "job:etl:load") { runs(first: 100) { nodes { %s } } } }',
+    "Source": '{ trace(answerId: "report") { sources { %s } } }',
+}
+# The other questions, each with what is asked of it.
+QUESTIONS = {
+    "answer": '{ answer(answerId: "report") { citations { artifact { dataset { type } } source { urn } } } }',
+    "columnLineage": """{ columnLineage(dataset: {namespace: "db", name: "all"}, column: "id") {
+      nodes { urn distance } } }""",
+    "conformance": "{ conformance { producers { producer findings { rule } } } }",
+    "coverage": "{ coverage(days: 3650) { namespaces { nodes { namespace } } certifiedPaths { integrity } } }",
+    "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
+    "lineage": '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }',
+    "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
+    "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
+    "quality": '{ quality(urn: "dataset:db:hub") { failed assertions { name } metrics(first: 5) { rowCount } } }',
+    "replayPlan": """{ replayPlan(urn: "run:load00") { steps { runs { job { name owners } run { runId error }
+      inputs { dataset { type } waitFor { runId } } outputs { dataset { type } version { status } lastGood { status } }
+      } } } }""",
+    "rootCause": '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }',
+    "schemaDiff": "query ($v: String!) { schemaDiff(before: $v, after: $v) }",
+    "search": '{ search(text: "made", first: 100) { edges { node { urn name } } count } }',
+    "symlinks": "{ symlinks(first: 100) { nodes { name { name } dataset { name } by } } }",
+    "unused": "{ unused(days: 1, first: 100) { edges { node { bytes dataset { type owners } } } } }",
+    "usage": """{ usage(urn: "dataset:db:hub", days: 3650) { chargeback { owner } answers { content }
+      consumers(first: 100) { nodes { job { type } owners } } } }""",
+}
+# Questions that answer with one thing, of a type that is covered as rows are, and with what they are asked.
+SINGLE = {"run", "dataset", "job", "trace", "failedRuns"}
+# Asked in other tests, since they need more of a history: tests/impact.
+ELSEWHERE = {"impact"}
+
+
+def selected(type: GraphQLObjectType | GraphQLInterfaceType) -> str:
+    """Every field of a type that can be asked without arguments, and of those with fields of their own the leaves."""
+    return " ".join(_selected(name, field) for name, field in type.fields.items() if not _needs(field))
+
+
+def _selected(name: str, field: GraphQLField) -> str:
+    inner = get_named_type(field.type)
+    if is_leaf_type(inner):
+        return name
+    assert isinstance(inner, GraphQLObjectType)
+    if inner.name.endswith("Connection"):
+        return f"{name} {{ {_selected('nodes', inner.fields['nodes'])} }}"
+    leaves = [leaf for leaf, one in inner.fields.items() if is_leaf_type(get_named_type(one.type)) and not _needs(one)]
+    return f"{name} {{ {' '.join(leaves)} }}"
+
+
+def _needs(field: GraphQLField) -> bool:
+    arguments: list[GraphQLArgument] = list(field.args.values())
+    return any(is_required_argument(argument) for argument in arguments)
+
+
+def case_of(name: str) -> str:
+    if name not in ROWS:
+        return QUESTIONS[name]
+    kind = SCHEMA._schema.type_map[name]
+    assert isinstance(kind, GraphQLObjectType)
+    return ROWS[name] % selected(kind)
+
+
+class Counted(Database):
+    """The real database, counting what is asked of it."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+        self.asked: list[str] = []
+
+    def seen_by(self, sight: object) -> Database:  # noqa: ARG002
+        return self
+
+    def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
+        self.asked.append(name)
+        return super().read(name, **options)
+
+
+Asked = dict[str, tuple[Counter[str], str]]
+
+
+def ask_everything(database: Database) -> Asked:
+    """For each case the statements that it took, and the answer."""
+
+    async def nothing(_: list[dict[str, Any]]) -> None:
+        raise AssertionError("nothing is submitted here")
+
+    async def all_of_it() -> Asked:
+        found: Asked = {}
+        for name in (*ROWS, *QUESTIONS):
+            counted = Counted(database)
+            context = Context(counted, nothing, ANYBODY, lambda *_: None)
+            variables = {"v": version("hub", "load00")} if name == "schemaDiff" else {}
+            result = await SCHEMA.execute(case_of(name), variable_values=variables, context_value=context)
+            assert result.errors is None or name == "schemaDiff", (name, result.errors)
+            found[name] = (Counter(counted.asked), json.dumps(result.data, default=str))
+        return found
+
+    return asyncio.run(all_of_it())
+
+
+@pytest.fixture(scope="module")
+def both(database: Database, graph_driver: Driver) -> tuple[Asked, Asked]:
+    """Everything asked of a graph with one of each, and of one with many."""
+    answers = []
+    for count in (1, MANY):
+        with graph_driver.session() as session:
+            session.run(erase).consume()
+        tell(database, *history(count))
+        answers.append(ask_everything(database))
+    one, many = answers
+    return one, many
+
+
+@pytest.mark.parametrize("name", [*ROWS, *QUESTIONS])
+def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
+    (one, _), (many, _) = both[0][name], both[1][name]
+    per_row = {asked: times for asked, times in many.items() if times - one[asked] >= TURNS_MAX}
+    assert per_row == {}, f"asked so often for {MANY} rows, and for one {dict(one)}"
+
+
+@pytest.mark.parametrize(
+    "name", ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"]
+)
+def test_there_are_rows(name: str, both: tuple[Asked, Asked]) -> None:
+    """Otherwise the test above shows nothing."""
+    assert len(both[1][name][1]) > 5 * len(both[0][name][1])
+
+
+def test_every_question_is_counted() -> None:
+    query = SCHEMA._schema.query_type
+    assert query is not None
+    assert set(query.fields) - QUESTIONS.keys() - SINGLE - ELSEWHERE == set(), "add it to QUESTIONS"
+
+
+def test_every_type_of_row_is_counted() -> None:
+    """Every type whose fields have resolvers of ours that may ask something, and that stands in a list."""
+    listed, asked = set[str](), set[str]()
+    for kind in SCHEMA._schema.type_map.values():
+        if isinstance(kind, GraphQLObjectType) and not kind.name.startswith("__"):
+            for field in kind.fields.values():
+                if is_list_type(get_nullable_type(field.type)):
+                    listed.add(get_named_type(field.type).name)
+    for name in (*ROWS, *QUESTIONS):
+        asked |= types_of(case_of(name))
+    asking = {name for name in listed if _asks(name)}
+    assert asking - asked == set(), "reach it in ROWS or QUESTIONS"
+
+
+def _asks(name: str) -> bool:
+    kind = SCHEMA.get_type_by_name(name)
+    return any(field.base_resolver is not None for field in getattr(kind, "fields", ()))
+
+
+def types_of(query: str) -> set[str]:
+    """The types whose fields a query selects."""
+    found, info = set[str](), TypeInfo(SCHEMA._schema)
+
+    class Types(Visitor):
+        def enter_field(self, _: FieldNode, *__: Any) -> None:
+            parent = info.get_parent_type()
+            if parent is not None:
+                found.add(parent.name)
+
+    visit(parse(query), TypeInfoVisitor(info, Types()))
+    return found
