@@ -113,7 +113,8 @@ def _starts(database: Database, change: Change, row: Row, down: Downstream, scen
     """What a change does where it is made."""
     urn = row["urn"]
     if isinstance(change, JobDelete):
-        return [Trouble(place, ALL, "stale", False, 0, (place,)) for place in down.outputs.get(urn, {})]
+        beyond = [*down.outputs.get(urn, {}), *([urn] if urn in down.reads else [])]
+        return [Trouble(place, ALL, "stale", False, 0, (place,)) for place in beyond]
     if isinstance(change, TableDrop | TableRename):
         return [Trouble(urn, ALL, "gone", path=(urn,))]
     column = _spelled(row, change.column) if change.column else ALL

@@ -94,6 +94,9 @@ def _job(urn: str, down: Downstream, places: Mapping[str, Place], codes: list[Co
     outputs = down.outputs.get(urn, {})
     near = [places[one] for one in (*down.inputs.get(urn, ()), *outputs) if one in places]
     own = [code for code in codes if _is_code_of(code, row, [places[one] for one in outputs if one in places])]
+    if urn in down.reads:
+        # Data goes from it to other jobs with nothing known between.
+        outputs = {**outputs, urn: None}
     reader = Reader(urn, "JOB", outputs, covered=urn in down.covered, is_hidden=urn in unseen)
     if own:
         found = together(code.references for code in own)

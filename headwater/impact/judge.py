@@ -45,6 +45,14 @@ class _Said:
 
 def judge(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[ColumnEdge]) -> Judgement:
     """One reader of the place that is in trouble. `edges` lead from the column, whichever reader made them."""
+    found = _judged(scene, reader, trouble, edges)
+    if found.severity is not None and reader.urn in reader.outputs and reader.kind == "JOB":
+        # What it hands to another job by no known way is in doubt.
+        found.passed.append(trouble.stale(reader.urn, reader))
+    return found
+
+
+def _judged(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[ColumnEdge]) -> Judgement:
     if trouble.column == ALL:
         return _of_whole(scene, reader, trouble)
     mine = [edge for edge in edges if _is_of(edge, reader)]

@@ -19,7 +19,7 @@ from headwater.impact.report import Affected, Report, report_json
 from headwater.schema.sight import Sight
 from headwater.schema.urns import column_urn
 from tests.conftest import erase
-from tests.scenes import columns, dataset, dataset_event, run_event, schema, source, told
+from tests.scenes import columns, dataset, dataset_event, job_event, run_event, schema, source, source_job, told
 from tests.stories import answer, ds, job, tell
 
 pytestmark = pytest.mark.neo4j
@@ -97,6 +97,8 @@ def others() -> list[Event]:
         run_event("o10", inputs=[dataset("vault", namespace="secret")], outputs=["end"], job="out", minute=3,
                   job_facets=sql("create table end as select hush as z from vault")),
         run_event("o11", inputs=["end"], job="last", minute=6, job_facets=sql("select z from end")),
+        run_event("o12", inputs=["queued"], job="first", job_facets=sql("select x from queued")),
+        job_event("second", facets={"lineage": {"entries": [{"type": "JOB", "inputs": [source_job("first")]}]}}),
         dataset_event("model", facets={**lineage, "datasetType": {"datasetType": "DBT_MODEL"}}),
     ]  # fmt: skip
 
@@ -319,3 +321,10 @@ def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
     assert (affected["into"].outputs, affected["out"].references) == ((), ())
     assert all("secret" not in urn for one in report.affected for found in one.evidence for urn in found.path)
     assert "secret" not in str(report_json(report))
+
+
+def test_a_job_that_is_fed_by_a_job(shop: Database) -> None:
+    report = assessed(shop, {"type": "column_drop", "column": "x"}, urn=ds("queued"))
+    assert severities(report) == {"first": "breaking", "second": "warning"}
+    deleted = assess(shop, parse_changes([{"type": "job_delete"}], job("first")))
+    assert severities(deleted) == {"second": "warning"}
