@@ -295,3 +295,29 @@ def test_an_evidence_pack_is_made_and_verified(
     assert evidence("--verify", str(tmp_path / "none"))[0] == 2
     assert evidence(dataset_urn(SHOP, "nowhere"), "--out", str(tmp_path))[0] == 6
     assert evidence()[0] == 2
+
+
+def test_models_of_a_real_dbt(gate: Gate, shop: Running, repository: GitRepository) -> None:
+    # What dbt itself sent of the project in tests/producers/dbt_shop, and that project as a repository.
+    tests = Path(__file__).parents[1]
+    captured = tests / "captures/dbt_shop.jsonl"
+    ingest = [sys.executable, "-m", "headwater", "ingest", str(captured), "--url", shop.url]
+    subprocess.run(ingest, check=True, capture_output=True)
+    shop.wait_folded()
+    project = tests / "producers/dbt_shop"
+    files = {f"dbt/{file.relative_to(project)}": file.read_bytes() for file in project.rglob("*") if file.is_file()}
+    repository.git("checkout", "-q", "main")
+    repository.git("rm", "-rq", "dbt")
+    repository.write(dict(files))
+    repository.commit()
+    payments = files["dbt/models/stg_payments.sql"].decode()
+    repository.write({"dbt/models/stg_payments.sql": payments.replace(", refunded", "")})
+    code, report, _ = gate("--dialect", "duckdb")
+    assert (code, report["problems"]) == (1, [])
+    assert report["changes"][0]["dataset"].endswith(":shop.main.stg_payments")
+    broken = {one["name"] for one in report["affected"] if one["severity"] == "breaking"}
+    # dbt tells of a model once as it is run by `dbt run` and once as it is by `dbt build`.
+    assert {name.removesuffix(".build.run") for name in broken} == {
+        "shop.main.shop.refunds",
+        "shop.main.shop.refund_report",
+    }
