@@ -93,7 +93,7 @@ def upstream_urn(name: str, candidates: dict[str, bool], namespace: str) -> str:
 
 
 def _without_twins(urns: dict[str, bool]) -> dict[str, bool]:
-    datasets = {parse_urn(urn).parts for urn in urns if urn.startswith("dataset:")}
+    datasets = {parse_urn(urn).parts for urn in urns if urn.startswith("dataset:")} - {()}
     return {
         urn: told for urn, told in urns.items() if urn.startswith("dataset:") or parse_urn(urn).parts not in datasets
     }

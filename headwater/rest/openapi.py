@@ -109,7 +109,11 @@ def _responses(api: Api, operation: Operation, by_type: dict[Any, Json]) -> Json
     for status, why in refusals.items():
         found[str(status)] = {"description": why, "content": _json(error)}
     for status, why in _EVERYWHERE.items():
-        found[str(status)] = {"description": why, "content": _json({"$ref": _REFS.format(name="Problem")})}
+        # Judged before the request is looked at, or, by what is in a body, afterwards.
+        found[str(status)] = {
+            "description": why,
+            "content": _json({"anyOf": [{"$ref": _REFS.format(name="Problem")}, error]}),
+        }
     return dict(sorted(found.items()))
 
 

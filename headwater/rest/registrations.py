@@ -16,10 +16,11 @@ import msgspec
 
 from headwater.cypher.assets import AmbiguousError, asset_id, named, own_urn, upstream_urn
 from headwater.cypher.database import Database
-from headwater.errors import UnavailableError
+from headwater.cypher.nodes import read_nodes
+from headwater.errors import QueryError, UnavailableError
 from headwater.rest.operations import ArgumentError
 from headwater.schema import native
-from headwater.schema.urns import job_urn, parse_urn
+from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
 
 # An asset of one of these types is a process: what does something. Any other is data.
 PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
@@ -78,39 +79,60 @@ def understand(
     """What a registration means by its names. Raises ArgumentError that names the field.
 
     Without Neo4j nothing is known by name, and every upstream name is one of this namespace."""
-    try:
-        known = named(database, [name, *upstream])
-    except UnavailableError:
-        known = {one: {} for one in (name, *upstream)}
     own = own_urn(name, namespace)
+    _check_length(own, "name")
+    known = _known(database, [name, *upstream])
     found: dict[str, str] = {}
-    for index, one in enumerate(dict.fromkeys(upstream)):
+    for index, one in enumerate(upstream):
+        field = f"upstream_assets[{index}]"
         try:
-            found[one] = one if _is_dataset_urn(one) else upstream_urn(one, known[one], namespace)
+            found[one] = _spelled_urn(one) or upstream_urn(one, known[one], namespace)
         except AmbiguousError as error:
-            raise ArgumentError(error.message, field=f"upstream_assets[{index}]", mend=error.mend) from error
+            raise ArgumentError(error.message, field=field, mend=error.mend) from error
+        _check_length(found[one], field)
         if found[one] == own:
-            raise ArgumentError("an asset is not made from itself", field=f"upstream_assets[{index}]")
-    jobs = _jobs_of(database, job_urn(*parse_urn(own).parts) if parse_urn(own).parts else "")
-    told = {urn: is_told for urns in known.values() for urn, is_told in urns.items()}
+            raise ArgumentError("an asset is not made from itself", field=field)
     return Registration(
         name=name,
         namespace=namespace,
         asset_type=asset_type,
         source_ref=source_ref,
         upstream=found,
-        known=told,
-        was_process=jobs,
+        known={urn: is_told for urns in known.values() for urn, is_told in urns.items()},
+        was_process=_is_job(database, job_urn(*parse_urn(own).parts)),
     )
 
 
-def _is_dataset_urn(text: str) -> bool:
-    return text.startswith("dataset:") and text.count(":") == 2
-
-
-def _jobs_of(database: Database, urn: str) -> bool:
+def _known(database: Database, names: Sequence[str]) -> dict[str, dict[str, bool]]:
+    """What is known by each of these names; for one that is a urn, of that dataset."""
+    spelled = {one: urn for one in names if (urn := _spelled_urn(one))}
     try:
-        return bool(urn and database.read("read/nodes", urns=[urn]))
+        known = named(database, names)
+        rows = read_nodes(database, spelled.values())
+    except UnavailableError:
+        return {one: {} for one in names}
+    by_urn = {one: {urn: rows[urn].get("firstSeen") is not None} for one, urn in spelled.items() if urn in rows}
+    return {**known, **by_urn}
+
+
+def _spelled_urn(text: str) -> str | None:
+    """The urn of a dataset that is named by its urn; None for any other text."""
+    try:
+        kind, parts = parse_urn(text)
+    except QueryError:
+        return None
+    return own_urn(parts[1], parts[0]) if kind == "dataset" and parts else None
+
+
+def _check_length(urn: str, field: str) -> None:
+    """Names that are too long for a urn to spell have no way back from it."""
+    if not parse_urn(urn).parts:
+        raise ArgumentError("it is too long", field=field, mend=f"Its urn may have {URN_BYTES_MAX} bytes.")
+
+
+def _is_job(database: Database, urn: str) -> bool:
+    try:
+        return bool(database.read("read/nodes", urns=[urn]))
     except UnavailableError:
         return False
 

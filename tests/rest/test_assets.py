@@ -168,7 +168,9 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(client: TestClient,
     asked = client.get("/v1/lineage/t")
     assert (asked.status_code, "2 assets are called 't'" in asked.json()["detail"]) == (409, True)
     by_urn = register(client, "m", "dataset:two:t")
-    assert by_urn["upstream_assets"][0]["id"] == asset_id("dataset:two:t")
+    assert by_urn["upstream_assets"] == [{"id": asset_id("dataset:two:t"), "name": "dataset:two:t", "known": True}]
+    odd = register(client, "odd", "dataset::x", "dataset:#x", "dataset:y", "job:a:b")
+    assert [one["known"] for one in odd["upstream_assets"]] == [False] * 4
     # Who sees one of them only has no choice to make, and does not hear of the other.
     seen = client.get("/v1/lineage/t", headers={"x-sight": "one"})
     assert (seen.status_code, seen.json()["id"]) == (200, asset_id("dataset:one:t"))
@@ -205,6 +207,9 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Databas
         ({"upstream_assets": ["a", 7]}, "upstream_assets[1]: expected `str`, got `int`"),
         ({"upstream_assets": ["a", "me"]}, "upstream_assets[1]: an asset is not made from itself"),
         ({"source_ref": ["x"]}, "source_ref: expected `str`, got `array`"),
+        ({"name": "é" * 1_000}, "name: it is too long"),
+        ({"upstream_assets": ["a", "é" * 1_000]}, "upstream_assets[1]: it is too long"),
+        ({"upstream_assets": ["dataset:default:me"]}, "upstream_assets[0]: an asset is not made from itself"),
     ],
 )
 def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, detail: str) -> None:
