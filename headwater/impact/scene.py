@@ -38,11 +38,23 @@ class Place:
 
     def column(self, name: str) -> str:
         """A column as the place spells it."""
-        return next((one for one in self.columns or () if fold(one) == fold(name)), name)
+        return self._spellings.get(fold(name), name)
 
     def column_urn(self, name: str) -> str:
-        parts = parse_urn(self.urn).parts if self.urn.startswith("dataset:") else ()
-        return column_urn(parts[0], parts[1], self.column(name)) if parts else f"{self.urn}:{name}"
+        found = self._urns.get(name)
+        if found is None:
+            parts = parse_urn(self.urn).parts if self.urn.startswith("dataset:") else ()
+            found = column_urn(parts[0], parts[1], self.column(name)) if parts else f"{self.urn}:{name}"
+            self._urns[name] = found
+        return found
+
+    @cached_property
+    def _spellings(self) -> dict[str, str]:
+        return {fold(one): one for one in self.columns or ()}
+
+    @cached_property
+    def _urns(self) -> dict[str, str]:
+        return {}
 
 
 @dataclass(frozen=True)
