@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql.types import StructType
 
-from headwater.demo import data, flights
+from headwater.demo import data, flights, keeping
 from headwater.spark_hooks import cite, configure
 
 NAMESPACE = "flights"
@@ -192,6 +192,7 @@ def run(target: Target, home: Path) -> bool:
     lake.spark = _session("december_refresh", target, log)
     stopped = refresh(lake)
     lake.spark.stop()
+    keeping.tell(target.url, target.api_key, home)
     return recorded and stopped
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from headwater.demo import data
+from headwater.demo import data, keeping
 from headwater.errors import SettingsError
 from tests.spark_hooks.servers import Recorder, recorder
 
@@ -130,8 +130,21 @@ def test_the_refresh_fails_half_way_and_the_mart_it_left_is_read_by_others(demo:
 
 @spark
 @slow
+def test_datasets_are_told_of_by_the_name_they_are_read_and_written_under(demo: Demo) -> None:
+    told = {event["dataset"]["name"]: event["dataset"]["facets"] for event in demo.server.events if "dataset" in event}
+    used = {dataset["name"] for run in demo.runs for dataset in (*run["inputs"], *run["outputs"])}
+    for name in keeping.KEPT:
+        assert str(demo.home / name) in used
+        assert told[str(demo.home / name)]["ownership"]["owners"][0]["name"].startswith("team:")
+    (tag,) = told[str(demo.home / "raw/planes")]["tags"]["tags"]
+    assert (tag["key"], tag["value"], tag["field"]) == ("pii", "true", "tailnum")
+
+
+@spark
+@slow
 def test_every_answer_cites_a_mart_that_was_written(demo: Demo) -> None:
-    said = [event["dataset"]["facets"]["headwater_answer"] for event in demo.server.events if "dataset" in event]
+    told = [event["dataset"]["facets"] for event in demo.server.events if "dataset" in event]
+    said = [facets["headwater_answer"] for facets in told if "headwater_answer" in facets]
     cited = {answer["answerId"]: [one["name"] for one in answer["cites"]] for answer in said}
     assert cited == {
         "worst-carrier-2013": [str(demo.home / "marts/carrier_delays")],
