@@ -19,7 +19,15 @@ SHORT_SHARE_MIN = 0.9
 VAGUE = {"base", "common", "helper", "helpers", "manager", "misc", "util", "utils"}
 # Written by programs, not by people.
 LOCKS = ("requirements.lock", "requirements-server.lock", "tests/producers/dbt.lock", "tests/producers/airflow.lock")
-GENERATED = (*LOCKS, "docs/schema.graphql", "docs/schema.released.graphql", "docs/cypher.md", "tests/captures/")
+GENERATED = (
+    *LOCKS,
+    "docs/cli.md",
+    "docs/cypher.md",
+    "docs/questions.md",
+    "docs/schema.graphql",
+    "docs/schema.released.graphql",
+    "tests/captures/",
+)
 BINARY = (".png", ".gz", ".ico", ".parquet")
 # Spelled so that this file does not name what it looks for.
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
