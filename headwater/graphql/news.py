@@ -101,30 +101,39 @@ class News:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _look(self) -> None:
-        """Tell what is new, a page after the other."""
+        """Tell what is new. The first look tells nothing: what had changed by then is not new."""
         if self._since is None:
-            at = await anyio.to_thread.run_sync(now, self._database)
-            self._remember(at, await anyio.to_thread.run_sync(changed_runs, self._database, at - LOOK_BACK))
+            self._since = await anyio.to_thread.run_sync(now, self._database)
+        if not self._began.is_set():
+            async for _ in self._fresh():
+                pass
             self._began.set()
+        async for fresh in self._fresh():
+            rows = await anyio.to_thread.run_sync(read_nodes, self._database, [change.urn for change in fresh])
+            for run in rows.values():
+                for listener in self._listeners:
+                    listener.hear(run)
+
+    async def _fresh(self) -> AsyncIterator[list[Change]]:
+        """What changed since the last look and was not told, a page after the other; it is told once the next is
+        asked for."""
         assert self._since is not None
         since, more = self._since - LOOK_BACK, True
         while more:
             changes = await anyio.to_thread.run_sync(changed_runs, self._database, since)
-            fresh = [change.urn for change in changes if self._is_fresh(change)]
-            rows = await anyio.to_thread.run_sync(read_nodes, self._database, fresh)
-            self._remember(self._since, changes)
-            for urn in fresh:
-                for listener in self._listeners if urn in rows else ():
-                    listener.hear(rows[urn])
             more = len(changes) == ROWS_MAX
             since = max(changes[-1].at, since + _LEAST) if more else since
+            fresh = [change for change in changes if self._is_fresh(change)]
+            yield fresh
+            self._remember(fresh)
 
     def _is_fresh(self, change: Change) -> bool:
         known = self._told.get(change.urn)
         return known is None or change.at > known
 
-    def _remember(self, at: datetime, changes: list[Change]) -> None:
+    def _remember(self, changes: list[Change]) -> None:
         """What was told is forgotten once it is not looked back at any more."""
-        self._since = max([at, *(change.at for change in changes)])
+        assert self._since is not None
+        self._since = max([self._since, *(change.at for change in changes)])
         self._told |= {change.urn: change.at for change in changes}
         self._told = {urn: at for urn, at in self._told.items() if at >= self._since - LOOK_BACK}

@@ -17,7 +17,7 @@ def test_the_printed_schema_is_up_to_date() -> None:
 
 def test_every_question_is_described() -> None:
     schema = build_schema(sdl())
-    for name in ("Query", "Mutation"):
+    for name in ("Query", "Mutation", "Subscription"):
         root = schema.type_map[name]
         assert isinstance(root, GraphQLObjectType)
         assert [field for field, value in root.fields.items() if not value.description] == []
