@@ -188,7 +188,7 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Dat
         asked: dict[Any, list[str]] = defaultdict(list)
         for start in starts:
             on_map = start.startswith(("dataset:", "job:"))
-            asked[on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([1, 2, DEPTH_MAX])].append(start)
+            asked[on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([2, DEPTH_MAX])].append(start)
         for (on_map, direction, depth), begun in asked.items():
             bounds = Bounds.within(60, depth=depth, nodes_max=10_000, edges_max=100_000)
             walks = explore(view, LAYERS[on_map, direction], {start: [start] for start in begun}, bounds)
