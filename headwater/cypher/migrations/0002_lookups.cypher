@@ -1,4 +1,4 @@
-// Indexes for the questions asked most: which version of a dataset was current, which runs failed, what is called so.
+// Indexes for the questions asked most: which version of a dataset was current, which runs failed.
 // access: schema
 // params: none
 // returns: nothing
@@ -8,5 +8,3 @@ CREATE INDEX source_dataset IF NOT EXISTS FOR (n:Source) ON (n.dataset);
 CREATE INDEX pipeline_run_failed IF NOT EXISTS FOR (n:PipelineRun) ON (n.status, n.failedAt);
 CREATE INDEX pipeline_run_started IF NOT EXISTS FOR (n:PipelineRun) ON (n.startedAt);
 CREATE INDEX answer_generated IF NOT EXISTS FOR (n:Answer) ON (n.generatedAt);
-CREATE FULLTEXT INDEX names IF NOT EXISTS
-  FOR (n:Dataset|Job|Answer) ON EACH [n.name, n.namespace, n.answerId, n.content];
