@@ -57,7 +57,7 @@ def jobs_newest(database: Database, *, states: Sequence[str] | None, skip: int, 
 
 def runs_of(database: Database, job: str, *, skip: int, limit: int) -> Listed:
     """The runs of a job, newest first."""
-    return _listed(database, "read/runs_of_job", urn=job, skip=skip, limit=limit)
+    return _listed(database, "read/runs_of_job", urn=job, sees=database.sight.regexes, skip=skip, limit=limit)
 
 
 def versions_of(database: Database, dataset: str, *, skip: int, limit: int) -> Listed:

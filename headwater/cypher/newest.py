@@ -21,7 +21,8 @@ def newest(
     Raises QueryError for a bad cursor.
     """
     at, behind = _read(after) if after else (_LATEST, "")
-    rows = database.read(name, urns=list(urns), at=at, behind=behind, limit=first + 1)
+    sees = database.sight.regexes
+    rows = database.read(name, urns=list(urns), at=at, behind=behind, sees=sees, limit=first + 1)
     return {row["urn"]: _page(row["listed"], first) for row in rows}
 
 

@@ -103,7 +103,8 @@ def usage(database: Database, urn: str, *, days: int = DAYS_DEFAULT, now: dateti
     since, until = days_before(now, days)
     dataset = str(require_node(database, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
-    rows = database.read("read/consumers", **window, sees=database.sight.regexes, limit=CONSUMERS_MAX + 1)
+    window["sees"] = database.sight.regexes
+    rows = database.read("read/consumers", **window, limit=CONSUMERS_MAX + 1)
     answers = database.read("read/citing_answers", **window, limit=ANSWERS_MAX + 1)
     seen = visible(database, [row["urn"] for row in answers[:ANSWERS_MAX]])
     truncated = len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX

@@ -1,6 +1,7 @@
 """Who may see which node.
 
-A dataset, job, run, source, version or column is seen by whoever sees its namespace (a run's is that of its job); a
+A dataset, job, source, version or column is seen by whoever sees its namespace; a run by whoever sees those of all jobs
+that it was ever said to be one of, since anybody may say that a run whose id they know is one of their own job; a
 schema by whoever sees one dataset or version that has it; an answer by whoever sees everything that it rests on, since
 its text may tell of all of it, and one that rests on nothing by whoever sees everything.
 """

@@ -1,6 +1,7 @@
-// The answers made in a window that cite a dataset, any version or column of it, the newest first.
+// The answers made in a window that cite a dataset, any version or column of it, the newest first. $sees: of
+// which namespaces all that they rest on must be; null: of any.
 // access: read
-// params: $urn STRING, $since DATETIME, $until DATETIME, $limit INTEGER = 1000
+// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 1000
 // returns: urn, generatedAt
 // example: headwater usage dataset:file:/raw/planes
 CALL () {
@@ -11,7 +12,9 @@ CALL () {
   RETURN a
 }
 WITH a
-WHERE a.generatedAt >= $since AND a.generatedAt < $until
+WHERE a.generatedAt >= $since AND a.generatedAt < $until AND ($sees IS NULL OR NOT EXISTS {
+  (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+})
 RETURN a.urn AS urn, a.generatedAt AS generatedAt
 ORDER BY generatedAt DESC, urn
 LIMIT $limit

@@ -5,7 +5,8 @@
 // returns: job, owners, runs, lastRead, rows, bytes, seconds
 // example: headwater usage dataset:file:/raw/planes
 MATCH (d:Dataset {urn: $urn})<-[:VERSION_OF]-(:Artifact|Source)-[e:FEEDS]->(r:PipelineRun)
-WHERE r.startedAt >= $since AND r.startedAt < $until AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+WHERE r.startedAt >= $since AND r.startedAt < $until AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+  AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
 WITH r, max(e.rowCount) AS rows, max(e.bytes) AS bytes
 WITH r, rows, bytes, COUNT {
   MATCH (r)<-[:FEEDS]-(v:Artifact|Source)

@@ -6,7 +6,8 @@
 // example: headwater coverage --days 30
 MATCH (r:PipelineRun)
 WHERE r.startedAt >= $since AND r.startedAt < $until AND ($namespace = '' OR r.namespace = $namespace)
-  AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+  AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
 WITH r, EXISTS { (r)-[:PRODUCED]->(:Artifact) } AS made,
   EXISTS { MATCH (r)-[:PRODUCED]->(a:Artifact) WHERE a.derivedFrom IS NOT NULL OR a.explicit } AS told
 WITH r.namespace AS namespace, count(r) AS runs,

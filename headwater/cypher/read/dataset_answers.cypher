@@ -1,7 +1,7 @@
 // The answers that cite any version of some datasets, newest first, those of which no time was told before all; after
-// the one that was made $at and goes by $behind.
+// the one that was made $at and goes by $behind. $sees: of which namespaces all that they rest on must be; null: of any.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $limit INTEGER = 20
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
 // returns: urn, listed
 // example: headwater cypher read/dataset_answers --param urns=dataset:file:/raw/planes --param at=9999-12-31
 UNWIND $urns AS urn
@@ -11,6 +11,8 @@ RETURN urn, COLLECT {
   WITH v
   MATCH (v)-[:CITED_BY]->(a:Answer)
   WITH DISTINCT a, coalesce(a.generatedAt, datetime('9999-12-31T00:00:00Z')) AS at
-  WHERE at < $at OR (at = $at AND a.urn > $behind)
+  WHERE (at < $at OR (at = $at AND a.urn > $behind)) AND ($sees IS NULL OR NOT EXISTS {
+    (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+  })
   RETURN {urn: a.urn, at: at} ORDER BY at DESC, a.urn LIMIT $limit
 } AS listed

@@ -10,7 +10,8 @@ WHERE r.status = 'FAIL' AND r.failedAt >= $since AND r.failedAt < $until AND r.f
   AND (r.failedAt < $cursorAt OR r.urn > $cursorUrn)
   AND ($pipeline = '' OR r.pipelineName = $pipeline)
   AND ($namespace = '' OR r.namespace = $namespace)
-  AND ($sees IS NULL OR any(pattern IN $sees WHERE r.namespace =~ pattern))
+  AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
 RETURN r.urn AS urn, r.failedAt AS failedAt, r {.*, facts: null} AS properties
 ORDER BY r.failedAt DESC, r.urn
 LIMIT $limit

@@ -1,13 +1,14 @@
-// The namespaces by which it is judged who may see some nodes: a node's own; those of all that an answer rests on,
-// through other answers too; those of the datasets and versions that have a schema. A null among them: something that
-// has none.
+// The namespaces by which it is judged who may see some nodes: a node's own; those of all jobs that a run was ever said
+// to be one of; those of all that an answer rests on, through other answers too; those of the datasets and versions that
+// have a schema. A null among them: something that has none.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, namespaces
 // example: headwater cypher read/namespaces_of_nodes --param urns=answer:worst-carrier-2013
 UNWIND $urns AS urn
 CALL (urn) {
-  MATCH (n:PipelineRun {urn: urn}) RETURN collect(coalesce(n.namespace, '')) AS namespaces
+  MATCH (n:PipelineRun {urn: urn})
+  RETURN [coalesce(n.namespace, '')] + COLLECT { MATCH (n)-[:RUN_OF]->(j:Job) RETURN DISTINCT j.namespace } AS namespaces
   UNION ALL
   MATCH (n:Dataset {urn: urn}) RETURN collect(n.namespace) AS namespaces
   UNION ALL

@@ -5,7 +5,8 @@
 // returns: quarter, status, count
 // example: headwater cypher read/runs_by_quarter --param since=2026-01-01T00:00:00Z --param sees=null
 MATCH (r:PipelineRun)
-WHERE r.startedAt >= $since - duration({days: 7}) AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+WHERE r.startedAt >= $since - duration({days: 7}) AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+  AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
 UNWIND [{status: 'START', at: r.startedAt}, {status: r.status, at: coalesce(r.failedAt, r.finishedAt)}] AS told
 WITH told
 WHERE told.at >= $since

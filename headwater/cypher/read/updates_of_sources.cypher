@@ -8,6 +8,7 @@ UNWIND $urns AS urn
 MATCH (s:Source {urn: urn})
 RETURN urn, s.dataset AS dataset, s.capturedAt AS captured, COLLECT {
   MATCH (s)-[e:FEEDS]->(r:PipelineRun)
-  WHERE e.metrics CONTAINS '"lastUpdated"' AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p))
+  WHERE e.metrics CONTAINS '"lastUpdated"' AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
   RETURN e.metrics ORDER BY r.startedAt DESC, r.urn LIMIT $limit
 } AS metrics

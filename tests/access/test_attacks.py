@@ -1,0 +1,121 @@
+"""Ways round the namespaces of a key that somebody tried, on the real graph, each with what must not come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from headwater.cypher import catalogue
+from headwater.cypher.database import Database
+from headwater.cypher.failures import failed_runs
+from headwater.cypher.lineage import lineage
+from headwater.cypher.newest import newest
+from headwater.cypher.nodes import read_nodes
+from headwater.cypher.search import search
+from headwater.schema import native
+from headwater.schema.sight import Sight
+from headwater.schema.urns import dataset_urn, job_urn, run_urn
+from tests.stories import FACET, at, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+# Of two jobs of one run the one with the greater name gives the run its name: theirs is the smaller.
+OWN, THEIRS = "own", "a-secret"
+RUN = "11111111-1111-4111-8111-111111111111"
+
+
+@pytest.fixture
+def view(database: Database) -> Database:
+    return database.seen_by(Sight((OWN,)))
+
+
+def failed(namespace: str, job: str) -> list[dict[str, Any]]:
+    return native.run_events(
+        RUN,
+        pipeline_name=job,
+        namespace=namespace,
+        status="FAIL",
+        started_at=at(1),
+        finished_at=at(2),
+        error=f"of {namespace}",
+        inputs=[{"namespace": THEIRS, "name": "table"}],
+    )
+
+
+def listed(view: Database) -> dict[str, Any]:
+    """Every list in which a run may stand."""
+    job = job_urn(OWN, "job")
+    return {
+        "node": read_nodes(view, [run_urn(RUN)]),
+        "failed": failed_runs(view).runs,
+        "of the job": newest(view, "read/job_runs", [job], first=5)[job].entries,
+        "counted": catalogue.runs_of(view, job, skip=0, limit=5),
+    }
+
+
+def test_whose_run_id_is_known_is_not_shown_for_claiming_it(database: Database, view: Database) -> None:
+    tell(database, failed(OWN, "job"))
+    assert all(listed(view).values())
+    tell(database, failed(THEIRS, "secret"))
+    assert listed(view) == {"node": {}, "failed": [], "of the job": [], "counted": catalogue.Listed([], 0)}
+
+
+def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(database: Database, view: Database) -> None:
+    tell(database, failed(THEIRS, "secret"))
+    [event] = native.run_events("child", pipeline_name="job", namespace=OWN, finished_at=at(3))
+    event["run"]["facets"]["parent"] = {**FACET, "run": {"runId": RUN}, "job": {"namespace": OWN, "name": "zz"}}
+    tell(database, [event])
+    assert read_nodes(view, [run_urn(RUN)]) == {}
+
+
+def test_a_page_of_answers_ends_at_one_that_may_be_seen(database: Database, view: Database) -> None:
+    """Its last cursor holds the urn and the time of its last entry."""
+    own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
+    tell(
+        database,
+        [
+            native.answer_event("ours", cites=[own], generated_at=at(3)),
+            native.answer_event("secret", cites=[own, theirs], generated_at=at(2)),
+            native.answer_event("oldest", cites=[own], generated_at=at(1)),
+        ],
+    )
+    table = dataset_urn(OWN, "table")
+    first = newest(view, "read/dataset_answers", [table], first=1)[table]
+    assert (first.entries, first.has_next) == (["answer:ours"], True)
+    second = newest(view, "read/dataset_answers", [table], first=1, after=first.cursors[-1])[table]
+    assert (second.entries, second.has_next) == (["answer:oldest"], False)
+
+
+def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(database: Database, view: Database) -> None:
+    """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
+    tell(database, [native.source_event(name, namespace=OWN) for name in ("customers", "orders of customers")])
+    before = search(view, "customers")
+    tell(database, [native.source_event(f"customers {number}", namespace=THEIRS) for number in range(9)])
+    assert search(view, "customers") == before
+    assert [hit.node.name for hit in before.page.entries] == ["customers", "orders of customers"]
+    assert search(database, "customers").count == 11
+
+
+def test_what_a_job_reads_no_more_is_judged_like_any_other(database: Database, view: Database) -> None:
+    """It is not among the inputs of the job, and known all the same to have gone into what the job makes."""
+    for minute, source in ((1, (THEIRS, "secret")), (3, (OWN, "plain"))):
+        field = {"namespace": source[0], "name": source[1], "field": "id"}
+        events = native.run_events(
+            f"run {minute}",
+            pipeline_name="job",
+            namespace=OWN,
+            started_at=at(minute),
+            finished_at=at(minute + 1),
+            inputs=[{"namespace": source[0], "name": source[1]}],
+            outputs=[{"namespace": OWN, "name": "table"}],
+        )
+        for event in events:
+            event["outputs"][0]["facets"] = {"columnLineage": {**FACET, "fields": {"id": {"inputFields": [field]}}}}
+        tell(database, events)
+    for direction in ("UPSTREAM", "BOTH"):
+        found = lineage(view, dataset_urn(OWN, "table"), direction=direction)
+        told = repr(found)
+        assert dataset_urn(OWN, "plain") in told
+        assert THEIRS not in told
+        assert "HIDDEN" in told
