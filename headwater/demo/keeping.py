@@ -11,7 +11,7 @@ from openlineage.client.event_v2 import DatasetEvent, StaticDataset
 from openlineage.client.generated.documentation_dataset import DocumentationDatasetFacet
 from openlineage.client.generated.ownership_dataset import Owner, OwnershipDatasetFacet
 from openlineage.client.generated.tags_dataset import TagsDatasetFacet, TagsDatasetFacetFields
-from openlineage.client.transport.http import ApiKeyTokenProvider, HttpConfig, HttpTransport
+from openlineage.client.transport.http import ApiKeyTokenProvider, HttpConfig, HttpTransport, TokenProvider
 
 PRODUCER = "https://github.com/headwater-lineage/headwater/demo"
 
@@ -28,8 +28,8 @@ KEPT: dict[str, tuple[str, str, tuple[tuple[str, str, str | None], ...]]] = {
 
 def tell(url: str, api_key: str | None, lake: Path) -> None:
     """Send what is known of the datasets under this folder."""
-    config = HttpConfig(url=url, auth=ApiKeyTokenProvider({"apiKey": api_key or ""}))
-    client = OpenLineageClient(transport=HttpTransport(config))
+    auth = ApiKeyTokenProvider({"apiKey": api_key}) if api_key else TokenProvider({})
+    client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=url, auth=auth)))
     at = datetime.now(UTC).isoformat()
     for name, (owner, description, tags) in KEPT.items():
         facets = {
