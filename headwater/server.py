@@ -25,9 +25,11 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater.access import http as access
+from headwater.access.events import judge
 from headwater.access.guard import Guard, principal_of
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
+from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
 from headwater.cypher.warm import reads, warm
@@ -45,6 +47,7 @@ from headwater.ingest.spool import Spool
 from headwater.rest import audits
 from headwater.rest.app import rest_routes
 from headwater.schema.events import parse
+from headwater.schema.naming import load as load_naming
 from headwater.settings import LOOPBACK, Settings
 from headwater.web import problem
 
@@ -76,6 +79,7 @@ class Parts:
         self.own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.appender = Appender(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max))
         self.redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
+        self.naming = load_naming(settings.naming_path)
         self.database = connect(settings)
 
     def close(self) -> None:
@@ -84,9 +88,15 @@ class Parts:
         self.store.close()
         self.database.close()
 
-    async def submit(self, events: Sequence[Mapping[str, Any]]) -> None:
+    def keep(self, who: Principal, body: bytes) -> bytes:
+        """An event as it is to be kept. Raises ForeignEventError for one that whoever sends it may not send."""
+        kept = self.redactor.redact(body)
+        judge(who, kept, self.naming)
+        return kept
+
+    async def submit(self, who: Principal, events: Sequence[Mapping[str, Any]]) -> None:
         """What is registered without OpenLineage takes the way of every other event."""
-        bodies = [self.redactor.redact(msgspec.json.encode(event)) for event in events]
+        bodies = [self.keep(who, msgspec.json.encode(event)) for event in events]
         for body in bodies:
             parse(body, received=time.time_ns() // 1_000)
         await asyncio.wrap_future(self.appender.append(bodies))
@@ -135,7 +145,7 @@ def _routes(parts: Parts) -> list[BaseRoute]:
             parts.appender,
             event_bytes_max=settings.event_bytes_max,
             batch_bytes_max=settings.batch_bytes_max,
-            redact=parts.redactor.redact,
+            keep=parts.keep,
             counted=_count,
         ),
         *health.routes(parts.database, parts.own_spool),

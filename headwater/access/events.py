@@ -7,11 +7,15 @@ the other.
 | in the body | must lie in sight |
 |---|---|
 | `job.namespace` | yes |
-| `dataset.namespace` of a dataset event | yes |
+| the namespace of the dataset of a dataset event | yes |
 | a `symlinks` facet | the dataset that has it and every name it gives |
+| a `headwater_answer` facet | `answers`: an answer goes by its id alone, whatever the namespace it is sent in |
 | inputs, outputs, parents, column lineage | no: they are references |
 
 Deciding by hand which names are one dataset (`headwater_symlinks`) needs scope steward besides.
+
+The body is judged as it will be kept and read: without its secrets, by the reader that the worker has, and datasets by
+the names that the rules of naming give them, or one namespace could be written in the dress of another.
 """
 
 from __future__ import annotations
@@ -23,10 +27,13 @@ import msgspec
 
 from headwater.access.principal import Principal, Scope
 from headwater.errors import EventError
-from headwater.schema.native import SYMLINKS_FACET
+from headwater.schema.events import Dataset, Event, parse
+from headwater.schema.naming import Naming
+from headwater.schema.native import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
 
 _MEND = "Ask for a key for that namespace, or send it with another key."
-Named = tuple[str, Any]
+# Where it stands, the namespace, and the name of a dataset in it ("" for that of a job).
+Named = tuple[str, Any, Any]
 
 
 class ForeignEventError(EventError):
@@ -36,65 +43,69 @@ class ForeignEventError(EventError):
         super().__init__(message, field=field, status=403, mend=_MEND)
 
 
-def judge(principal: Principal, body: bytes) -> None:
-    """Raise ForeignEventError when whoever sends it may not tell this. The body is a well-formed event."""
+def judge(principal: Principal, body: bytes, naming: Naming) -> None:
+    """Raise ForeignEventError when whoever sends it may not tell this, EventError when it is no event. The body is what
+    will be kept."""
     if principal.sight.everything and principal.may(Scope.STEWARD):
         return
-    event = msgspec.json.decode(body)
-    for field, facet in _decisions(event):
-        if not principal.may(Scope.STEWARD):
-            raise ForeignEventError(f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field)
-        _judge_all(principal, _names(field, facet))
+    event = parse(body, received=0)
+    for field, dataset in _datasets(event):
+        decided = (dataset.facets or {}).get(SYMLINKS_FACET)
+        if decided is not None:
+            field = f"{field}.facets.{SYMLINKS_FACET}"
+            if not principal.may(Scope.STEWARD):
+                raise ForeignEventError(f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field)
+            _judge_all(principal, naming, _names(field, _read(field, decided)))
     if not principal.sight.everything:
-        _judge_all(principal, _own(event))
+        _judge_all(principal, naming, _own(event))
         for field, dataset in _datasets(event):
-            symlinks = _mapping(_mapping(dataset.get("facets")).get("symlinks"))
+            symlinks = _read(field, (dataset.facets or {}).get("symlinks", msgspec.Raw(b"null")))
             if symlinks:
-                _judge_all(principal, [(f"{field}.namespace", dataset.get("namespace"))])
-                _judge_all(principal, _names(f"{field}.facets.symlinks", symlinks))
+                _judge_all(principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)])
+                _judge_all(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
 
 
-def _judge_all(principal: Principal, named: Iterator[Named] | list[Named]) -> None:
-    for field, namespace in named:
+def _judge_all(principal: Principal, naming: Naming, named: Iterator[Named] | list[Named]) -> None:
+    for field, namespace, name in named:
+        if isinstance(namespace, str) and isinstance(name, str) and name:
+            namespace = naming.normalise(namespace, name).namespace
         if not isinstance(namespace, str) or not principal.sight.sees(namespace):
             raise ForeignEventError(f"the key {principal.name!r} is not for namespace {namespace!r}", field=field)
 
 
-def _own(event: Mapping[str, Any]) -> Iterator[Named]:
-    if "job" in event:
-        yield "job.namespace", _mapping(event["job"]).get("namespace")
-    if "dataset" in event:
-        yield "dataset.namespace", _mapping(event["dataset"]).get("namespace")
+def _own(event: Event) -> Iterator[Named]:
+    if event.job is not None:
+        yield "job.namespace", event.job.namespace, ""
+    if event.dataset is not None and ANSWER_FACET in (event.dataset.facets or {}):
+        yield f"dataset.facets.{ANSWER_FACET}", ANSWER_NAMESPACE, ""
+    elif event.dataset is not None:
+        yield "dataset.namespace", event.dataset.namespace, event.dataset.name
 
 
-def _datasets(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if "dataset" in event:
-        yield "dataset", _mapping(event["dataset"])
-    for side in ("inputs", "outputs"):
-        listed = event.get(side)
-        for index, dataset in enumerate(listed if isinstance(listed, list) else []):
-            yield f"{side}.{index}", _mapping(dataset)
+def _datasets(event: Event) -> Iterator[tuple[str, Dataset]]:
+    if event.dataset is not None:
+        yield "dataset", event.dataset
+    for side, datasets in (("inputs", event.inputs), ("outputs", event.outputs)):
+        for index, dataset in enumerate(datasets):
+            yield f"{side}.{index}", dataset
 
 
-def _decisions(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for field, dataset in _datasets(event):
-        facets = _mapping(dataset.get("facets"))
-        if SYMLINKS_FACET in facets:
-            yield f"{field}.facets.{SYMLINKS_FACET}", _mapping(facets[SYMLINKS_FACET])
+def _read(field: str, facet: msgspec.Raw) -> Any:
+    """A facet. Raises ForeignEventError for one that cannot be read, of which nobody knows what it names."""
+    try:
+        return msgspec.json.decode(facet)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise ForeignEventError("what names this gives cannot be read", field=field) from error
 
 
 def _names(field: str, value: Any) -> Iterator[Named]:
-    """Every namespace that stands anywhere in a facet, with where it stands."""
+    """Every name of a dataset that stands anywhere in a facet, with where it stands."""
     if isinstance(value, Mapping):
+        if "namespace" in value:
+            yield f"{field}.namespace", value["namespace"], value.get("name", "")
         for key, item in value.items():
-            if key == "namespace":
-                yield f"{field}.namespace", item
-            else:
+            if key != "namespace":
                 yield from _names(f"{field}.{key}", item)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _names(f"{field}.{index}", item)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -14,11 +14,9 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 import anyio
-import msgspec
 import strawberry
 from strawberry.dataloader import DataLoader
 
-from headwater.access.events import judge
 from headwater.access.principal import Principal
 from headwater.cypher.consequences import Consequences, consequences
 from headwater.cypher.database import Database, Row
@@ -34,7 +32,7 @@ from headwater.graphql.news import News
 P = ParamSpec("P")
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-Submit = Callable[[list[dict[str, Any]]], Awaitable[None]]
+Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 Refused = Callable[[str, str], None]
 Listed = tuple[str, int, str | None]
 
@@ -93,9 +91,7 @@ class Context:
 
     async def submit(self, events: list[dict[str, Any]]) -> None:
         """Have events kept. Raises ForeignEventError for one that whoever asks may not send."""
-        for event in events:
-            judge(self.principal, msgspec.json.encode(event))
-        await self._submit(events)
+        await self._submit(self.principal, events)
 
     async def ask(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a question in a thread."""

@@ -32,7 +32,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headwater.access.events import judge
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
@@ -48,7 +47,7 @@ _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
 _AT_ONCE_BYTES_MAX = 256 * 1024
 
 Counted = Callable[[int, int], None]
-Redact = Callable[[bytes], bytes]
+Keep = Callable[[Principal, bytes], bytes]
 T = TypeVar("T")
 
 
@@ -62,15 +61,15 @@ class Failed(msgspec.Struct):
 
 
 def routes(
-    appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, redact: Redact, counted: Counted
+    appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, keep: Keep, counted: Counted
 ) -> list[Route]:
-    """The routes of ingest. What `redact` makes of an event is kept; `counted(accepted, refused)` hears of every
-    request."""
+    """The routes of ingest. What `keep` makes of an event of somebody's is kept, or it raises EventError;
+    `counted(accepted, refused)` hears of every request."""
 
     async def one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
         who = principal_of(request)
-        event = await _aside(body, lambda body: redact(_judged(body, who)))
+        event = await _aside(body, lambda body: _kept(body, keep, who))
         seq = await asyncio.wrap_future(appender.append([event]))
         counted(1, 0)
         return json_response({"receipt": seq}, 201)
@@ -78,7 +77,7 @@ def routes(
     async def batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
         who = principal_of(request)
-        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, redact, who))
+        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, keep, who))
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
@@ -114,16 +113,15 @@ async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
     return await anyio.to_thread.run_sync(look, body)
 
 
-def _judged(body: bytes, who: Principal) -> bytes:
-    """The same event. Raises EventError when it is none, or none that whoever sends it may send."""
+def _kept(body: bytes, keep: Keep, who: Principal) -> bytes:
+    """The event as it is to be kept. Raises EventError when it is none, or none that whoever sends it may send."""
     try:
         parse(body, received=time.time_ns() // 1_000)
-        judge(who, body)
+        return keep(who, body)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.mend = "POST arrays to /api/v1/lineage/batch."
         raise
-    return body
 
 
 def _elements(body: bytes) -> list[bytes]:
@@ -174,7 +172,7 @@ def _split(body: bytes) -> list[bytes]:
 
 
 def _sorted_out(
-    elements: list[bytes], event_bytes_max: int, redact: Redact, who: Principal
+    elements: list[bytes], event_bytes_max: int, keep: Keep, who: Principal
 ) -> tuple[list[bytes], list[Failed]]:
     """The events as they are to be kept, and what was none."""
     if len(elements) > BATCH_EVENTS_MAX:
@@ -187,8 +185,7 @@ def _sorted_out(
             if len(element) > event_bytes_max:
                 raise EventError(f"the event is larger than {event_bytes_max} bytes")
             parse(element, received=received)
-            judge(who, element)
-            good.append(redact(element))
+            good.append(keep(who, element))
         except EventError as error:
             failed.append(Failed(index, error.message, False, error.field or "body"))
     return good, failed

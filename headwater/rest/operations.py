@@ -23,15 +23,15 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
-from headwater.access.events import judge
 from headwater.access.guard import principal_of
+from headwater.access.principal import Principal
 from headwater.cypher.database import Database
 from headwater.errors import HeadwaterError, QueryError
 from headwater.web import RETRY_AFTER_SECONDS, BodyError, json_response, read_body
 
 T = TypeVar("T")
 Reader = Callable[[Request], Database]
-Submit = Callable[[list[dict[str, Any]]], Awaitable[None]]
+Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 
 BODY_BYTES_MAX = 256 * 1024
 THREADS_MAX = 16
@@ -147,13 +147,8 @@ async def _answer(operation: Operation, request: Request, reader: Reader, submit
     if operation.body is not None:
         body = read_json(await read_body(request, operation.body_bytes_max), operation.body)
 
-    async def judged(events: list[dict[str, Any]]) -> None:
-        for event in events:
-            judge(principal_of(request), msgspec.json.encode(event))
-        await submit(events)
-
     def submitted(events: list[dict[str, Any]]) -> None:
-        anyio.from_thread.run(judged, events)
+        anyio.from_thread.run(submit, principal_of(request), events)
 
     asked = Asked(reader(request), arguments, body, submitted)
     answer = await anyio.to_thread.run_sync(partial(operation.handler, asked), limiter=_threads, abandon_on_cancel=True)

@@ -11,8 +11,9 @@ from headwater.cypher.database import Database
 from headwater.cypher.failures import failed_runs
 from headwater.cypher.lineage import lineage
 from headwater.cypher.newest import newest
-from headwater.cypher.nodes import read_nodes
+from headwater.cypher.nodes import read_nodes, resolve
 from headwater.cypher.search import search
+from headwater.errors import NotFoundError
 from headwater.schema import native
 from headwater.schema.sight import Sight
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
@@ -119,3 +120,14 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(database: Database, v
         assert dataset_urn(OWN, "plain") in told
         assert THEIRS not in told
         assert "HIDDEN" in told
+
+
+def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view: Database) -> None:
+    """Or whoever guesses it would know that it is one."""
+    names = {way: {"namespace": namespace, "name": way} for way, namespace in (("known", OWN), ("secret", THEIRS))}
+    tell(database, [native.symlinks_event({"namespace": OWN, "name": "table"}, same=list(names.values()))])
+    table = dataset_urn(OWN, "table")
+    assert resolve(view, dataset_urn(OWN, "known")) == table == resolve(database, dataset_urn(THEIRS, "secret"))
+    for guess in ("secret", "guess"):
+        with pytest.raises(NotFoundError, match=f"there is no dataset 'dataset:a-secret:{guess}'"):
+            lineage(view, dataset_urn(THEIRS, guess))

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headwater.access.events import ForeignEventError, judge
 from headwater.access.principal import ANYBODY, Principal, Scope
+from headwater.schema.naming import Naming, load
+from headwater.schema.naming_rules import read
 from headwater.schema.sight import Sight
 from tests.stories import FACET
 
 TEAM = Principal("team", frozenset({Scope.INGEST}), Sight(("team-a*", "s3://lake")))
 WIDE = Principal("wide", frozenset({Scope.INGEST}))
+READING = """{"job": {"namespace": "team-a", "name": "j"},
+    "inputs": [{"namespace": "%s", "name": "d", "facets": {"symlinks": %s}}]}"""
+TWIN = "inputs.0.facets.symlinks.identifiers.0.namespace"
+ANSWER = {"headwater_answer": {**FACET, "cites": []}}
 STEWARD = Principal("steward", frozenset({Scope.INGEST, Scope.STEWARD}), Sight(("team-a*", "s3://lake")))
 
 
@@ -31,7 +38,7 @@ def dataset(namespace: str, *names: str, facet: str = "symlinks") -> dict[str, A
 def foreign(principal: Principal, event: dict[str, Any]) -> str:
     """The field for which an event is refused; "" when it is not."""
     try:
-        judge(principal, json.dumps(event).encode())
+        judge(principal, json.dumps(event).encode(), load())
     except ForeignEventError as error:
         return error.field
     return ""
@@ -59,9 +66,12 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
         ({"dataset": dataset("team-a")}, ""),
         ({"dataset": dataset("theirs")}, "dataset.namespace"),
         ({"job": {"namespace": "theirs", "name": "j"}}, "job.namespace"),
-        # Nothing is in sight that has no namespace, or one that is no text.
-        ({"job": {"name": "j"}}, "job.namespace"),
-        ({"dataset": {"namespace": 7, "name": "d"}}, "dataset.namespace"),
+        # A dataset is judged by the name it will have, in whatever dress it comes.
+        ({"dataset": {"namespace": "S3A://lake/", "name": "d"}}, ""),
+        ({"dataset": {"namespace": "s3a://sea", "name": "d"}}, "dataset.namespace"),
+        (run(inputs=[dataset("team-a", "s3n://lake")]), ""),
+        # An answer goes by its id alone.
+        ({"dataset": {"namespace": "team-a", "name": "a", "facets": ANSWER}}, "dataset.facets.headwater_answer"),
     ],
 )
 def test_a_key_for_some_namespaces(event: dict[str, Any], field: str) -> None:
@@ -73,7 +83,7 @@ def test_a_key_for_some_namespaces(event: dict[str, Any], field: str) -> None:
 def test_a_name_spelled_with_escapes_is_the_same_name() -> None:
     body = json.dumps(run("theirs")).replace("theirs", "\\u0074heirs").replace('"job"', '"\\u006aob"')
     with pytest.raises(ForeignEventError) as refusal:
-        judge(TEAM, body.encode())
+        judge(TEAM, body.encode(), load())
     assert refusal.value.status == 403
     assert refusal.value.mend
 
@@ -86,3 +96,52 @@ def test_deciding_what_is_one_dataset_is_for_stewards() -> None:
     theirs = {"dataset": dataset("team-a", "theirs", facet="headwater_symlinks")}
     assert foreign(STEWARD, theirs) == "dataset.facets.headwater_symlinks.identifiers.0.namespace"
     assert foreign(ANYBODY, theirs) == ""
+
+
+def test_a_scheme_is_no_way_into_the_place_that_a_name_spells() -> None:
+    """`s3` and a name that is a whole address is that address."""
+    loose = Principal("loose", frozenset({Scope.INGEST}), Sight(("s3",)))
+    assert foreign(loose, {"dataset": {"namespace": "s3", "name": "s3://theirs/table"}}) == "dataset.namespace"
+    linked = dataset("s3")
+    linked["facets"] = {"symlinks": {**FACET, "identifiers": [{"namespace": "s3", "name": "s3://theirs/t"}]}}
+    assert foreign(loose, run("s3", inputs=[linked])) == "inputs.0.facets.symlinks.identifiers.0.namespace"
+
+
+def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
+    """Or an alias of another's namespace would be a way into it."""
+    file = tmp_path / "naming.toml"
+    file.write_text('[aliases]\n"team-a" = "theirs"\n')
+    event = {"dataset": {"namespace": "team-a", "name": "d"}}
+    assert foreign(TEAM, event) == ""
+    with pytest.raises(ForeignEventError):
+        judge(TEAM, json.dumps(event).encode(), Naming(read(file)))
+
+
+@pytest.mark.parametrize(
+    ("event", "field"),
+    [
+        ('{"job": {"namespace": "team-a", "name": "j"}, "job": {"namespace": "theirs", "name": "j"}}', "job.namespace"),
+        ('{"job": {"namespace": "theirs", "name": "j"}, "job": {"namespace": "team-a", "name": "j"}}', ""),
+        ('{"job": {"namespace": "team-a", "namespace": "theirs", "name": "j"}}', "job.namespace"),
+        ('\ufeff{"job": {"namespace": "team-a", "name": "j"}}', ""),
+        ('\ufeff{"job": {"namespace": "theirs", "name": "j"}}', "job.namespace"),
+        ('{"job": {"namespace": "team-a", "name": "half \\ud800"}}', ""),
+        ('{"job": {"namespace": "theirs", "name": "half \\ud800"}}', "job.namespace"),
+        ('{"job": {"namespace": "team-a\\u0000theirs", "name": "j"}}', ""),
+        ('{"job": {"namespace": " team-a", "name": "j"}}', "job.namespace"),
+        ('{"job": {"namespace": "theirs\\nteam-a", "name": "j"}}', "job.namespace"),
+        ('{"JOB": {"namespace": "team-a"}, "job": {"namespace": "theirs", "name": "j"}}', "job.namespace"),
+        # A facet that is told to be no more lets names part.
+        (READING % ("theirs", '{"_deleted": true}'), "inputs.0.namespace"),
+        (READING % ("team-a", '{"identifiers": [], "identifiers": [{"namespace": "theirs", "name": "d"}]}'), TWIN),
+        # Of what cannot be read nobody knows what it names.
+        (READING % ("team-a", '{"identifiers": [{"namespace": "team-a", "name": "d", "n": 1e999}]}'), "inputs.0"),
+    ],
+)
+def test_the_body_is_read_as_the_worker_reads_it(event: str, field: str) -> None:
+    blamed = ""
+    try:
+        judge(TEAM, event.encode(), load())
+    except ForeignEventError as refusal:
+        blamed = refusal.field
+    assert blamed == field

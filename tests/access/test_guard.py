@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,31 @@ def test_foreign_namespaces_are_refused_and_their_neighbours_kept(client: TestCl
     assert (
         client.post("/api/v1/lineage", json={**EVENT, "inputs": [dataset("theirs")]}, headers=team).status_code == 201
     )
+
+
+def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(client: TestClient, key: Key) -> None:
+    team = key(Scope.INGEST, namespaces=("postgres://team*",))
+    sent = "postgres://team:secret@theirs:5432"
+    event = {**EVENT, "job": {"namespace": sent, "name": "j"}}
+    answer = client.post("/api/v1/lineage", json=event, headers=team)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (403, "job.namespace")
+    assert "secret" not in answer.text
+    assert client.post("/api/v1/lineage/batch", json=[event], headers=team).json()["summary"]["failed"] == 1
+    register = f'mutation {{ registerSource(input: {{name: "s", namespace: "{sent}"}}) {{ urn }} }}'
+    found = client.post("/graphql", json={"query": register}, headers=team).json()
+    assert found["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    asset = {"asset_type": "table", "name": "t", "namespace": sent}
+    assert client.post("/v1/lineage/trace", json=asset, headers=team).status_code == 403
+    own = {**EVENT, "job": {"namespace": "postgres://etl:secret@team-db:5432", "name": "j"}}
+    assert client.post("/api/v1/lineage", json=own, headers=team).status_code == 201
+
+
+@pytest.mark.parametrize("dress", [b"\xef\xbb\xbf%s", b"  %s  "])
+def test_an_event_in_odd_dress_is_judged_like_any_other(client: TestClient, key: Key, dress: bytes) -> None:
+    team = key(Scope.INGEST, namespaces=("team-a",))
+    for event, status in ((EVENT, 201), ({**EVENT, "job": {"namespace": "theirs", "name": "j"}}, 403)):
+        body = dress % json.dumps({**event, "note": "half \ud800"}).encode()
+        assert client.post("/api/v1/lineage", content=body, headers=team).status_code == status
 
 
 def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key) -> None:

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from headwater.access.guard import Guard
 from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
-from headwater.access.principal import Scope
+from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
 from headwater.graphql import news
@@ -40,7 +40,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def application(database: Database, served: Served) -> Starlette:
-    async def submit(events: list[dict[str, Any]]) -> None:
+    async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
         await anyio.to_thread.run_sync(tell, database, events)
 
     return served(graphql_routes(database, submit))

@@ -132,7 +132,7 @@ class Broken(Database):
 def test_a_fault_of_ours_is_logged_and_not_told(
     database: Database, served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def submit(_: list[dict[str, Any]]) -> None:
+    async def submit(*_: object) -> None:
         raise RuntimeError("secret of the spool")
 
     with (
@@ -148,7 +148,7 @@ def test_a_fault_of_ours_is_logged_and_not_told(
 
 
 def test_a_full_spool_is_unavailable(database: Database, served: Served) -> None:
-    async def submit(_: list[dict[str, Any]]) -> None:
+    async def submit(*_: object) -> None:
         raise SpoolFullError("the disk is full", mend="Make room.")
 
     with TestClient(served(graphql_routes(database, submit))) as client:
@@ -161,7 +161,7 @@ def test_a_full_spool_is_unavailable(database: Database, served: Served) -> None
 def test_no_neo4j_is_unavailable(served: Served) -> None:
     gone = Database("bolt://127.0.0.1:1", "neo4j", "x")
 
-    async def submit(_: list[dict[str, Any]]) -> None:
+    async def submit(*_: object) -> None:
         pass
 
     with TestClient(served(graphql_routes(gone, submit))) as client:
@@ -178,7 +178,7 @@ def test_a_request_has_an_end(database: Database, served: Served, monkeypatch: p
             time.sleep(1)
             return []
 
-    async def submit(_: list[dict[str, Any]]) -> None:
+    async def submit(*_: object) -> None:
         pass
 
     monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)

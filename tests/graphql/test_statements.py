@@ -160,7 +160,7 @@ Asked = dict[str, tuple[Counter[str], str]]
 def ask_everything(database: Database) -> Asked:
     """For each case the statements that it took, and the answer."""
 
-    async def nothing(_: list[dict[str, Any]]) -> None:
+    async def nothing(*_: object) -> None:
         raise AssertionError("nothing is submitted here")
 
     async def all_of_it() -> Asked:

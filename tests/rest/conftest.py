@@ -19,11 +19,13 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from headwater.access.events import judge
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANYBODY, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.cypher.database import Database
 from headwater.rest.app import rest_routes
+from headwater.schema.naming import load
 from headwater.schema.sight import Sight
 from tests.stories import tell
 
@@ -58,7 +60,9 @@ class Log:
 
 
 def make_application(database: Database, log: Log) -> Starlette:
-    async def submit(events: list[dict[str, Any]]) -> None:
+    async def submit(who: Principal, events: list[dict[str, Any]]) -> None:
+        for event in events:
+            judge(who, json.dumps(event).encode(), load())
         await anyio.to_thread.run_sync(tell, database, events)
 
     def reader(request: Request) -> Database:

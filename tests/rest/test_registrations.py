@@ -11,6 +11,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from headwater.access.principal import Principal
 from headwater.cypher.database import Database
 from headwater.rest import registrations
 from headwater.rest.app import rest_routes
@@ -27,7 +28,7 @@ class Disk:
         self._database = database
         self._events: list[dict[str, Any]] = []
 
-    async def keep(self, events: list[dict[str, Any]]) -> None:
+    async def keep(self, _: Principal, events: list[dict[str, Any]]) -> None:
         self._events.extend(events)
 
     def fold(self) -> None:
