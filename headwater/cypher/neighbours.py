@@ -177,8 +177,8 @@ class Neighbours:
         return not self._where.has_edge(row.get("firstSeen"), row.get("lastSeen"))
 
     def _met(self, far: str, rows: list[Row]) -> list[Row]:
-        """These rows, once what they lead to is judged, and what they say that it came from: a job may read that no more,
-        and then no other row leads there."""
+        """These rows, once what they lead to is judged, and what they say that it came from: a job may read that no
+        more, and then no other row leads there."""
         met = {row[far] for row in rows}.union(*(row.get("derived") or () for row in rows))
         fresh = sorted(met - self._judged)
         self._judged.update(fresh)

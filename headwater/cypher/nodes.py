@@ -66,11 +66,13 @@ def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ
 
 def resolve(database: Database, urn: str) -> str:
     """The urn by which a node goes: a dataset, a column, a version may be asked for by any name of its dataset, in any
-    spelling that the rules of naming know. Raises QueryError when it is no urn."""
+    spelling that the rules of naming know; not by a name that may not be seen. Raises QueryError when it is no urn."""
     kind, parts = parse_urn(urn)
     if kind not in _OF_DATASETS:
         return urn
     name = normalise(*parts[:2]) if parts else None
+    if not database.sight.sees(name.namespace if name else None):
+        return urn
     tidy = f"dataset:{urn.partition(':')[2]}" if name is None else dataset_urn(name.namespace, name.name)
     rows = database.read("read/symlinked", urns=[tidy])
     if rows:
