@@ -78,7 +78,9 @@ def assess(
     )
     unseen = hidden(database, down.rows)
     places = [
-        Place(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None) for urn, row in down.rows.items()
+        Place(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None)
+        for urn, row in down.rows.items()
+        if urn not in unseen
     ]
     codes = read_files(files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2)
     edges = ColumnEdges(database)

@@ -25,7 +25,8 @@ _KEPT_CHARACTERS_MAX = 10_000
 def gather(
     edges: ColumnEdges, down: Downstream, changed: Mapping[str, Iterable[str]], codes: list[Code], unseen: set[str]
 ) -> Scene:
-    """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named."""
+    """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named, nor
+    met by name: files come from whoever asks, and would tell which guess of a hidden name is right."""
     places = {urn: _place(urn, row, changed.get(urn, ())) for urn, row in down.rows.items() if _is_place(urn)}
     jobs = {urn for urn in down.rows if urn.startswith("job:")}
     made = {urn: _job(urn, down, places, codes, unseen) for urn in jobs}
@@ -36,7 +37,7 @@ def gather(
                 readers[place].append(made[target])
             elif not any(target in made[job].outputs for job in listed if job in made):
                 readers[place].append(_dataset(target, places, codes, unseen))
-    _add_files(places, readers, made, codes)
+    _add_files(places, readers, made, codes, unseen)
     return Scene(places, readers, edges)
 
 
@@ -93,7 +94,8 @@ def _job(urn: str, down: Downstream, places: Mapping[str, Place], codes: list[Co
     row = down.rows.get(urn, {})
     outputs = down.outputs.get(urn, {})
     near = [places[one] for one in (*down.inputs.get(urn, ()), *outputs) if one in places]
-    own = [code for code in codes if _is_code_of(code, row, [places[one] for one in outputs if one in places])]
+    makes = [places[one] for one in outputs if one in places and one not in unseen]
+    own = [code for code in codes if urn not in unseen and _is_code_of(code, row, makes)]
     if urn in down.reads:
         # Data goes from it to other jobs with nothing known between.
         outputs = {**outputs, urn: None}
@@ -108,7 +110,7 @@ def _dataset(urn: str, places: Mapping[str, Place], codes: list[Code], unseen: s
     """A dataset that is made of others, by nobody knows which job."""
     own = (
         [code for code in codes if any(same_table(make, places[urn].name) for make in code.makes)]
-        if urn in places
+        if urn in places and urn not in unseen
         else []
     )
     reader = Reader(urn, "DATASET", {urn: None}, is_hidden=urn in unseen)
@@ -156,17 +158,23 @@ def _of_short_sql(text: str, dialect: str, near: tuple[Place, ...]) -> Reference
 
 
 def _add_files(
-    places: dict[str, Place], readers: dict[str, list[Reader]], made: dict[str, Reader], codes: list[Code]
+    places: dict[str, Place],
+    readers: dict[str, list[Reader]],
+    made: dict[str, Reader],
+    codes: list[Code],
+    unseen: set[str],
 ) -> None:
     """Files that are the code of no job read what they name, and make what they say."""
+    named = {urn: place for urn, place in places.items() if urn not in unseen}
     known = {reader.path for reader in made.values()} | {one.path for listed in readers.values() for one in listed}
     loose = [code for code in codes if code.path not in known]
     files = []
     for code in loose:
-        outputs = {_made_by(make, places): None for make in code.makes}
+        outputs = {_made_by(make, named): None for make in code.makes}
         files.append(Reader(f"file:{code.path}", "FILE", outputs, partial(_given, code), path=code.path))
+    places.update(named)
     for code, reader in zip(loose, files, strict=True):
-        for urn, place in list(places.items()):
+        for urn, place in named.items():
             if urn not in reader.outputs and any(same_table(table, place.name) for table in code.references.tables):
                 readers[urn].append(reader)
 

@@ -14,6 +14,8 @@ from headwater.cypher.newest import newest
 from headwater.cypher.nodes import read_nodes, resolve
 from headwater.cypher.search import search
 from headwater.errors import NotFoundError
+from headwater.impact.assess import assess
+from headwater.impact.changes import parse_changes
 from headwater.schema import native
 from headwater.schema.sight import Sight
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
@@ -131,3 +133,34 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
     for guess in ("secret", "guess"):
         with pytest.raises(NotFoundError, match=f"there is no dataset 'dataset:a-secret:{guess}'"):
             lineage(view, dataset_urn(THEIRS, guess))
+
+
+def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right(
+    database: Database, view: Database
+) -> None:
+    """Of what lies downstream and may not be seen: a table, a job by the path of its code, a table that it makes."""
+    [begun, _] = native.run_events(
+        "run",
+        pipeline_name="job",
+        namespace=THEIRS,
+        started_at=at(1),
+        finished_at=at(2),
+        inputs=[{"namespace": OWN, "name": "table"}],
+        outputs=[{"namespace": THEIRS, "name": "secret"}],
+    )
+    begun["job"]["facets"] = {"sourceCodeLocation": {**FACET, "type": "git", "url": "u", "path": "secret/job.sql"}}
+    tell(database, [begun, _])
+    changes = parse_changes([{"type": "table_drop", "urn": dataset_urn(OWN, "table")}])
+
+    def asked(database: Database, word: str) -> list[str]:
+        files = {
+            "reads.sql": f"SELECT * FROM {word}",
+            f"{word}/job.sql": "SELECT * FROM table_two",
+            "makes.sql": f"CREATE TABLE {word} AS SELECT * FROM table_two",
+        }
+        found = assess(database, changes, files=files)
+        assert not found.truncated
+        return [one.name.replace(word, "*") for one in found.affected]
+
+    assert asked(view, "secret") == asked(view, "guess") == []
+    assert asked(database, "secret") != asked(database, "guess")
