@@ -147,8 +147,11 @@ async def _answer(operation: Operation, request: Request, reader: Reader, submit
     if operation.body is not None:
         body = read_json(await read_body(request, operation.body_bytes_max), operation.body)
 
+    async def kept(events: list[dict[str, Any]]) -> None:
+        await submit(principal_of(request), events)
+
     def submitted(events: list[dict[str, Any]]) -> None:
-        anyio.from_thread.run(submit, principal_of(request), events)
+        anyio.from_thread.run(kept, events)
 
     asked = Asked(reader(request), arguments, body, submitted)
     answer = await anyio.to_thread.run_sync(partial(operation.handler, asked), limiter=_threads, abandon_on_cancel=True)

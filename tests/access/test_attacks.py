@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ from headwater.cypher.search import search
 from headwater.errors import NotFoundError
 from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
+from headwater.rest.marquez.graphs import WhichEvents, events_of
 from headwater.schema import native
 from headwater.schema.sight import Sight
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
@@ -164,3 +168,51 @@ def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right
 
     assert asked(view, "secret") == asked(view, "guess") == []
     assert asked(database, "secret") != asked(database, "guess")
+
+
+def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() -> None:
+    """Its text may tell of all of it, and its own namespace is that of everybody's answers."""
+    own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
+    cited: dict[str, Any] = {
+        "ours": [own, own],
+        "of both": [own, theirs],
+        "of nothing": [],
+        "of an answer": [own, {"answerId": "of both"}],
+        "odd": [own, {"namespace": 7, "name": "table"}],
+        "no list": 7,
+    }
+
+    class Log:
+        def count(self) -> int:
+            return len(cited)
+
+        def bodies(self, *, newest_first: bool) -> Iterator[bytes]:  # noqa: ARG002 (all of them at one time)
+            for name, cites in cited.items():
+                event = native.answer_event(name, cites=[], content="secret")
+                event["dataset"]["facets"][native.ANSWER_FACET]["cites"] = cites
+                yield json.dumps(event).encode()
+
+    def listed(sight: Sight) -> list[str]:
+        asked: Any = SimpleNamespace(database=SimpleNamespace(sight=sight), arguments=WhichEvents())
+        return [event["dataset"]["name"] for event in events_of(Log())(asked).events]
+
+    assert listed(Sight((OWN, native.ANSWER_NAMESPACE))) == ["ours"]
+    assert listed(Sight((OWN,))) == []
+    assert listed(Sight()) == list(cited)
+
+
+def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None:
+    nested = b"[" * 900 + b"]" * 900
+    event = b'{"job": {"namespace": "%s", "name": "%s"}, "note": %s}'
+
+    class Log:
+        def count(self) -> int:
+            return 3
+
+        def bodies(self, *, newest_first: bool) -> Iterator[bytes]:  # noqa: ARG002 (all of them at one time)
+            yield event % (b"a-secret", b"job", nested)
+            yield event % (b"own", b"deep", nested)
+            yield event % (b"own", b"job", b"1")
+
+    asked: Any = SimpleNamespace(database=SimpleNamespace(sight=Sight((OWN,))), arguments=WhichEvents())
+    assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]

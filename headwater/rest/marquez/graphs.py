@@ -22,6 +22,7 @@ from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
 from headwater.rest.operations import ArgumentError, Asked, Operation
 from headwater.schema.events import instant_of
+from headwater.schema.native import ANSWER_FACET
 from headwater.schema.sight import Sight
 from headwater.schema.urns import parse_urn
 
@@ -251,19 +252,36 @@ def _scanned(bodies: Iterator[bytes]) -> Iterator[dict[str, Any]]:
             return
         try:
             event = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict):
             yield event
 
 
 def _seen(event: dict[str, Any], sight: Sight) -> dict[str, Any] | None:
-    """An event without what may not be seen; None when its own job or dataset may not."""
+    """An event without what may not be seen; None when its own job or dataset may not, or what its answer rests on."""
     if sight.everything:
         return event
-    own = [event[key].get("namespace") for key in ("job", "dataset") if isinstance(event.get(key), dict)]
-    pruned: dict[str, Any] = sight.pruned(event)
-    return pruned if own and all(sight.sees(namespace) for namespace in own) else None
+    named = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
+    facets = (event.get("dataset") or {}).get("facets") or {}
+    if ANSWER_FACET in facets:
+        answer = facets[ANSWER_FACET]
+        cites = answer.get("cites") if isinstance(answer, dict) else None
+        listed = cites if isinstance(cites, list) and cites else [None]
+        named += [cite if isinstance(cite, dict) else {} for cite in listed]
+    if not named or not all(sight.sees(_namespace(one)) for one in named):
+        return None
+    try:
+        pruned: dict[str, Any] = sight.pruned(event)
+    except RecursionError:  # nested deeper than can be looked through
+        return None
+    return pruned
+
+
+def _namespace(named: dict[str, Any]) -> str | None:
+    """None for what has none, as a citation of another answer: what that rests on is not told here."""
+    found = named.get("namespace")
+    return found if isinstance(found, str) else None
 
 
 def _event_time(event: dict[str, Any]) -> int:
