@@ -103,6 +103,8 @@ def judge(database: Database, text: str, parameters: Mapping[str, Any]) -> None:
     """Raises QueryError unless a statement only reads this graph: by its words, and by its plan."""
     Statement(text, parameters).judge(PROCEDURES)
     kind, operators = database.plan(text, parameters)
+    if kind in ("w", "rw", "s"):
+        raise QueryError("refused: the statement does more than read", mend=_MEND)
     for operator in operators:
         name, _, procedure = operator.rstrip(")").partition("(")
         if name not in OPERATORS:
