@@ -32,7 +32,7 @@ from headwater.access.log import AccessLog
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
-from headwater.cypher.warm import reads, warm
+from headwater.cypher.warm import reads, walks, warm
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.graphql.app import graphql_routes
 from headwater.graphql.persisted import Persisted, read_trusted
@@ -248,7 +248,8 @@ def _warm_up(database: Database, ended: threading.Event) -> None:
     """Once Neo4j is there and migrated, have it plan what GraphQL will ask; until then try again now and then."""
     while not ended.is_set():
         try:
-            warm(database, reads, stop=ended.is_set)
+            for wanted in (walks, reads):
+                warm(database, wanted, stop=ended.is_set)
             return
         except HeadwaterError:
             ended.wait(WARM_UP_SECONDS)

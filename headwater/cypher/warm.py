@@ -14,6 +14,7 @@ from typing import Any
 from headwater.cypher.database import Database
 from headwater.cypher.library import Query, library
 
+_WALKS = ("read/nodes", "read/symlinked", "read/map_", "read/history_", "read/failed_run")
 _NOTHING: dict[str, Any] = {
     "STRING": "none",
     "INTEGER": 1,
@@ -40,6 +41,11 @@ def writes_rows(query: Query) -> bool:
     """The worker's queries, but for those that write though they are given no rows."""
     names = {parameter.name for parameter in query.parameters}
     return query.access == "write" and bool(names & {"rows", "urns"})
+
+
+def walks(query: Query) -> bool:
+    """The queries that almost every question needs."""
+    return query.name.startswith(_WALKS)
 
 
 def reads(query: Query) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.cypher.database import Database
 from headwater.cypher.library import library
-from headwater.cypher.warm import reads, warm, writes_rows
+from headwater.cypher.warm import reads, walks, warm, writes_rows
 from tests.canonical import canonical, empty
 
 pytestmark = pytest.mark.neo4j
@@ -17,6 +17,12 @@ def test_nothing_changes(database: Database) -> None:
     warm(database, reads)
     warm(database, writes_rows)
     assert canonical(database) == ([], [])
+
+
+def test_what_every_question_needs_comes_first() -> None:
+    first = [name for name, query in library().items() if walks(query)]
+    assert {"read/nodes", "read/map_consumers", "read/history_inputs", "read/failed_runs"} <= set(first)
+    assert len(first) < len([name for name, query in library().items() if reads(query)]) / 2
 
 
 def test_it_stops_when_told(database: Database) -> None:
