@@ -42,7 +42,7 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         stack.announce()
         out.rule("[bold]2  a Spark pipeline on real flights, with the OpenLineage listener")
         _pipeline(stack.url, home)
-        _wait_folded(settings, stack.database)
+        wait_folded(settings, stack.database)
         out.rule("[bold]3  where did this answer come from?")
         show.trace_tree(trace(stack.database, ANSWER))
         for answer_id in OTHER_ANSWERS:
@@ -94,7 +94,7 @@ def _pipeline(url: str, home: Path) -> None:
         raise ServerError("the pipeline did not do what it should", mend=f"Look at {home / 'flights' / 'spark.log'}.")
 
 
-def _wait_folded(settings: Settings, database: Database) -> None:
+def wait_folded(settings: Settings, database: Database) -> None:
     """Until the graph has every event that was accepted."""
     spool = Spool(settings.spool_path)
     deadline = time.monotonic() + FOLD_SECONDS_MAX

@@ -1,0 +1,282 @@
+"""Asks a demo every question of docs/questions/*.toml in all its forms, and writes docs/questions.md with what was
+answered:
+
+    headwater demo --home HOME && python -m scripts.questions HOME
+
+A copy of that home is served and given docs/questions/events.jsonl besides, so that the home stays as the demo left it.
+In what is asked /demo stands for the folder of the demo, `AGO 7d 5m` for a time, `RUN:marts/carrier_delays` for the
+newest run that made that dataset whole and RUN:FAILED for the newest that failed; in what is answered the folder is
+written as /demo and the address of the API as the one it has by default. Long answers are cut, and say so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import tomllib
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from websockets.sync.client import connect
+
+from headwater.cli.demo import wait_folded
+from headwater.cli.stack import Stack
+from headwater.cypher.audit import run_text
+from headwater.cypher.database import Database
+from headwater.settings import load
+from scripts.audit_outputs import DEMO
+from scripts.catalogue import DOCS
+
+PAGE = DOCS / "questions.md"
+ASKED = DOCS / "questions"
+EVENTS = ASKED / "events.jsonl"
+API = "http://localhost:8000"
+WIDTH = 116
+LINES_SHOWN = 24
+UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+
+FAILED = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.runId AS id ORDER BY r.failedAt DESC LIMIT 1"
+MADE = """
+MATCH (v:Artifact {complete: true}) WHERE v.name ENDS WITH $name
+RETURN v.runId AS id ORDER BY v.createdAt DESC LIMIT 1
+"""
+
+HEAD = """# Every question, in every form
+
+*Written by `python -m scripts.questions` from [questions/](questions): everything below was really asked.*
+
+What was asked is the graph of a real `headwater demo --home /demo`, served by `headwater up --home /demo` with
+`HEADWATER_HOME=/demo` set for the commands. The demo knows no owners, tags, tests, personal data or history of weeks,
+so it was first told of a made-up evening report that reads one of its marts, in {count} events
+([events.jsonl](questions/events.jsonl), sent by `headwater ingest`). Answers are as they came, those in JSON indented;
+an answer that is cut ends in "…" and says how much is left out. GraphQL goes to `/graphql`, Cypher to
+`headwater cypher -` or `POST /cypher`; a query that is called by its name is of the [library](cypher.md).
+"""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What somebody wants to know, and how it is asked. `without`: why a form is missing."""
+
+    title: str
+    who: str
+    note: str = ""
+    graphql: str = ""
+    cypher: str = ""
+    cli: str = ""
+    http: str = ""
+    meanwhile: str = ""
+    without: str = ""
+    lines: int = LINES_SHOWN
+    exit: int = 0
+
+
+def questions() -> list[Question]:
+    """Those of all files, in the order of their names."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(ASKED.glob("*.toml"))]
+    return [Question(**one) for text in texts for one in tomllib.loads(text)["question"]]
+
+
+def main(home: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "home"
+        shutil.copytree(home, copy, ignore=shutil.ignore_patterns("flights"))
+        settings = load(os.environ, home=str(copy), port=0)
+        with Stack(settings, bolt_port=0, console=Console(stderr=True)) as stack:
+            asker = Asker(stack.url, stack.database, copy, home)
+            events = asker.filled(EVENTS.read_text(encoding="utf-8"))
+            asker.run(f"headwater ingest - <<'END'\n{events}END", 0)
+            wait_folded(settings, stack.database)
+            sections = [asker.section(question) for question in questions()]
+    PAGE.write_text("\n".join([HEAD.format(count=events.count("\n")), _index(), *sections]), encoding="utf-8")
+
+
+class Asker:
+    """Asks the API at `url` and the graph in `copy`, which is a copy of the demo in `home`."""
+
+    def __init__(self, url: str, database: Database, copy: Path, home: Path) -> None:
+        self.url = url
+        self.database = database
+        self.home = home
+        self.work = copy.parent / "work"
+        self.work.mkdir()
+        self.now = datetime.now(UTC).replace(microsecond=0)
+        self.environment = {
+            **os.environ,
+            "HEADWATER_HOME": str(copy),
+            "COLUMNS": "1000",
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+
+    def section(self, question: Question) -> str:
+        print(question.title, file=sys.stderr)
+        blocks = [f"## {question.title}", f"*{question.who}*"]
+        if question.note:
+            blocks.append(question.note.strip())
+        blocks += self._answers(question)
+        if question.without:
+            blocks.append(question.without)
+        return "\n\n".join(blocks) + "\n"
+
+    def _answers(self, question: Question) -> Iterator[str]:
+        def answered(language: str, said: str) -> str:
+            return _fenced(language, _cut(self.renamed(said), question.lines))
+
+        if question.meanwhile:
+            yield from self._subscribed(question)
+        elif question.graphql:
+            yield _fenced("graphql", self.shown(question.graphql))
+            yield answered("json", laid_out(self.graphql(question.graphql)))
+        if question.cypher.startswith("headwater "):
+            yield answered("console", self.command(question.cypher))
+        elif question.cypher:
+            yield _fenced("cypher", self.shown(question.cypher))
+            said = self.run(f"headwater cypher - <<'END'\n{self.filled(question.cypher)}\nEND", 0)
+            yield answered("text", said)
+        if question.cli:
+            yield answered("console", self.command(question.cli, question.exit))
+        for line in question.http.strip().splitlines():
+            said = laid_out(json.loads(self.renamed(self.run(self.filled(line).replace(API, self.url), 0))))
+            yield answered("console", f"$ {self.shown(line)}\n{said}")
+
+    def graphql(self, text: str) -> Any:
+        body = json.dumps({"query": self.filled(text)}).encode()
+        request = urllib.request.Request(f"{self.url}/graphql", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            said = json.loads(self.renamed(answer.read().decode()))
+        if "errors" in said:
+            raise ValueError(f"{text}: {said['errors']}")
+        return said["data"]
+
+    def command(self, lines: str, exit_code: int = 0) -> str:
+        """Commands one after the other, as a terminal shows them."""
+        commands = lines.strip().splitlines()
+        said = []
+        for number, line in enumerate(commands, start=1):
+            last = exit_code if number == len(commands) else 0
+            said.append(f"$ {self.shown(line)}\n{self.run(self.filled(line), last)}".rstrip())
+        return "\n".join(said) + (f"\n$ echo $?\n{exit_code}" if exit_code else "")
+
+    def run(self, line: str, exit_code: int) -> str:
+        ended = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.work,
+            env=self.environment,
+            check=False,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        if ended.returncode != exit_code:
+            raise ValueError(f"{line[:500]}: {ended.returncode}, not {exit_code}\n{ended.stdout}")
+        return ended.stdout
+
+    def _subscribed(self, question: Question) -> Iterator[str]:
+        """The messages of a subscription, each with who sent it, and what was sent to the API meanwhile."""
+        said = []
+        sent = self.filled(question.meanwhile).replace(API, self.url)
+        asked = {"id": "1", "type": "subscribe", "payload": {"query": self.filled(question.graphql)}}
+        with connect(self.url.replace("http", "ws") + "/graphql", subprotocols=["graphql-transport-ws"]) as socket:  # type: ignore[list-item]
+
+            def send(message: dict[str, Any]) -> None:
+                said.append(f"-> {json.dumps(message)}")
+                socket.send(json.dumps(message))
+
+            def receive() -> None:
+                said.append(f"<- {socket.recv(timeout=30)!s}")
+
+            send({"type": "connection_init", "payload": {}})
+            receive()
+            send(asked)
+            # What comes is told from the subscription on: a moment for it to begin.
+            sending = threading.Timer(2.0, self.run, [sent, 0])
+            sending.start()
+            receive()
+            sending.join()
+            send({"id": "1", "type": "complete"})
+        yield _fenced("graphql", self.shown(question.graphql))
+        yield "Meanwhile an event is sent, as any producer would:"
+        yield _fenced("console", f"$ {self.shown(question.meanwhile)}")
+        yield "The messages on `ws://localhost:8000/graphql` (`->` by the client):"
+        yield _fenced("text", self.renamed("\n".join(said)))
+
+    def shown(self, text: str) -> str:
+        """A question as the page has it: with the run ids and times that were really asked for."""
+        return self.renamed(self.filled(text)).strip()
+
+    def filled(self, text: str) -> str:
+        """A question with what stands in it for something of this demo."""
+        text = text.replace(f"{DEMO}/", f"{self.home}/")
+        text = re.sub(r"RUN:(FAILED|[\w/]+)", lambda match: self._run(match[1]), text)
+        return re.sub(r"AGO((?: \d+[dhms])+)", lambda match: self._time(match[1].split()), text)
+
+    def renamed(self, text: str) -> str:
+        """An answer with /demo for the folder of this demo, and the address that the API has by default."""
+        return text.replace(str(self.home), DEMO).replace(self.url, API)
+
+    def _time(self, parts: list[str]) -> str:
+        ago = timedelta(**{UNITS[part[-1]]: int(part[:-1]) for part in parts})
+        return (self.now - ago).isoformat().replace("+00:00", "Z")
+
+    def _run(self, made: str) -> str:
+        found = run_text(self.database, FAILED if made == "FAILED" else MADE, {"name": f"/{made}"})
+        return str(found.rows[0]["id"])
+
+
+def laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
+    """JSON with what fits into a line on one. `before`: the characters that stand before it on its line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if indent + before + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    inner = " " * (indent + 2)
+    if isinstance(value, list):
+        parts = [f"{inner}{laid_out(one, indent + 2)}" for one in value]
+        return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
+    keys = {json.dumps(key): one for key, one in value.items()}
+    parts = [f"{inner}{key}: {laid_out(one, indent + 2, len(key) + 2)}" for key, one in keys.items()]
+    return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
+
+
+def _cut(text: str, lines_shown: int) -> str:
+    lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+    left = len(lines) - lines_shown
+    return "\n".join(lines if left < 2 else [*lines[:lines_shown], f"… and {left} lines more"])
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.strip()}\n```"
+
+
+def _index() -> str:
+    rows = [f"| [{one.title}](#{_anchor(one.title)}) | {' | '.join(_forms(one))} |" for one in questions()]
+    return "\n".join(["| question | GraphQL | Cypher | command | REST |", "|---|---|---|---|---|", *rows, ""])
+
+
+def _forms(question: Question) -> Iterator[str]:
+    """What each form asks with, in a word."""
+    field = re.search(r"\{\s*(\w+)", question.graphql)
+    yield f"`{field[1]}`" if field else ""
+    library = re.match(r"headwater cypher (\w+)", question.cypher)
+    yield f"`{library[1]}`" if library else "yes" if question.cypher else ""
+    command = re.search(r"^headwater ([\w-]+(?: list\b)?)", question.cli, re.MULTILINE)
+    yield f"`{command[1]}`" if command else ""
+    yield "yes" if question.http else ""
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
