@@ -122,6 +122,26 @@ def test_the_map_as_it_was(database: Database) -> None:
     assert names(lineage(database, ds("t"), as_of=at(0))) == {ds("t")}, "nothing was known then"
 
 
+def test_what_a_dataset_came_from_is_of_its_time_too(database: Database) -> None:
+    """Once a run told which inputs an output came from, a walk goes by that, and still only by what was read then."""
+    early = run("r1", "j", ["a", "b"], ["t"], minute=1, derived={"t": ["a", "b"]})
+    late = run("r2", "j", ["a", "c"], ["t"], minute=10, derived={"t": ["a", "c"]})
+    tell(database, early, late)
+    assert names(lineage(database, ds("t"), direction="UPSTREAM")) == {ds("t"), job("j"), ds("a"), ds("c")}
+    then = lineage(database, ds("t"), direction="UPSTREAM", as_of=at(5))
+    assert names(then) == {ds("t"), job("j"), ds("a"), ds("b")}
+    assert names(lineage(database, ds("c"), direction="DOWNSTREAM", as_of=at(5))) == {ds("c")}
+
+
+def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(database: Database) -> None:
+    tell(
+        database, run("r1", "j", ["a"], ["t"], minute=1, derived={"t": ["a"]}), run("r2", "j", ["b"], ["t"], minute=10)
+    )
+    assert names(lineage(database, ds("t"), direction="UPSTREAM")) == {ds("t"), job("j"), ds("b")}
+    assert names(lineage(database, ds("b"), direction="DOWNSTREAM")) == {ds("b"), job("j"), ds("t")}
+    assert names(lineage(database, ds("t"), direction="UPSTREAM", as_of=at(5))) == {ds("t"), job("j"), ds("a")}
+
+
 def test_only_the_map_changes_with_time(database: Database) -> None:
     tell(database, run("r1", "j", ["a"], ["t"], minute=1))
     with pytest.raises(QueryError, match="asOf"):

@@ -11,11 +11,20 @@ WITH *, COLLECT {
     USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
     WHERE r.writerOf = j.urn AND r.finishedAt <= $at
     RETURN r ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
-  }[0] AS newest
+  }[0] AS newest, COLLECT {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(readerOf, finishedAt)
+    WHERE r.readerOf = j.urn AND r.finishedAt <= $at
+    RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
+  }[0] AS reader
 WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.claimed IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
-    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
-    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.ways OR r.declared)
+      AND (NOT EXISTS { (i)-[:FEEDS]->(j) } OR EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
+        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
+        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) } | i.urn]
+    END AS derived,
   coalesce(p.explicit, false) AS told, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
 LIMIT $limit
