@@ -30,7 +30,7 @@ def conformance(
         return
     for one in found:
         _show(one)
-    show.console().print(f"[dim]{len(found)} producers[/]")
+    show.console().print(f"[dim]{show.counted(len(found), 'producer')}[/]")
 
 
 def _data(found: Producer) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _show(found: Producer) -> None:
     from headwater.cli import show
 
     out = show.console()
-    out.print(f"[bold]{escape(found.producer or '(no producer)')}[/]  {found.events:,} events")
+    out.print(f"[bold]{escape(found.producer or '(no producer)')}[/]  {show.counted(found.events, 'event')}")
     if found.skew is not None:
         skew = found.skew
         out.print(

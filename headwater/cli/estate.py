@@ -171,7 +171,9 @@ def unused(
     ]
     show.table(["dataset", "size", "lastRead"], rows)
     unsized = f"; of {found.unsized:,} no size is told" if found.unsized else ""
-    show.console().print(f"[bold]{show.bytes_of(found.bytes)}[/] to reclaim in {found.count:,} datasets{unsized}")
+    show.console().print(
+        f"[bold]{show.bytes_of(found.bytes)}[/] to reclaim in {show.counted(found.count, 'dataset')}{unsized}"
+    )
     show.say_more(found.page, found.count)
 
 

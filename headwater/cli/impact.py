@@ -78,7 +78,8 @@ def _print(report: Report) -> None:
 
     out = show.console()
     level = report.risk_level
-    counted = f"{report.affected_count} affected, {report.breaking_count} breaking, {report.warning_count} warnings"
+    counted = f"{report.affected_count} affected, {report.breaking_count} breaking"
+    counted += ", " + show.counted(report.warning_count, "warning")
     out.print(f"risk [{_STYLES[level]}]{level}[/]  {counted}")
     table = Table(
         "severity", "asset", "type", "references", "why", "owners", box=None, header_style="bold", pad_edge=False

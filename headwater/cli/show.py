@@ -51,7 +51,7 @@ def rows(columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json:
         json_of([dict(row) for row in found])
         return
     table(columns, found)
-    console().print(f"[dim]{len(found)} rows[/]")
+    console().print(f"[dim]{counted(len(found), 'row')}[/]")
 
 
 def table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
@@ -79,6 +79,11 @@ def say_more(page: Page[Any], count: int) -> None:
     """That a page does not end a list, and how to see what follows."""
     if page.has_next:
         console().print(f"[dim]of {count:,} in all; for more: --after {page.cursors[-1]}[/]")
+
+
+def counted(number: int, word: str) -> str:
+    """So many of something: 1 row, 2 rows."""
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def percent(share: float | None) -> str:
@@ -181,7 +186,7 @@ def trace_tree(found: Trace) -> None:
     _grow(tree, answer["urn"], upstream, nodes, set())
     out = console()
     out.print(tree)
-    out.print(f"[bold]{len(found.sources)} sources[/]")
+    out.print(f"[bold]{counted(len(found.sources), 'source')}[/]")
     for row in found.sources:
         out.print(f"  [green]{escape(row['namespace'])}[/] {escape(row['name'])}")
     say_truncated(out, found.truncated)
@@ -207,9 +212,9 @@ def _label(urn: str, row: Data) -> str:
         style = _STATUS_STYLES.get(status, "yellow")
         when = text_of(row.get("startedAt"))[:19]
         return f"[blue]run[/] {name}  [{style}]{status}[/]  [dim]{escape(str(row.get('runId')))}  {when}[/]"
-    counted = f"  [dim]{row['rowCount']:,} rows[/]" if isinstance(row.get("rowCount"), int) else ""
+    size = f"  [dim]{counted(row['rowCount'], 'row')}[/]" if isinstance(row.get("rowCount"), int) else ""
     colour = "green" if kind == "source" else "magenta"
-    return f"[{colour}]{kind}[/] {name}{counted}"
+    return f"[{colour}]{kind}[/] {name}{size}"
 
 
 def lineage_tree(found: Lineage) -> None:
@@ -226,7 +231,7 @@ def lineage_tree(found: Lineage) -> None:
                 tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
                 _unfold(tree, urn, onward, names, {urn})
                 out.print(tree)
-    out.print(f"[dim]{len(found.nodes)} nodes, {len(found.edges)} edges[/]")
+    out.print(f"[dim]{counted(len(found.nodes), 'node')}, {counted(len(found.edges), 'edge')}[/]")
     say_truncated(out, found.truncated)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from rich.markup import escape
 from rich.tree import Tree
 
-from headwater.cli.show import Data, console, data_of, say_truncated, table, text_of
+from headwater.cli.show import Data, console, counted, data_of, say_truncated, table, text_of
 from headwater.cypher.consequences import Consequences, Touched
 from headwater.cypher.failures import Downstream, FailedRunPage
 from headwater.cypher.replay import Plan, Rerun
@@ -60,7 +60,7 @@ def failures_tree(page: FailedRunPage, followed: Mapping[str, Consequences]) -> 
         out.print(tree)
         say_truncated(out, found.partial.truncated or found.stale.truncated)
     more = "; there are more, see --after" if page.has_next else ""
-    out.print(f"[dim]{len(page.runs)} failed runs{more}[/]")
+    out.print(f"[dim]{counted(len(page.runs), 'failed run')}{more}[/]")
 
 
 def _add_touched(tree: Tree, title: str, touched: Touched) -> None:
@@ -100,7 +100,9 @@ def cause_table(found: RootCause) -> None:
     table(["kind", "reason", "began", "distance", "look at"], shown)
     out = console()
     more = f"; {found.left} more, see --first" if found.left else ""
-    out.print(f"[dim]{len(found.candidates)} candidates upstream of {escape(', '.join(found.start))}{more}[/]")
+    out.print(
+        f"[dim]{counted(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.start))}{more}[/]"
+    )
     say_truncated(out, found.truncated)
 
 
@@ -123,7 +125,7 @@ def plan_tree(plan: Plan) -> None:
     if plan.owners:
         out.print(f"tell {escape(', '.join(plan.owners))}")
     runs = sum(len(step) for step in plan.steps)
-    out.print(f"[dim]{runs} runs to replace in {len(plan.steps)} steps[/]")
+    out.print(f"[dim]{counted(runs, 'run')} to replace in {counted(len(plan.steps), 'step')}[/]")
     say_truncated(out, plan.truncated)
 
 

@@ -38,11 +38,11 @@ def test_a_table_for_people() -> None:
     shown = run()
     for words in (
         "a:[b]",
-        "1 events",
+        "1 event\n",
         "received 3.000 s after",
         "missing-schema-url",
         "Send `schemaURL`",
-        "1 producers",
+        "1 producer",
     ):
         assert words in shown
 

@@ -133,7 +133,7 @@ def test_coverage() -> None:
 
 def test_unused() -> None:
     shown = run("unused", "--days", "2")
-    assert "1.5 MB to reclaim in 1 datasets" in shown
+    assert "1.5 MB to reclaim in 1 dataset" in shown
     assert "never" in shown
     found = data("unused", "--days", "2")
     assert (found["count"], found["bytes"], found["hasNextPage"]) == (1, 1_500_000, False)
@@ -162,7 +162,7 @@ def test_owners() -> None:
 
 
 def test_search() -> None:
-    assert "rows" in run("search", "copied")
+    assert "1 row" in run("search", "copied")
     found = data("search", "db", "--kind", "dataset", "--tag", "certified")
     assert [hit["urn"] for hit in found["hits"]] == [ds("lone")]
     assert (found["count"], found["kinds"][0]) == (1, {"value": "DATASET", "count": 7})

@@ -50,7 +50,7 @@ def run(*arguments: str) -> str:
 def test_a_table_for_people() -> None:
     shown = run("--rename", "total:amount", "--drop", "nope")
     for words in (
-        *("risk high", "2 affected, 1 breaking, 1 warnings", "[report]", "total", "its code line 1", "team:[finance]"),
+        *("risk high", "2 affected, 1 breaking, 1 warning", "[report]", "total", "its code line 1", "team:[finance]"),
         *("blind", "reads it", "tell team:[finance]", "orders has no column 'nope'"),
     ):
         assert words in shown

@@ -93,5 +93,5 @@ def test_between_two_times() -> None:
 
 def test_trace() -> None:
     shown = said("trace", "report")
-    for name in ("report", "build", "load", "raw", "1 sources"):
+    for name in ("report", "build", "load", "raw", "1 source\n"):
         assert name in shown
