@@ -114,7 +114,8 @@ class Filter:
 def _is_asked_for(row: Row, places: Sight, tags: tuple[str, ...], owners: tuple[str, ...]) -> bool:
     field = row["field"]
     has = {tag.removeprefix(f"{field}:") if field else tag for tag in row["tags"]}
-    has.update([tag.partition("=")[0] for tag in has])
+    # What was sent as `certified=true` stands as `certified`, and is found by both.
+    has.update([other for tag in has for other in (tag.partition("=")[0], f"{tag}=true")])
     owned = {owner.casefold() for owner in row["owners"]}
     return (
         places.sees(row["namespace"])

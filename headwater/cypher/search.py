@@ -80,7 +80,10 @@ class Filters:
         return (
             self.kind in ("", hit.node.kind)
             and self.namespace in ("", hit.node.namespace)
-            and (not self.tag or any(tag == self.tag or tag.startswith(f"{self.tag}=") for tag in hit.tags))
+            and (
+                not self.tag
+                or any(self.tag in (tag, f"{tag}=true") or tag.startswith(f"{self.tag}=") for tag in hit.tags)
+            )
             and (not self.owner or self.owner in hit.owners)
         )
 
