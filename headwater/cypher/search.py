@@ -88,6 +88,11 @@ class Filters:
         )
 
 
+def _is_tag(asked: str, tag: str) -> bool:
+    """What was sent as `certified=true` stands as `certified`."""
+    return asked in (tag, f"{tag}=true") or tag.startswith(f"{asked}=")
+
+
 def search(
     database: Database, text: str, *, filters: Filters = Filters(), first: int = 20, after: str | None = None
 ) -> Found:
