@@ -56,8 +56,12 @@ class Sight:
 
 
 def _regex(pattern: str) -> str:
-    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break."""
-    return r"[\s\S]*".join(re.escape(part) for part in pattern.split("*"))
+    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*` and the text behind it
+    took is not tried again further on (`(?>`): a pattern with many of them would take for ever to fail."""
+    first, *parts = (re.escape(part) for part in pattern.split("*"))
+    if not parts:
+        return first
+    return first + "".join(rf"(?>[\s\S]*?{part})" for part in parts[:-1]) + rf"[\s\S]*{parts[-1]}"
 
 
 EVERYTHING = Sight()
