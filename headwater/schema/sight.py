@@ -56,8 +56,8 @@ class Sight:
 
 
 def _regex(pattern: str) -> str:
-    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*` and the text behind it
-    took is not tried again further on (`(?>`): a pattern with many of them would take for ever to fail."""
+    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*` and the text behind
+    it took is not tried again further on (`(?>`): a pattern with many of them would take for ever to fail."""
     first, *parts = (re.escape(part) for part in pattern.split("*"))
     if not parts:
         return first
