@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headwater.cypher.database import Database
 from headwater.cypher.filters import Filter
@@ -79,7 +79,7 @@ def _at_level(database: Database, urns: list[str], level: str, where: Filter) ->
     if level not in _QUERIES:
         return urns, False
     query, what = _QUERIES[level]
-    range_of_time = {"since": where.since, "until": where.until} if level == OF_RUNS else {}
+    range_of_time: dict[str, Any] = {"since": where.since, "until": where.until} if level == OF_RUNS else {}
     found = [row["urn"] for row in database.read(query, urns=urns, limit=BEGINS_MAX + 1, **range_of_time)]
     begins = visible(database, found)
     if not begins:

@@ -275,7 +275,8 @@ class Walk:
             # Any way out of sight may lead to what is left out: which one does is not told.
             ways = [(e.target, e.source) if self.upstream else (e.source, e.target) for e in self.edges]
             out = [near for near, far in ways if self._is_out(far) and not self._is_out(near)]
-            ends = dict.fromkeys(out, (3, *sorted(self._outside)[:1])) | ends
+            outside: Mark = (3, *sorted(self._outside)[:1])
+            ends = dict.fromkeys(out, outside) | ends
         return ends
 
     def ahead(self) -> Walk:

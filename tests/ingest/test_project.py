@@ -24,6 +24,9 @@ from headwater.schema.naming import load
 from headwater.schema.native import answer_event, artifact_event, source_event
 from headwater.schema.urns import artifact_urn
 
+# Nothing was checked and nothing measured.
+UNTOLD = {"assertions": None, "metrics": None}
+
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
 
@@ -82,7 +85,7 @@ def test_a_run_from_start_to_end() -> None:
     assert (made["createdAt"], made["complete"], made["status"]) == (moment(5), True, "COMPLETE")
     assert (made["rowCount"], made["bytes"], made["fileCount"]) == (16, 1109, 1)
     assert view.produced == {
-        artifact_urn("db", "t", "r"): {"rowCount": 16, "bytes": 1109, "partitions": None, "subset": None}
+        artifact_urn("db", "t", "r"): {"rowCount": 16, "bytes": 1109, "partitions": None, "subset": None, **UNTOLD}
     }
 
 
@@ -161,7 +164,7 @@ def test_which_version_an_input_names() -> None:
         (
             "dataset:db:t",
             artifact_urn("db", "t", "w"),
-            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None},
+            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None, **UNTOLD},
         )
     ]
     for blank in ("", " "):
