@@ -35,6 +35,11 @@ class Neo4jServer:
     password: str = field(repr=False)
 
 
+def pytest_configure() -> None:
+    """A worker of xdist is told how wide the terminal is, and tables would be cut to it."""
+    os.environ.pop("COLUMNS", None)
+
+
 def jar_cache() -> Path | None:
     named = os.environ.get("HEADWATER_CACHE")
     return Path(named) if named else None

@@ -142,6 +142,8 @@ class Walk:
     def close(self) -> None:
         """The walk is over: where ways out of sight that it came to lead to what it shows is shown, and no more."""
         self._is_closing = True
+        # Where ways come back that begin only now, a mark of those before says nothing of.
+        self._surfaced = ""
         self.pending = [urn for urn in self.frontier if urn in self.known.unseen]
         self.frontier = [urn for urn in self.frontier if urn not in self.known.unseen]
 
@@ -161,6 +163,9 @@ class Walk:
             mark = (2, far) if type == "FEEDS" and far.startswith(PROCESSES) else (1, far, "")
             if not self._is_closing and not self.truncated:
                 self._step(process, process, far, type, mark, is_within=False)
+            elif process in self._expanded:
+                # It was a start, and all its ways were looked at.
+                continue
             elif far not in known.refused and self._edge(process, far, type) not in self.edges:
                 self._left.append(process)
                 self.truncated = self.truncated or "depth"
@@ -275,9 +280,18 @@ class Walk:
             # Any way out of sight may lead to what is left out: which one does is not told.
             ways = [(e.target, e.source) if self.upstream else (e.source, e.target) for e in self.edges]
             out = [near for near, far in ways if self._is_out(far) and not self._is_out(near)]
-            outside: Mark = (3, *sorted(self._outside)[:1])
-            ends = dict.fromkeys(out, outside) | ends
+            outward = {near: mark for near in out if (mark := self._outward(near))}
+            # One that has nothing left but ways out of sight goes on where these were cut short, and not where it was.
+            ends = outward | {urn: mark for urn, mark in ends.items() if not HIDDEN_ONLY < mark < outward.get(urn, ())}
         return ends
+
+    def _outward(self, urn: str) -> Mark:
+        """From where its ways out of sight are to be gone on, not before where they were begun this time; the empty
+        mark when nothing of that is left."""
+        begun = self.marks.get(urn, ())
+        first = str(begun[1]) if begun[:1] == HIDDEN_ONLY and len(begun) > 1 else ""
+        left = sorted(far for far in self._outside if far >= first)
+        return (3, *left[:1]) if left or self.known.exhausted else ()
 
     def ahead(self) -> Walk:
         """The same walk about to go on one hop from where it is, without bounds on what it shows."""
