@@ -57,7 +57,7 @@ HEAD = """# Every question, in every form
 *Written by `python -m scripts.questions` from [questions/](questions): everything below was really asked.*
 
 What was asked is the graph of a real `headwater demo --home /demo`, served by `headwater up --home /demo` with
-`HEADWATER_HOME=/demo` set for the commands. The demo knows no owners, tags, tests, personal data or history of weeks,
+`HEADWATER_HOME=/demo` set for the commands. That demo knew no owners, tags, tests, personal data or history of weeks,
 so it was first told of a made-up evening report that reads one of its marts, in {count} events
 ([events.jsonl](questions/events.jsonl), sent by `headwater ingest`). Answers are as they came, those in JSON indented;
 an answer that is cut ends in "…" and says how much is left out. GraphQL goes to `/graphql`, Cypher to
