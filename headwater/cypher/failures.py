@@ -10,8 +10,6 @@ share one walk, and all walks share what each layer teaches.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from headwater.cypher.database import Database, Row
+from headwater.cypher.pages import read_moment, write_moment
 from headwater.cypher.visible import hidden, visible
 from headwater.cypher.walk import CITING, HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore, timed_out
 from headwater.errors import QueryError, UnavailableError
@@ -81,7 +80,7 @@ def failed_runs(
     those of their job. Raises QueryError for a `first` out of bounds or an `after` that is no cursor."""
     if not 0 <= first <= PAGE_MAX:
         raise QueryError(f"first {first} is not between 0 and {PAGE_MAX}", mend="Ask for more of them in pages.")
-    cursor_at, cursor_urn = _read_cursor(after) if after else (_LATEST, "")
+    cursor_at, cursor_urn = read_moment(after) if after else (_LATEST, "")
     rows = database.read(
         "read/failed_runs",
         since=since or _EARLIEST,
@@ -93,7 +92,7 @@ def failed_runs(
         sees=database.sight.regexes,
         limit=first + 1,
     )
-    runs = [FailedRun(row["urn"], _cursor(row["failedAt"], row["urn"]), row["properties"]) for row in rows]
+    runs = [FailedRun(row["urn"], write_moment(row["failedAt"], row["urn"]), row["properties"]) for row in rows]
     return FailedRunPage(runs[:first], len(runs) > first)
 
 
@@ -173,18 +172,3 @@ def of_kind(kind: str, walk: Walk | None) -> list[str]:
     """The nodes of one kind that a walk reached, nearest first."""
     nodes = walk.nodes if walk else {}
     return sorted((urn for urn in nodes if urn.startswith(f"{kind}:")), key=lambda urn: (nodes[urn], urn))
-
-
-def _cursor(failed_at: datetime, urn: str) -> str:
-    return base64.urlsafe_b64encode(f"{failed_at.isoformat()} {urn}".encode()).decode()
-
-
-def _read_cursor(text: str) -> tuple[datetime, str]:
-    try:
-        at, _, urn = base64.urlsafe_b64decode(text.encode()).decode().partition(" ")
-        moment = datetime.fromisoformat(at)
-        if moment.tzinfo is None or not urn:
-            raise ValueError(text)
-    except (ValueError, binascii.Error) as error:
-        raise QueryError(f"{text[:80]!r} is not a cursor", mend="Pass on the `cursor` of an edge as it was.") from error
-    return moment, urn

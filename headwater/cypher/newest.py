@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from headwater.cypher.database import Database
-from headwater.cypher.pages import Page, read_cursor, write_cursor
-from headwater.errors import QueryError
+from headwater.cypher.pages import Page, read_moment, write_moment
 
 # What has no time yet is newer than what has one.
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
@@ -20,7 +19,7 @@ def newest(
 
     Raises QueryError for a bad cursor.
     """
-    at, behind = _read(after) if after else (_LATEST, "")
+    at, behind = read_moment(after) if after else (_LATEST, "")
     sees = database.sight.regexes
     rows = database.read(name, urns=list(urns), at=at, behind=behind, sees=sees, limit=first + 1)
     return {row["urn"]: _page(row["listed"], first) for row in rows}
@@ -28,16 +27,5 @@ def newest(
 
 def _page(listed: list[dict[str, object]], first: int) -> Page[str]:
     shown = [(str(one["urn"]), one["at"]) for one in listed[:first]]
-    cursors = [write_cursor(at.isoformat(), urn) for urn, at in shown if isinstance(at, datetime)]
+    cursors = [write_moment(at, urn) for urn, at in shown if isinstance(at, datetime)]
     return Page([urn for urn, _ in shown], cursors, len(listed) > first)
-
-
-def _read(after: str) -> tuple[datetime, str]:
-    at, urn = read_cursor(after, ("", ""))
-    try:
-        instant = datetime.fromisoformat(str(at))
-    except ValueError:
-        instant = datetime.min
-    if instant.tzinfo is None:
-        raise QueryError(f"after {after[:80]!r} is not a cursor of this list", mend="Pass on a cursor as it was.")
-    return instant, str(urn)

@@ -58,10 +58,31 @@ def read_cursor(text: str, shape: Key) -> Key:
     except (ValueError, binascii.Error, RecursionError):
         key = None
     if not isinstance(key, list) or [_sort(part) for part in key] != [_sort(part) for part in shape]:
-        raise QueryError(
-            f"after {text[:80]!r} is not a cursor of this list", mend="Pass on the `cursor` of an edge as it was."
-        )
+        raise _not_one(text)
     return tuple(key)
+
+
+def write_moment(at: datetime, urn: str) -> str:
+    """The cursor of an entry in a list that goes by time."""
+    return write_cursor(at.isoformat(), urn)
+
+
+def read_moment(text: str) -> tuple[datetime, str]:
+    """The instant and the urn that a cursor of such a list holds. Raises QueryError when it is none."""
+    at, urn = read_cursor(text, ("", ""))
+    try:
+        instant = datetime.fromisoformat(str(at))
+    except ValueError:
+        instant = datetime.min
+    if instant.tzinfo is None or not urn:
+        raise _not_one(text)
+    return instant, str(urn)
+
+
+def _not_one(text: str) -> QueryError:
+    return QueryError(
+        f"after {text[:80]!r} is not a cursor of this list", mend="Pass on the `cursor` of an edge as it was."
+    )
 
 
 def _sort(part: object) -> type | None:
