@@ -1,0 +1,138 @@
+"""The events that speed is measured with: two a run (START and COMPLETE), two inputs, one output, schemas of ten fields,
+twenty column edges; about 5.9 kB each, as Spark's integration sends them.
+
+Job `j` reads the tables `j - 1` and `j - 2` of its lake and writes table `j`, so that the jobs of a lake hang together
+in one long chain. Everything of a job but ids, times and row counts is the same from run to run, as it is in life.
+The text of a job is made once and filled in for each run, so that making events costs the machine next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
+NAMESPACE = "spark://bench"
+LAKE = "s3://bench-lake"
+COLUMNS = tuple(f"column_{k}" for k in range(10))
+_FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+# Runs begin so many seconds after one another, and take half as long.
+_STEP_SECONDS = 2.0
+_IDS = uuid.UUID("6b1f2e0c-8a53-4d0b-9f0e-0f6d1c2b3a49")
+
+
+def run_id(number: int) -> str:
+    """The id of run `number`: the same in every measurement."""
+    return str(uuid.uuid5(_IDS, str(number)))
+
+
+def pair(number: int, jobs: int) -> tuple[bytes, bytes]:
+    """What run `number` sends, of the job `number % jobs`: START and COMPLETE, as JSON."""
+    began = _FIRST + timedelta(seconds=number * _STEP_SECONDS)
+    ended = began + timedelta(seconds=_STEP_SECONDS / 2)
+    parts = _template(number % jobs)
+    said = {
+        b"@run@": run_id(number).encode(),
+        b"@rows@": str(1_000 + number % 1_000).encode(),
+    }
+    return (
+        _filled(parts, {**said, b"@state@": b"START", b"@time@": _text(began)}),
+        _filled(parts, {**said, b"@state@": b"COMPLETE", b"@time@": _text(ended)}),
+    )
+
+
+def events(runs: int, jobs: int, *, first: int = 0) -> Iterator[bytes]:
+    """The events of so many runs, run by run; `jobs` jobs take turns."""
+    for number in range(first, first + runs):
+        yield from pair(number, jobs)
+
+
+def _text(moment: datetime) -> bytes:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z").encode()
+
+
+def _filled(parts: tuple[bytes, ...], values: dict[bytes, bytes]) -> bytes:
+    return b"".join(values.get(part, part) for part in parts)
+
+
+@lru_cache(maxsize=100_000)
+def _template(job: int) -> tuple[bytes, ...]:
+    """The text of a job's events, cut where something is to be filled in."""
+    text = json.dumps(_event(job), separators=(",", ":")).replace('"@rows@"', "@rows@").encode()
+    parts = [text]
+    for mark in (b"@time@", b"@state@", b"@run@", b"@rows@"):
+        parts = [piece for part in parts for piece in _cut(part, mark)]
+    return tuple(parts)
+
+
+def _cut(part: bytes, mark: bytes) -> list[bytes]:
+    pieces: list[bytes] = []
+    for piece in part.split(mark):
+        pieces += [mark, piece]
+    return pieces[1:]
+
+
+def _facet(schema: str, **values: Any) -> dict[str, Any]:
+    return {
+        "_producer": PRODUCER,
+        "_schemaURL": f"https://openlineage.io/spec/facets/1-0-0/{schema}.json#/$defs/{schema}",
+        **values,
+    }
+
+
+def _table(number: int) -> dict[str, Any]:
+    fields = [{"name": name, "type": "string"} for name in COLUMNS]
+    return {
+        "namespace": LAKE,
+        "name": f"warehouse/table_{number:06}",
+        "facets": {
+            "dataSource": _facet("DatasourceDatasetFacet", name=LAKE, uri=LAKE),
+            "schema": _facet("SchemaDatasetFacet", fields=fields),
+        },
+    }
+
+
+def _event(job: int) -> dict[str, Any]:
+    sources = [_table(job + 1), _table(job)]
+    target = _table(job + 2)
+    identity = {"type": "DIRECT", "subtype": "IDENTITY", "description": "", "masking": False}
+    target["facets"]["columnLineage"] = _facet(
+        "ColumnLineageDatasetFacet",
+        fields={
+            name: {
+                "inputFields": [
+                    {"namespace": LAKE, "name": s["name"], "field": name, "transformations": [identity]}
+                    for s in sources
+                ]
+            }
+            for name in COLUMNS
+        },
+    )
+    target["outputFacets"] = {"outputStatistics": _facet("OutputStatisticsOutputDatasetFacet", rowCount="@rows@")}
+    return {
+        "eventTime": "@time@",
+        "eventType": "@state@",
+        "producer": PRODUCER,
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {
+            "runId": "@run@",
+            "facets": {
+                "processing_engine": _facet(
+                    "ProcessingEngineRunFacet", name="spark", version="4.1.3", openlineageAdapterVersion="1.53.0"
+                )
+            },
+        },
+        "job": {
+            "namespace": NAMESPACE,
+            "name": f"job_{job:06}",
+            "facets": {
+                "jobType": _facet("JobTypeJobFacet", processingType="BATCH", integration="SPARK", jobType="JOB")
+            },
+        },
+        "inputs": sources,
+        "outputs": [target],
+    }
