@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-PRODUCER = "https://github.com/OpenLineage/OpenLineage/tree/1.53.0/integration/spark"
+PRODUCER = "https://github.com/OpenLineage/spark/1.53.0"
 NAMESPACE = "spark://bench"
-LAKE = "s3://bench-lake"
-COLUMNS = tuple(f"col_{k}" for k in range(10))
+LAKE = "s3://lake"
+COLUMNS = tuple(f"c{k}" for k in range(10))
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 # Runs begin so many seconds after one another, and take half as long.
 _STEP_SECONDS = 2.0
