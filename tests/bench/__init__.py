@@ -1,0 +1,1 @@
+"""What the measurements compute themselves; no test measures a time."""
