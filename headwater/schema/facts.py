@@ -7,6 +7,9 @@ why neither the order, nor the number of times, nor the batches in which events 
     facts = join of what each event says          graph = project(facts)
 
 Instants are microseconds since 1970, UTC. Facet values are canonical JSON text; "" stands for a deleted facet.
+
+What stands in a GraphDelta is never changed, only replaced: so a join may share with its arguments what it does not
+have to make anew, and most of what is joined is already known.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Register(msgspec.Struct, array_like=True, frozen=True, order=True):
     value: str
 
 
-class Name(msgspec.Struct, array_like=True, frozen=True, order=True):
+class Name(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
     """The two halves of the name of a dataset or a job."""
 
     namespace: str
@@ -153,7 +156,7 @@ class Flow(msgspec.Struct, array_like=True, frozen=True):
         return self.first <= other.first and self.ways >= other.ways
 
 
-class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True):
+class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
     """A column edge: from a field of one dataset to a field of another, through a job ("" when none is named)."""
 
     source: Name
@@ -163,7 +166,7 @@ class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True):
     job: str
 
 
-class DerivationKey(msgspec.Struct, array_like=True, frozen=True, order=True):
+class DerivationKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
     """On the map: `output` is known to come from `input` when `job` makes it."""
 
     output: Name
@@ -186,14 +189,18 @@ class GraphDelta(msgspec.Struct):
     heard: dict[str, int] = {}
 
 
-def _merged(a: Mapping[K, V], b: Mapping[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
-    if not b:
-        return dict(a)
+def _merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
+    if not b or a is b:
+        return a
+    if not a:
+        return b
     merged = dict(a)
-    for key, value in b.items():
-        mine = merged.get(key)
-        merged[key] = value if mine is None else join(mine, value)
+    _absorb(merged, b, join)
     return merged
+
+
+def _union(a: set[K], b: set[K]) -> set[K]:
+    return a if b <= a else a | b
 
 
 def join_spans(a: Span | None, b: Span | None) -> Span | None:
@@ -201,20 +208,26 @@ def join_spans(a: Span | None, b: Span | None) -> Span | None:
 
 
 def _wider(a: Span, b: Span) -> Span:
+    if a.first <= b.first and a.last >= b.last:
+        return a
     return Span(min(a.first, b.first), max(a.last, b.last))
 
 
 def join_registers(a: Registers, b: Registers) -> Registers:
-    return _merged(a, b, max)
+    return _merged(a, b, _later)
+
+
+def _later(a: Register, b: Register) -> Register:
+    return a if a >= b else b
 
 
 def _smaller(a: S, b: S) -> S:
     # Two spellings cannot share a urn; should a hash ever collide, the choice must not depend on order.
-    return min(a, b)
+    return a if a <= b else b
 
 
 def _newer(a: Register | None, b: Register | None) -> Register | None:
-    return max(a, b) if a is not None and b is not None else a or b
+    return _later(a, b) if a is not None and b is not None else a or b
 
 
 def join_usages(a: Usage, b: Usage) -> Usage:
@@ -225,19 +238,24 @@ def join_usages(a: Usage, b: Usage) -> Usage:
         schema=_newer(a.schema, b.schema),
         version=_newer(a.version, b.version),
         lifecycle=_newer(a.lifecycle, b.lifecycle),
-        partitions=set(sorted(a.partitions | b.partitions)[:PARTITIONS_MAX]),
+        partitions=_partitions(a.partitions, b.partitions),
         made=a.made or b.made,
         dropped=a.dropped or b.dropped,
-        derived=a.derived | b.derived,
+        derived=_union(a.derived, b.derived),
         explicit=explicit,
     )
+
+
+def _partitions(a: set[str], b: set[str]) -> set[str]:
+    both = _union(a, b)
+    return both if len(both) <= PARTITIONS_MAX else set(sorted(both)[:PARTITIONS_MAX])
 
 
 def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
     return RunFacts(
         run_id=_smaller(a.run_id, b.run_id),
         span=join_spans(a.span, b.span),
-        states=a.states | b.states,
+        states=_union(a.states, b.states),
         jobs=_merged(a.jobs, b.jobs, _smaller),
         parents=_merged(a.parents, b.parents, _smaller),
         roots=_merged(a.roots, b.roots, _smaller),
@@ -281,7 +299,7 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         outputs=_merged(a.outputs, b.outputs, join_claims),
         declared_inputs=_newer(a.declared_inputs, b.declared_inputs),
         declared_outputs=_newer(a.declared_outputs, b.declared_outputs),
-        explicit=a.explicit | b.explicit,
+        explicit=_union(a.explicit, b.explicit),
     )
 
 
@@ -291,21 +309,25 @@ def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
 
 
 def join_flows(a: Flow, b: Flow) -> Flow:
+    if a.covers(b):
+        return a
     return Flow(min(a.first, b.first), a.ways | b.ways)
 
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
     """Both together. The empty GraphDelta changes nothing."""
-    return GraphDelta(
-        runs=_merged(a.runs, b.runs, join_runs),
-        jobs=_merged(a.jobs, b.jobs, join_jobs),
-        datasets=_merged(a.datasets, b.datasets, join_datasets),
-        answers=_merged(a.answers, b.answers, join_answers),
-        columns=_merged(a.columns, b.columns, join_flows),
-        derivations=_merged(a.derivations, b.derivations, join_flows),
-        schemas=_merged(a.schemas, b.schemas, _smaller),
-        heard=_merged(a.heard, b.heard, max),
+    joined = GraphDelta(
+        runs=dict(a.runs),
+        jobs=dict(a.jobs),
+        datasets=dict(a.datasets),
+        answers=dict(a.answers),
+        columns=dict(a.columns),
+        derivations=dict(a.derivations),
+        schemas=dict(a.schemas),
+        heard=dict(a.heard),
     )
+    absorb(joined, b)
+    return joined
 
 
 def absorb(into: GraphDelta, delta: GraphDelta) -> None:
@@ -323,4 +345,7 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
 def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:
     for key, value in values.items():
         mine = into.get(key)
-        into[key] = value if mine is None else join(mine, value)
+        if mine is None:
+            into[key] = value
+        elif mine is not value:
+            into[key] = join(mine, value)
