@@ -31,6 +31,7 @@ from headwater.cli import (
     gate,
     impact,
     keys,
+    pipeline,
     send,
     serve,
     set_up,
@@ -51,7 +52,7 @@ app = typer.Typer(
 for room in (serve, send, ask, failures, estate, impact, gate, evidence, whole, conformance, set_up):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
-for group, group_name in ((symlinks, "symlinks"), (keys, "keys")):
+for group, group_name in ((symlinks, "symlinks"), (keys, "keys"), (pipeline, "pipeline")):
     below = typer.Typer(help=group.HELP, no_args_is_help=True, rich_markup_mode="rich")
     for name, command in group.COMMANDS.items():
         below.command(name)(command)
