@@ -40,7 +40,8 @@ class Server:
 
 
 class Home:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, program: str = "Neo4j") -> None:
+        self.program = program
         self.folder = folder.expanduser().resolve()
         self.gateway_out = self.folder / "gateway.out"
         self.jvm_log = self.folder / "logs" / "jvm.log"
@@ -66,7 +67,7 @@ class Home:
             while not _locked(held.fileno()):
                 if time.monotonic() > deadline:
                     raise HomeInUseError(
-                        f"Another process is starting or stopping the Neo4j in {self.folder}.",
+                        f"Another process is starting or stopping the {self.program} in {self.folder}.",
                         mend="Wait for it to finish, or name another --home.",
                     )
                 time.sleep(lock_poll_seconds)

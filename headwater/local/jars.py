@@ -1,11 +1,11 @@
-"""Neo4j's jars, exactly as `neo4j.lock` names them, in the user's cache.
+"""A server's jars, exactly as its lock file (`neo4j.lock`, `kafka.lock`) names them, in the user's cache.
 
 `ensure_jars` fetches what is missing, once; later calls compare sizes and times with a stamp (a few
 milliseconds) and never touch the network again.
 Promises: a jar is in the folder only when its sha256 is the pinned one; it is moved there whole, by
 rename, so Ctrl-C or kill -9 at any time leaves nothing half-done; two processes at once fetch once.
 Refuses: a jar whose content is not what the lock file says, whether just fetched or already there.
-Layout: `<cache>/neo4j-<version>/*.jar`, its `stamp.json`, and `<cache>/neo4j-<version>.lock`.
+Layout: `<cache>/<server>-<version>/*.jar`, its `stamp.json`, and `<cache>/<server>-<version>.lock`.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ def _silent(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Lock:
+    server: str
     version: str
     jars: tuple[Jar, ...]
     sha256: str
 
 
-def read_lock(text: str | None = None) -> Lock:
-    if text is None:
-        text = (importlib.resources.files("headwater.local") / "neo4j.lock").read_text()
+def read_lock(server: str = "neo4j") -> Lock:
+    text = (importlib.resources.files("headwater.local") / f"{server}.lock").read_text()
     version, jars = "", []
     for line in text.splitlines():
-        if line.startswith("# neo4j "):
+        if line.startswith(f"# {server} "):
             version = line.split()[2]
         elif line and not line.startswith("#"):
             name, sha256, size = line.split()
             group, artifact, jar_version, *classifier = name.split(":")
             jars.append(Jar(group, artifact, jar_version, "".join(classifier), sha256, int(size)))
-    return Lock(version, tuple(jars), hashlib.sha256(text.encode()).hexdigest())
+    return Lock(server, version, tuple(jars), hashlib.sha256(text.encode()).hexdigest())
 
 
 def default_cache(environ: Mapping[str, str] | None = None) -> Path:
@@ -72,7 +72,7 @@ def ensure_jars(
     """The folder of jars below `cache` (default: the user's own), complete and checked."""
     lock = lock or read_lock()
     cache = cache or default_cache()
-    folder = cache / f"neo4j-{lock.version}"
+    folder = cache / f"{lock.server}-{lock.version}"
     if _stamp_holds(folder, lock):
         return folder
     if ivy_settings is None and os.environ.get("HEADWATER_IVY_SETTINGS"):
@@ -168,7 +168,7 @@ def _only_one(file: Path) -> Iterator[None]:
 
 
 def missing_jars(cache: Path | None = None) -> Sequence[str]:
-    """What `headwater doctor` shows: coordinates that are not in the cache (content is not hashed here)."""
+    """What `headwater doctor` shows of Neo4j: coordinates that are not in the cache (content is not hashed here)."""
     lock = read_lock()
-    folder = (cache or default_cache()) / f"neo4j-{lock.version}"
+    folder = (cache or default_cache()) / f"{lock.server}-{lock.version}"
     return [jar.coordinates for jar in lock.jars if not (folder / jar.file_name).is_file()]

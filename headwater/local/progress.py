@@ -15,16 +15,17 @@ plain_every_jars = 50
 
 
 @contextmanager
-def show_jars() -> Iterator[Progress]:
+def show_jars(server: str = "Neo4j") -> Iterator[Progress]:
+    text = f"{server}'s jars"
     if not sys.stderr.isatty():
-        yield _plain
+        yield lambda done, total: _plain(text, done, total)
         return
     # rich belongs to the server's extra; a cluster that installs only the hooks never gets here.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("Neo4j's jars"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True)) as bar:
         tasks: list[int] = []
 
@@ -36,6 +37,6 @@ def show_jars() -> Iterator[Progress]:
         yield landed
 
 
-def _plain(done: int, total: int) -> None:
+def _plain(text: str, done: int, total: int) -> None:
     if done % plain_every_jars == 0 or done == total:
-        print(f"Neo4j's jars: {done} of {total}", file=sys.stderr, flush=True)
+        print(f"{text}: {done} of {total}", file=sys.stderr, flush=True)
