@@ -24,8 +24,8 @@ NODES_PER_PAGE = 2_000
 # Of nodes that are read with their edges: there may be many of those.
 SOURCES_PER_PAGE = 500
 PAGE_SECONDS_MAX = 60.0
-# What the clock said of a run, not its events.
-_OF_THE_CLOCK = ("changedAt", "heardAt", "silent")
+# What no event says: the clock of a run, and when a node's place on the map was last written.
+_NOT_OF_EVENTS = ("changedAt", "heardAt", "silent", "mapRevision")
 
 
 class Counts(NamedTuple):
@@ -99,7 +99,7 @@ def _pages(database: Database, query: str, label: str, limit: int) -> Iterator[R
 
 
 def _of_events(row: Row) -> Row:
-    properties = {key: value for key, value in row["properties"].items() if key not in _OF_THE_CLOCK}
+    properties = {key: value for key, value in row["properties"].items() if key not in _NOT_OF_EVENTS}
     return {**properties, "status": "RUNNING"} if row["silent"] else properties
 
 

@@ -6,9 +6,12 @@ from headwater.cypher.database import Transaction
 from headwater.errors import UnavailableError
 
 
-def lock(transaction: Transaction, holder: str) -> None:
-    """Hold the lock until the transaction ends. Raises UnavailableError while the graph is being erased."""
-    if transaction.run("write/lock_graph", holder=holder)[0]["erasing"]:
+def lock(transaction: Transaction, holder: str) -> int:
+    """Hold the lock until the transaction ends; returns the revision of the graph that this transaction makes, one
+    more than the last. Raises UnavailableError while the graph is being erased."""
+    row = transaction.run("write/lock_graph", holder=holder)[0]
+    if row["erasing"]:
         raise UnavailableError(
             "the graph is being erased; if nobody does so now, `headwater rebuild --erase` finishes it"
         )
+    return int(row["revision"])

@@ -15,7 +15,7 @@ from functools import reduce
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
-from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, time_at
+from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, is_shown, time_at
 from headwater.ingest.rows import run_rows
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.identity import goes_by
@@ -133,7 +133,10 @@ def write_places(transaction: Transaction, places: Places) -> None:
         urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
         for urn, (old, new) in facts.items()
     }
-    nodes = [{"urn": urn, "properties": new.node} for urn, (_, new) in views.items()]
+    nodes = [
+        {"urn": urn, "properties": new.node, "shown": is_shown(old.node if old else None, new.node)}
+        for urn, (old, new) in views.items()
+    ]
     run_rows(transaction, "write/datasets", nodes)
     aliases = [
         {"urn": urn, "canonical": canonical, "properties": _alias(facts)}

@@ -28,7 +28,7 @@ from headwater.ingest.map_edges import (
     write_map,
 )
 from headwater.ingest.places import Places, learn_names, read_places, regroup, write_places
-from headwater.ingest.project import RunView, answer_view, job_properties, run_view, time_at
+from headwater.ingest.project import RunView, answer_view, is_shown, job_properties, run_view, time_at
 from headwater.ingest.rows import run_rows
 from headwater.ingest.schema_versions import judge_drift, write_artifact_schemas, write_schemas
 from headwater.ingest.tally import Tallies
@@ -159,7 +159,7 @@ def write_delta(transaction: Transaction, delta: GraphDelta, known: Known, namin
 
     write_schemas(transaction, known.new_schemas(delta.schemas))
     write_places(transaction, places)
-    run_rows(transaction, "write/jobs", _nodes({urn: job_properties(new) for urn, (_, new) in jobs.items()}))
+    _write_jobs(transaction, jobs)
     views = {urn: _views(old, new, places) for urn, (old, new) in runs.items()}
     _write_runs(transaction, runs, views, delta.heard)
     readers = _run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
@@ -218,6 +218,16 @@ def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | Non
 
 def _views(old: RunFacts | None, new: RunFacts, places: Places) -> tuple[RunView | None, RunView]:
     return (run_view(old, places.names) if old else None, run_view(new, places.names))
+
+
+def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
+    rows = []
+    for urn, (old, new) in changes.items():
+        properties = job_properties(new)
+        rows.append(
+            {"urn": urn, "properties": properties, "shown": is_shown(job_properties(old) if old else None, properties)}
+        )
+    run_rows(transaction, "write/jobs", rows)
 
 
 def _write_runs(

@@ -35,6 +35,10 @@ Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker coun
 | Producer | producer, events, first, last, fromTheFuture, skewMin, skewMedian, skewMax (seconds) |
 | Finding | producer, rule, field, count, first, last, receipt, example, detail |
 
+And one node of its own, the write lock: (WriteLock {name: "graph"}) with holder, revision (one more with every
+transaction that writes), erasing (while the graph is being erased), erasedAt (the revision when it last was). Dataset,
+Symlink and Job have mapRevision: the revision in which their place on the map, or what is shown of them, last changed.
+
 Edges. History, what happened:
 
     (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes, partitions, subset,

@@ -4,9 +4,11 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (a:Column {urn: row.source})
 MATCH (b:Dataset {urn: row.target})
 MERGE (a)-[e:FEEDS {job: row.job, sentAs: row.sentAs}]->(b)
-SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
+SET b.mapRevision = l.revision,
+    e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
     e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }

@@ -5,23 +5,24 @@
 // params: $urns LIST<STRING>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
-WITH j, COLLECT {
+WITH l, j, COLLECT {
   MATCH (r:PipelineRun)
   USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
   WHERE r.writerOf = j.urn AND r.finishedAt IS NOT NULL
   RETURN r.finishedAt ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
 }[0] AS last
-WITH j, last, COLLECT {
+WITH l, j, last, COLLECT {
   MATCH (r:PipelineRun)
   USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
   WHERE r.writerOf = j.urn AND r.finishedAt = last
   RETURN r ORDER BY r.urn DESC LIMIT 1
 }[0] AS newest
-WITH j, newest, COLLECT { MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset } AS used
+WITH l, j, newest, COLLECT { MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset } AS used
 MATCH (j)-[e:PRODUCED]->(d:Dataset)
-WITH e, coalesce(e.declared, false) OR d.urn IN used OR coalesce(e.claimed, false)
+WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used OR coalesce(e.claimed, false)
   OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false) AND e.claimed IS NULL) AS current
 WHERE e.current IS NULL OR e.current <> current
-SET e.current = current
+SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision

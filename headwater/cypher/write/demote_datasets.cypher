@@ -3,7 +3,8 @@
 // params: $urns LIST<STRING>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 REMOVE d:Dataset
-SET d:Symlink, d = {urn: urn, facts: d.facts, namespace: d.namespace, name: d.name}
+SET d:Symlink, d = {urn: urn, facts: d.facts, namespace: d.namespace, name: d.name, mapRevision: l.revision}

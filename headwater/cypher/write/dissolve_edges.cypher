@@ -4,6 +4,11 @@
 // params: $urns LIST<STRING>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
-MATCH (d:Dataset {urn: urn})-[e:!SYMLINK_OF]-()
+MATCH (d:Dataset {urn: urn})
+SET d.mapRevision = l.revision
+WITH l, d
+MATCH (d)-[e:!SYMLINK_OF]-(n)
+FOREACH (end IN CASE WHEN n:Job OR n:Dataset THEN [n] ELSE [] END | SET end.mapRevision = l.revision)
 DELETE e

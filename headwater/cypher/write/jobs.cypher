@@ -3,6 +3,8 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MERGE (n:Job {urn: row.urn})
-SET n += row.properties
+SET n += row.properties,
+    n.mapRevision = CASE WHEN row.shown THEN l.revision ELSE n.mapRevision END

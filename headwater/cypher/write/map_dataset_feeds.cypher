@@ -3,10 +3,13 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (a:Dataset {urn: row.source})
 MATCH (b:Dataset {urn: row.target})
 MERGE (a)-[e:FEEDS {sentAs: row.sentAs}]->(b)
-SET e += row.properties,
+SET a.mapRevision = l.revision,
+    b.mapRevision = l.revision,
+    e += row.properties,
     e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
     e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END

@@ -4,9 +4,14 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (j:Job {urn: row.job})-[p:PRODUCED]->(o:Dataset {urn: row.output})
-SET p.explicit = CASE WHEN row.explicit OR row.declared IS NOT NULL THEN true ELSE null END
-WITH row, o
+WITH l, row, o, p, CASE WHEN row.explicit OR row.declared IS NOT NULL THEN true ELSE null END AS explicit
+SET o.mapRevision = CASE WHEN coalesce(p.explicit, false) = coalesce(explicit, false) THEN o.mapRevision ELSE l.revision END,
+    p.explicit = explicit
+WITH l, row, o
 MATCH (o)-[e:DERIVED_FROM {job: row.job}]->(i:Dataset)
-SET e.declared = CASE WHEN i.urn IN row.declared THEN true ELSE null END
+WITH l, o, e, CASE WHEN i.urn IN row.declared THEN true ELSE null END AS declared
+SET o.mapRevision = CASE WHEN coalesce(e.declared, false) = coalesce(declared, false) THEN o.mapRevision ELSE l.revision END,
+    e.declared = declared

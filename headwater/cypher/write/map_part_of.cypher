@@ -4,6 +4,7 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (j:Job {urn: row.job})
 CALL (j, row) {
@@ -11,6 +12,7 @@ CALL (j, row) {
   WHERE NOT above.urn IN row.parents
   DELETE old
 }
+SET j.mapRevision = l.revision
 WITH j, row
 UNWIND row.parents AS parent
 MATCH (above:Job {urn: parent})

@@ -3,8 +3,10 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (d:Dataset {urn: row.dataset})
 MERGE (c:Column {urn: row.urn})
 ON CREATE SET c += row.properties, c.current = false
 MERGE (d)-[:HAS_COLUMN]->(c)
+SET d.mapRevision = l.revision

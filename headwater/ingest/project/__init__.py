@@ -17,7 +17,7 @@ from headwater.ingest.project.datasets import (
 )
 from headwater.ingest.project.jobs import job_properties
 from headwater.ingest.project.runs import RunView, Use, run_view
-from headwater.ingest.project.values import Names, Properties, named, time_at
+from headwater.ingest.project.values import Names, Properties, is_shown, named, time_at
 
 __all__ = [
     "NO_SOURCE",
@@ -32,6 +32,7 @@ __all__ = [
     "cited_names",
     "column_properties",
     "dataset_view",
+    "is_shown",
     "job_properties",
     "named",
     "run_view",

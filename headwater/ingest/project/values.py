@@ -20,6 +20,8 @@ Properties = dict[str, Any]
 Names = Mapping[str, Name]
 # What Neo4j can hold; a count beyond it is no count.
 _COUNT_MAX = 2**63 - 1
+# Of a dataset or a job, what changes with every event.
+_BESIDE = frozenset({"firstSeen", "lastSeen", "facts"})
 
 
 def named(name: Name, names: Names) -> Name:
@@ -60,6 +62,11 @@ def text_of(facts: msgspec.Struct) -> str:
 
 def seen(span: Span | None) -> Properties:
     return {"firstSeen": time_at(span.first) if span else None, "lastSeen": time_at(span.last) if span else None}
+
+
+def is_shown(old: Properties | None, new: Properties) -> bool:
+    """Whether what is shown of a node beside when it was seen is not what it was."""
+    return old is None or any(old[key] != value for key, value in new.items() if key not in _BESIDE)
 
 
 def tag_words(tags: list[Tag]) -> list[str] | None:
