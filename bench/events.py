@@ -33,15 +33,25 @@ def run_id(number: int) -> str:
 def pair(number: int, jobs: int) -> tuple[bytes, bytes]:
     """What run `number` sends, of the job `number % jobs`: START and COMPLETE, as JSON."""
     began = _FIRST + timedelta(seconds=number * _STEP_SECONDS)
-    ended = began + timedelta(seconds=_STEP_SECONDS / 2)
-    parts = _template(number % jobs)
-    said = {
-        b"@run@": run_id(number).encode(),
-        b"@rows@": str(1_000 + number % 1_000).encode(),
-    }
+    job = number % jobs
+    return run_of(job, (job + 1, job, job + 2), number, began, seconds=_STEP_SECONDS / 2)
+
+
+def table_name(number: int) -> str:
+    """The name of a table of the lake."""
+    return f"sales/t{number:06}"
+
+
+def run_of(
+    job: int, tables: tuple[int, int, int], number: int, began: datetime, *, seconds: float, state: str = "COMPLETE"
+) -> tuple[bytes, bytes]:
+    """The START and the end of run `number` of a job that reads the first two tables and writes the third."""
+    parts = _template(job, tables)
+    said = {b"@run@": run_id(number).encode(), b"@rows@": str(1_000 + number % 1_000).encode()}
+    ended = began + timedelta(seconds=seconds)
     return (
         _filled(parts, {**said, b"@state@": b"START", b"@time@": _text(began)}),
-        _filled(parts, {**said, b"@state@": b"COMPLETE", b"@time@": _text(ended)}),
+        _filled(parts, {**said, b"@state@": state.encode(), b"@time@": _text(ended)}),
     )
 
 
@@ -60,9 +70,9 @@ def _filled(parts: tuple[bytes, ...], values: dict[bytes, bytes]) -> bytes:
 
 
 @lru_cache(maxsize=100_000)
-def _template(job: int) -> tuple[bytes, ...]:
+def _template(job: int, tables: tuple[int, int, int]) -> tuple[bytes, ...]:
     """The text of a job's events, cut where something is to be filled in."""
-    text = json.dumps(_event(job), separators=(",", ":")).replace('"@rows@"', "@rows@").encode()
+    text = json.dumps(_event(job, tables), separators=(",", ":")).replace('"@rows@"', "@rows@").encode()
     parts = [text]
     for mark in (b"@time@", b"@state@", b"@run@", b"@rows@"):
         parts = [piece for part in parts for piece in _cut(part, mark)]
@@ -88,7 +98,7 @@ def _table(number: int) -> dict[str, Any]:
     fields = [{"name": name, "type": "string"} for name in COLUMNS]
     return {
         "namespace": LAKE,
-        "name": f"sales/t{number:06}",
+        "name": table_name(number),
         "facets": {
             "dataSource": _facet("DatasourceDatasetFacet", name=LAKE, uri=LAKE),
             "schema": _facet("SchemaDatasetFacet", fields=fields),
@@ -96,9 +106,8 @@ def _table(number: int) -> dict[str, Any]:
     }
 
 
-def _event(job: int) -> dict[str, Any]:
-    sources = [_table(job + 1), _table(job)]
-    target = _table(job + 2)
+def _event(job: int, tables: tuple[int, int, int]) -> dict[str, Any]:
+    *sources, target = (_table(number) for number in tables)
     identity = {"type": "DIRECT", "subtype": "IDENTITY"}
     target["facets"]["columnLineage"] = _facet(
         "ColumnLineageDatasetFacet",

@@ -1,0 +1,250 @@
+"""`python -m bench.graph --home DIR --runs 1000000`: a lawful graph of the size that questions are measured on.
+
+20,000 datasets, 20,000 jobs, 60,000 edges of the map (`bench.wiring`), all folded and written as the worker does it,
+and as many runs as are wanted, made from patterns (`bench.replicas`). The newest runs are the same whatever the size:
+more runs are older runs, back and back, one every half a minute. So a question about the last day has the same
+answer in a graph of ten thousand runs and in one of a million, and only what lies beside its answer differs.
+
+Of the runs nine in ten are of one job, the others of some 980; all read one table, the hub. One in 500 of them failed.
+The home is kept: the next measurement starts with it in seconds, and grows it when it wants more runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import neo4j
+
+from bench.events import LAKE, run_of, table_name
+from bench.replicas import read_pattern, write_replicas
+from bench.report import Report, say
+from bench.wiring import Wiring
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.ingest.fold import fold
+from headwater.ingest.writer import Known, read_checkpoint, write
+from headwater.local.neo4j import LocalNeo4j, Running
+from headwater.local.neo4j_settings import Sizes
+from headwater.schema.events import Event, parse
+from headwater.schema.native import answer_event
+
+P = TypeVar("P")
+# What the graph of a million runs is measured with, beside an API and a worker.
+SIZES = Sizes(heap_mb=1_536, page_cache_mb=4_096, transaction_mb=768, transaction_seconds=600)
+SPOOL = "bench"
+# It cites the table at the end of the diamonds.
+ANSWER = "bench"
+STEP = timedelta(seconds=30)
+RUN_SECONDS = 12.5
+# The map is older than any replica.
+_MAP_DAYS = 400
+_RUNS_AT_ONCE = 250
+# So many replicas are made in turn; of these so many are of the hot job, and so many of those failed.
+CHUNK, HOT, FAILED = 5_000, 4_500, 9
+_FANS_A_CHUNK = 5
+# Every so manieth job of the levels has failed within the last hour.
+_FAILED_EVERY = 1_000
+_STATE = "bench.json"
+
+
+class Filled(msgspec.Struct):
+    """What is in a home: how the jobs hang together, when the newest run began, how many replicas were made."""
+
+    levels: tuple[int, ...]
+    diamonds: int
+    fans: int
+    until: datetime
+    replicas: int = 0
+
+    @property
+    def wiring(self) -> Wiring:
+        return Wiring(self.levels, self.diamonds, self.fans)
+
+    @property
+    def patterns(self) -> list[int]:
+        """The numbers of the runs that replicas are made from: of each job that reads the hub its last run, that of the
+        hot job at the end, and after it one of the hot job that failed."""
+        wiring = self.wiring
+        first = wiring.jobs
+        return [first + k for k in range(len(wiring.readers) + 1)]
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are in all."""
+        return self.wiring.jobs + len(self.patterns) + len(_failing(self.wiring)) + self.replicas
+
+
+def new(wiring: Wiring, until: datetime | None = None) -> Filled:
+    at = until or datetime.now(UTC)
+    return Filled(wiring.levels, wiring.diamonds, wiring.fans, at.replace(microsecond=0))
+
+
+def fill_map(database: Database, filled: Filled) -> None:
+    """Fold and write a run of each job, a newer one of each that reads the hub, and some that failed."""
+    migrate(database)
+    wiring, known = filled.wiring, Known()
+    runs = list(_real_runs(filled))
+    for first in range(0, len(runs), _RUNS_AT_ONCE):
+        piece = runs[first : first + _RUNS_AT_ONCE]
+        write_events(
+            database,
+            [
+                parse(body, received=micros(began))
+                for number, job, began, state in piece
+                for body in run_of(job, wiring.tables[job], number, began, seconds=RUN_SECONDS, state=state)
+            ],
+            known,
+        )
+        if first % (_RUNS_AT_ONCE * 8) == 0:
+            say(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
+    cites = [{"namespace": LAKE, "name": table_name(wiring.last_diamond())}]
+    answer = answer_event(ANSWER, cites=cites, generated_at=filled.until.isoformat())
+    write_events(database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], known)
+
+
+def write_events(database: Database, events: list[Event], known: Known) -> None:
+    """Fold these and write them, as the worker does it."""
+    before = read_checkpoint(database, SPOOL)
+    count = len(events)
+    after = msgspec.structs.replace(before, position=before.position + count, folded=before.folded + count)
+    write(database, fold(events), spool=SPOOL, before=before, after=after, holder="bench", known=known)
+
+
+def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
+    """Make replicas until there are so many; `filled` knows of them. Returns the seconds."""
+    began = time.monotonic()
+    with driver.session() as session:
+        patterns = [read_pattern(session, number) for number in filled.patterns]
+        while filled.replicas < replicas:
+            count = min(CHUNK, replicas - filled.replicas)
+            for pattern, indexes in shared(patterns, filled.replicas, count):
+                if indexes:
+                    write_replicas(session, pattern, ((index, began_at(filled, index)) for index in indexes))
+            filled.replicas += count
+            if filled.replicas % (CHUNK * 10) == 0:
+                say(f"runs: {filled.replicas} of {replicas}")
+    return time.monotonic() - began
+
+
+def began_at(filled: Filled, index: int) -> datetime:
+    """When a replica began: the first but one step ago, the others before it."""
+    return filled.until - STEP * (index + 1)
+
+
+def shared(patterns: Sequence[P], first: int, count: int) -> Iterator[tuple[P, list[int]]]:
+    """The indexes of a chunk, shared out among the patterns."""
+    *fans, hot, fails = patterns
+    indexes = list(range(first, first + count))
+    failed = indexes[:: CHUNK // FAILED]
+    rest = [index for index in indexes if index not in set(failed)]
+    part = count * HOT // CHUNK
+    yield fails, failed
+    # One in ten is of the fans, spread over the time of the chunk like the others.
+    others = rest[:: max(1, count // max(1, count - part))]
+    yield hot, sorted(set(rest) - set(others))
+    turn = first // CHUNK * _FANS_A_CHUNK
+    for k in range(_FANS_A_CHUNK if fans else 0):
+        yield fans[(turn + k) % len(fans)], others[k::_FANS_A_CHUNK]
+
+
+def _failing(wiring: Wiring) -> list[int]:
+    return list(range(0, sum(wiring.levels), _FAILED_EVERY))
+
+
+def _real_runs(filled: Filled) -> Iterator[tuple[int, int, datetime, str]]:
+    """Number, job, begin and end of the runs that are folded and written."""
+    wiring, until = filled.wiring, filled.until
+    old = until - timedelta(days=_MAP_DAYS)
+    for job in range(wiring.jobs):
+        yield job, job, old + timedelta(seconds=job), "COMPLETE"
+    numbers = iter(range(wiring.jobs, 10**9))
+    for job in wiring.readers:
+        yield next(numbers), job, until, "COMPLETE"
+    yield next(numbers), wiring.hot, until - STEP / 2, "FAIL"
+    for turn, job in enumerate(_failing(wiring)):
+        yield next(numbers), job, until - timedelta(minutes=2 * turn + 1), "FAIL"
+
+
+def micros(at: datetime) -> int:
+    return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+@contextmanager
+def home_at(path: str | None) -> Iterator[Path]:
+    """The home that was named, or one for as long as this takes."""
+    if path:
+        folder = Path(path).expanduser().resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    made = Path(tempfile.mkdtemp(prefix="headwater-bench-"))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def graph_at(
+    home: Path, *, runs: int, wiring: Wiring | None = None, sizes: Sizes = SIZES
+) -> Iterator[tuple[Running, Filled, dict[str, Any]]]:
+    """The Neo4j of a home, with at least so many replicas in its graph, and what making them took."""
+    with LocalNeo4j(home, 0, sizes=sizes) as running:
+        filled, took = prepare(home, running, runs=runs, wiring=wiring)
+        yield running, filled, took
+
+
+def prepare(home: Path, running: Running, *, runs: int, wiring: Wiring | None = None) -> tuple[Filled, dict[str, Any]]:
+    """Fill the graph of a running Neo4j up to so many replicas; what is there already is kept."""
+    state, took = home / _STATE, dict[str, Any]()
+    if state.exists():
+        filled = msgspec.json.decode(state.read_bytes(), type=Filled)
+    else:
+        filled, began = new(wiring or Wiring()), time.monotonic()
+        database = Database(running.uri, running.user, running.password)
+        try:
+            fill_map(database, filled)
+        finally:
+            database.close()
+        took["mapSeconds"] = time.monotonic() - began
+        state.write_bytes(msgspec.json.encode(filled))
+    missing = runs - filled.replicas
+    if missing > 0:
+        with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+            try:
+                seconds = grow(driver, filled, runs)
+            finally:
+                state.write_bytes(msgspec.json.encode(filled))
+        took |= {"replicas": missing, "replicaSeconds": seconds, "replicasPerSecond": missing / seconds}
+    return filled, took
+
+
+def store_bytes(home: Path) -> int:
+    """What the graph takes on disk, without the transaction logs."""
+    folder = home / "data" / "databases" / "neo4j"
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m bench.graph", description=__doc__)
+    options.add_argument("--home", required=True, help="the folder that keeps the graph")
+    options.add_argument("--runs", type=int, default=1_000_000, help="how many runs, beside those of the map")
+    asked = options.parse_args()
+    report = Report("graph")
+    with home_at(asked.home) as home:
+        with graph_at(home, runs=asked.runs) as (_, filled, took):
+            pass
+        report.show(runs=filled.runs, replicas=filled.replicas, storeBytes=store_bytes(home), **took)
+
+
+if __name__ == "__main__":
+    main()

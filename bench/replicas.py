@@ -1,0 +1,121 @@
+"""Very many runs, made from one: what the writer wrote for a run is read once, and created again with other ids and
+times, thousands in a transaction.
+
+A replica differs from its pattern by its number and by when it began, as two runs of one job do that read the same
+versions. The tests hold it to what the real writer makes of the same events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import neo4j
+
+from bench.events import run_id
+
+# Numbers of runs that are replicas: that of the pattern and this, so often; so they have the row count of the pattern.
+NUMBERS = 1_000_000
+_MICROSECONDS = re.compile(r"(?<!\d)(\d{16})(?!\d)")
+_RUN = "\0run\0"
+_READ = """
+MATCH (r:PipelineRun {runId: $run})-[:RUN_OF]->(j:Job)
+MATCH (r)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d:Dataset), (a)-[:HAS_SCHEMA]->(s:SchemaVersion)
+RETURN properties(r) AS run, properties(a) AS artifact, properties(p) AS produced,
+  elementId(j) AS job, elementId(d) AS dataset, elementId(s) AS schema,
+  COLLECT { MATCH (v)-[e:FEEDS]->(r) RETURN elementId(v) } AS inputs,
+  COLLECT { MATCH (a)-[e:DERIVED_FROM]->(v) RETURN elementId(v) } AS derived,
+  COUNT { (r)--() } + COUNT { (a)--() } AS edges, COUNT { (r)-[e:FEEDS]-() WHERE size(keys(e)) > 0 } AS told
+"""
+_WRITE = """
+MATCH (j), (d), (s)
+WHERE elementId(j) = $job AND elementId(d) = $dataset AND elementId(s) = $schema
+WITH j, d, s, COLLECT { MATCH (v) WHERE elementId(v) IN $inputs RETURN v } AS inputs,
+  COLLECT { MATCH (v) WHERE elementId(v) IN $derived RETURN v } AS derived
+UNWIND $rows AS row
+CREATE (j)<-[:RUN_OF]-(r:PipelineRun)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d), (a)-[:HAS_SCHEMA]->(s)
+SET r = row.run, a = row.artifact, p = $produced
+FOREACH (v IN inputs | CREATE (v)-[:FEEDS]->(r))
+FOREACH (v IN derived | CREATE (a)-[:DERIVED_FROM]->(v))
+"""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A property that names the run or tells microseconds since 1970, cut where these stand."""
+
+    parts: tuple[str | int, ...]
+
+    def filled(self, run: str, later: int) -> str:
+        return "".join(
+            run if part is _RUN else part if isinstance(part, str) else str(part + later) for part in self.parts
+        )
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A run that the writer wrote: its properties, and those of the version it made; `ends` are what both hang on."""
+
+    number: int
+    began: datetime
+    run: dict[str, Any]
+    artifact: dict[str, Any]
+    produced: dict[str, Any]
+    ends: dict[str, Any]
+
+    def replica(self, index: int, began: datetime) -> dict[str, Any]:
+        """The properties of the run and the version of one replica."""
+        run = run_id(number_of(self.number, index))
+        later = began - self.began
+        return {"run": _filled(self.run, run, later), "artifact": _filled(self.artifact, run, later)}
+
+
+def number_of(pattern: int, index: int) -> int:
+    """The number of a replica: no two of any patterns share one while indexes differ."""
+    return pattern + NUMBERS * (index + 1)
+
+
+def read_pattern(session: neo4j.Session, number: int) -> Pattern:
+    """The run of a number, as the graph holds it. Raises ValueError when the writer writes what is not known here."""
+    own = run_id(number)
+    row = session.run(_READ, run=own).single(strict=True)
+    known = 3 + len(row["inputs"]) + 2 + len(row["derived"])
+    if row["edges"] != known or row["told"]:
+        raise ValueError(f"the run {own} has {row['edges']} edges, and {known} are known: mend bench/replicas.py")
+    run = {key: _cut(value, own) for key, value in row["run"].items()}
+    ends = {key: row[key] for key in ("job", "dataset", "schema", "inputs", "derived")}
+    artifact = {key: _cut(value, own) for key, value in row["artifact"].items()}
+    return Pattern(number, run["startedAt"], run, artifact, dict(row["produced"]), ends)
+
+
+def write_replicas(session: neo4j.Session, pattern: Pattern, begins: Iterable[tuple[int, datetime]]) -> None:
+    """Create the replicas of these indexes and instants, in one transaction."""
+    rows = [pattern.replica(index, began) for index, began in begins]
+    session.run(_WRITE, rows=rows, produced=pattern.produced, **pattern.ends).consume()
+
+
+def _cut(value: Any, run: str) -> Any:
+    if isinstance(value, neo4j.time.DateTime):
+        return value.to_native()
+    if not isinstance(value, str):
+        return value
+    parts: list[str | int] = []
+    for at, piece in enumerate(value.split(run)):
+        parts += [_RUN] if at else []
+        parts += [int(part) if odd % 2 else part for odd, part in enumerate(_MICROSECONDS.split(piece))]
+    return Text(tuple(parts)) if len(parts) > 1 else value
+
+
+def _filled(properties: dict[str, Any], run: str, later: timedelta) -> dict[str, Any]:
+    micros = later // timedelta(microseconds=1)
+    return {
+        key: value.filled(run, micros)
+        if isinstance(value, Text)
+        else value + later
+        if isinstance(value, datetime)
+        else value
+        for key, value in properties.items()
+    }

@@ -1,0 +1,98 @@
+"""How the jobs of the big graph hang together: which tables each reads, and which it writes.
+
+Every job reads two tables and writes one of its own, so that 20,000 jobs make 60,000 edges on the map. There are four
+groups, numbered in an order in which everything is written before it is read:
+
+- *levels*: jobs of a level read tables of the level before. They grow from one table, `ROOT`, so that what lies
+  downstream of it has about 10,000 edges within 10 hops and 35,000 within 20.
+- *diamonds*: twenty pairs of jobs, each of which reads both tables of the pair before: 2^20 ways from one column.
+- *fans*: jobs that all read one table, `HUB`.
+- *hot*: one more of these, which makes most of the runs.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+
+# Tables that nothing writes.
+HUB, ROOT, OTHER, DIAMOND = 0, 1, 2, 3
+SOURCES = 4
+_SEED = 6
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """`levels`: the jobs of each level. The defaults have 20,000 jobs."""
+
+    levels: tuple[int, ...] = (4, 16, 64, 256, *(499,) * 6, *(833,) * 10, *(813,) * 9)
+    diamonds: int = 20
+    fans: int = 978
+
+    @cached_property
+    def tables(self) -> list[tuple[int, int, int]]:
+        """For each job the two tables that it reads and the one that it writes."""
+        chance = random.Random(_SEED)
+        reads: list[tuple[int, int]] = []
+        before = [ROOT, OTHER]
+        for index, count in enumerate(self.levels):
+            made = [SOURCES + len(reads) + k for k in range(count)]
+            # Of the first level all read the root.
+            reads += [(ROOT, OTHER) if index == 0 else _two(chance, before) for _ in made]
+            before = made
+        last = before
+        pair = [DIAMOND, OTHER]
+        for _ in range(self.diamonds):
+            made = [SOURCES + len(reads), SOURCES + len(reads) + 1]
+            reads += [(pair[0], pair[1])] * 2
+            pair = made
+        reads += [(HUB, chance.choice(last)) for _ in range(self.fans + 1)]
+        return [(first, second, SOURCES + job) for job, (first, second) in enumerate(reads)]
+
+    @property
+    def jobs(self) -> int:
+        return len(self.tables)
+
+    @property
+    def hot(self) -> int:
+        """The job that makes most of the runs."""
+        return self.jobs - 1
+
+    @property
+    def readers(self) -> range:
+        """The jobs that read the hub, the hot one last."""
+        return range(self.hot - self.fans, self.jobs)
+
+    def deepest(self) -> int:
+        """A table of the last level: what it was made from goes all the way back."""
+        return SOURCES + sum(self.levels) - 1
+
+    def last_diamond(self) -> int:
+        return SOURCES + sum(self.levels) + 2 * self.diamonds - 1
+
+
+def _two(chance: random.Random, tables: list[int]) -> tuple[int, int]:
+    first, second = chance.sample(tables, 2)
+    return first, second
+
+
+def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int) -> int:
+    """How many edges of the map a walk downstream meets within so many hops; a hop is one job crossed."""
+    readers: dict[int, list[int]] = {}
+    for job, (first, second, _) in enumerate(tables):
+        readers.setdefault(first, []).append(job)
+        readers.setdefault(second, []).append(job)
+    seen_tables, seen_jobs, edges, here = {start}, set[int](), 0, [start]
+    for _ in range(depth):
+        found: list[int] = []
+        for table in here:
+            for job in readers.get(table, ()):
+                edges += 1
+                if job not in seen_jobs:
+                    seen_jobs.add(job)
+                    edges += 1
+                    found.append(tables[job][2])
+        here = [table for table in dict.fromkeys(found) if table not in seen_tables]
+        seen_tables.update(here)
+    return edges
