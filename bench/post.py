@@ -1,0 +1,291 @@
+"""Events over HTTP: how many a second, how long each answer takes, and what an event costs the API in CPU time.
+
+    python -m bench.post                     all modes, three times each
+    python -m bench.post --modes single --seconds 30
+
+| mode | what is posted |
+|---|---|
+| single | one event a request, over 32 keep-alive connections; every 201 comes after the event is synced |
+| batch | 500 events a request, about 3 MB, over 4 connections |
+| gzip | the same, packed |
+| mixed | single, while another client posts batches as fast as it can |
+
+The API is `headwater serve`, a process of its own over a spool of its own; Neo4j is not there, as accepting does not
+need it. Every repeat begins with an empty spool and ends with a look whether it holds what was acknowledged, whole.
+
+Floors, in the same run and on the same disk: the same events appended by bare SQLite, with one sync for as many events
+as one request of the mode has (for `single`: as there are connections); and the same requests sent to an application
+that reads the body and says 201.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from bench.events import events
+from bench.poster import BATCH, GZIP, SINGLE
+from bench.report import Report, percentile, say, spread
+from headwater.ingest.spool import Spool
+
+MIXED = "mixed"
+MODES = (SINGLE, BATCH, GZIP, MIXED)
+_START_SECONDS_MAX = 30.0
+_END_SECONDS_MAX = 30.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is measured: `size` events in a batch; `jobs` jobs take turns."""
+
+    seconds: float
+    connections: int
+    batches: int
+    size: int
+    jobs: int
+
+    def shape(self, mode: str) -> tuple[int, int]:
+        """How many connections, and how many events a request."""
+        return (self.connections, 1) if mode == SINGLE else (self.batches, self.size)
+
+
+class Client:
+    """One `bench.poster`, ready to begin."""
+
+    def __init__(self, port: int, mode: str, wanted: Wanted, first: int = 0) -> None:
+        connections, size = wanted.shape(mode)
+        said = {"mode": mode, "seconds": wanted.seconds, "connections": connections, "size": size}
+        options = [f"--{name}={value}" for name, value in (said | {"jobs": wanted.jobs, "first": first}).items()]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.poster", str(port), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        if self._process.stdout.readline().strip() != "ready":
+            raise RuntimeError("the client of the measurement did not start")
+
+    def begin(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def ended(self) -> dict[str, Any]:
+        """What came of it. Raises RuntimeError when an answer was no success."""
+        said, _ = self._process.communicate()
+        if self._process.returncode != 0:
+            raise RuntimeError("the client of the measurement failed")
+        found: dict[str, Any] = json.loads(said)
+        return found
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def serving(command: Sequence[str], port: int, environment: dict[str, str]) -> Iterator[int]:
+    """A server as a process of its own, from when it listens; its process id."""
+    process = subprocess.Popen([sys.executable, "-m", *command], env=environment, stdout=sys.stderr)
+    try:
+        deadline = time.monotonic() + _START_SECONDS_MAX
+        while not _listens(port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{' '.join(command)} does not listen")
+            time.sleep(0.05)
+        yield process.pid
+    finally:
+        process.terminate()
+        try:
+            process.wait(_END_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _listens(port: int) -> bool:
+    try:
+        with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status in (200, 404)
+    except OSError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time that a process has taken, its threads included."""
+    # The name may hold anything, even a bracket; what follows the last one are numbers.
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def memory_megabytes(pid: int) -> float:
+    """The most memory that a process has held."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
+    """What clients make of a server within the time."""
+    with ExitStack() as clients:
+        main, *others = _clients(port, mode, wanted)
+        for client in (main, *others):
+            clients.callback(client.close)
+        before = cpu_seconds(pid)
+        for client in (main, *others):
+            client.begin()
+        found = main.ended()
+        beside = sum(client.ended()["events"] for client in others)
+        cpu = cpu_seconds(pid) - before
+    count, taken = found["events"], found["seconds"]
+    return {
+        "events": count + beside,
+        "eventsPerSecond": round(count / found["took"]),
+        **({"batchEventsPerSecond": round(beside / found["took"])} if others else {}),
+        "milliseconds": {
+            name: round(percentile(taken, at) * 1_000, 2)
+            for name, at in {"p50": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}.items()
+        },
+        "requests": len(taken),
+        "cpuMicrosecondsPerEvent": round(cpu / (count + beside) * 1e6, 1),
+        "cpuShareOfACore": round(cpu / found["took"], 2),
+    }
+
+
+def _clients(port: int, mode: str, wanted: Wanted) -> list[Client]:
+    if mode != MIXED:
+        return [Client(port, mode, wanted)]
+    return [Client(port, SINGLE, wanted), Client(port, GZIP, wanted, first=10_000_000)]
+
+
+def headwater(mode: str, wanted: Wanted) -> dict[str, Any]:
+    """The real API, once. Raises RuntimeError when the spool does not hold what was acknowledged."""
+    port = _free_port()
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+        environment |= {
+            "HEADWATER_HOME": home,
+            "HEADWATER_PORT": str(port),
+            "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1",
+            "HEADWATER_LOG_LEVEL": "warning",
+        }
+        with serving(["headwater", "serve"], port, environment) as pid:
+            found = measured(pid, port, mode, wanted)
+            found["memoryMegabytes"] = round(memory_megabytes(pid))
+        found["spool"] = _looked_at(Path(home, "spool.db"), found.pop("events"))
+    return found
+
+
+def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
+    """Whether the spool holds what was acknowledged, no more and no less, every event whole."""
+    with closing(Spool(path)) as spool:
+        held, after = 0, 0
+        while records := spool.read(after, events_max=5_000, bytes_max=2**26):
+            held += sum(record.intact for record in records)
+            after = records[-1].seq
+    if held != acknowledged or after != acknowledged:
+        raise RuntimeError(f"{acknowledged} events were acknowledged, and the spool holds {held}")
+    return {"acknowledged": acknowledged, "held": held, "bytesPerEvent": round(path.stat().st_size / max(held, 1))}
+
+
+def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
+    """The same requests to an application that does nothing with them."""
+    port = _free_port()
+    with serving(["bench.bare", str(port)], port, dict(os.environ)) as pid:
+        found = measured(pid, port, mode, wanted)
+    del found["events"]
+    return found
+
+
+def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
+    """The same events, appended with nothing around it; one sync for each group."""
+    connections, size = wanted.shape(mode)
+    group = max(size, connections)
+    bodies = list(islice(events(10**9, wanted.jobs), max(4_000 // group, 4) * group))
+    groups = [bodies[at : at + group] for at in range(0, len(bodies), group)]
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
+        with closing(apsw.Connection(str(Path(home, "bare.db")))) as connection:
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("synchronous", "full")
+            connection.execute("CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)")
+            began, cpu, count = time.perf_counter(), time.process_time(), 0
+            while (took := time.perf_counter() - began) < wanted.seconds:
+                for one in groups:
+                    with connection:
+                        connection.executemany("INSERT INTO event(body) VALUES(?)", ((body,) for body in one))
+                    count += len(one)
+            cpu = time.process_time() - cpu
+    return {
+        "eventsPerSync": group,
+        "eventsPerSecond": round(count / took),
+        "cpuMicrosecondsPerEvent": round(cpu / count * 1e6, 1),
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--modes", default=",".join(MODES), help="Which, with commas between. [%(default)s]")
+    options.add_argument("--seconds", type=float, default=8.0, help="How long each repeat posts. [%(default)s]")
+    options.add_argument("--repeats", type=int, default=3, help="[%(default)s]")
+    options.add_argument("--connections", type=int, default=32, help="For single events. [%(default)s]")
+    options.add_argument("--batches", type=int, default=4, help="Connections for batches. [%(default)s]")
+    options.add_argument("--size", type=int, default=500, help="Events in a batch. [%(default)s]")
+    options.add_argument("--jobs", type=int, default=1_000, help="Jobs that take turns. [%(default)s]")
+    options.add_argument("--no-floors", action="store_true", help="Leave the floors out.")
+    asked = options.parse_args()
+    modes = asked.modes.split(",")
+    if unknown := set(modes).difference(MODES):
+        options.error(f"there is no mode {', '.join(sorted(unknown))}")
+    wanted = Wanted(asked.seconds, asked.connections, asked.batches, asked.size, asked.jobs)
+    report = Report("post")
+    report.show(
+        asked=vars(asked), modes={mode: _told(mode, wanted, asked.repeats, not asked.no_floors) for mode in modes}
+    )
+
+
+def _told(mode: str, wanted: Wanted, repeats: int, floors: bool) -> dict[str, Any]:
+    runs: list[dict[str, Any]] = []
+    for number in range(repeats):
+        runs.append(headwater(mode, wanted))
+        say(f"{mode} {number + 1}: {runs[-1]}")
+    told: dict[str, Any] = {
+        "eventsPerSecond": spread([run["eventsPerSecond"] for run in runs]),
+        "p99Milliseconds": spread([run["milliseconds"]["p99"] for run in runs]),
+        "cpuMicrosecondsPerEvent": spread([run["cpuMicrosecondsPerEvent"] for run in runs]),
+        "runs": runs,
+    }
+    if floors:
+        told["floor"] = {"http": bare_http(mode, wanted)}
+        if mode != MIXED:
+            told["floor"]["sqlite"] = bare_sqlite(mode, wanted)
+        say(f"{mode} floor: {told['floor']}")
+    return told
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Posts events as fast as the answers come, and says how long each took: a process of its own that costs as little as
+can be, since it shares the machine with what it measures. `bench.post` runs it.
+
+One thread, raw sockets, requests that are put together before they are needed. Says "ready" and begins when a line
+comes in; says what came of it as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import selectors
+import socket
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count, islice
+
+from bench.events import events
+
+# More than this machine takes in a second, so that what is packed beforehand lasts.
+_PACKED_EVENTS_PER_SECOND = 12_000
+_READ_BYTES = 65_536
+_GOOD = (b"HTTP/1.1 200", b"HTTP/1.1 201")
+SINGLE, BATCH, GZIP = "single", "batch", "gzip"
+
+
+@dataclass
+class _Connection:
+    """One keep-alive connection: what is still to be sent of its request, and how much of the answer came."""
+
+    socket: socket.socket
+    began: float = 0.0
+    rest: memoryview = field(default_factory=lambda: memoryview(b""))
+    answer: bytes = b""
+    events: int = 0
+
+
+def requests(mode: str, size: int, jobs: int, first: int) -> Iterator[bytes]:
+    """Requests without end, of `size` events each; no event comes twice. `first` is the number of the first run."""
+    runs = max(size // 2, 1)
+    for number in count(first, runs):
+        bodies = list(events(runs, jobs, first=number))
+        if mode == SINGLE:
+            yield from (_request("", body) for body in bodies)
+        elif mode == BATCH:
+            yield _request("/batch", b"[" + b",".join(bodies) + b"]")
+        else:
+            yield _request("/batch", _packed(b"[" + b",".join(bodies) + b"]"), "Content-Encoding: gzip\r\n")
+
+
+def _request(path: str, body: bytes, header: str = "") -> bytes:
+    head = (
+        f"POST /api/v1/lineage{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"{header}Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _packed(body: bytes) -> bytes:
+    packing = zlib.compressobj(1, wbits=31)
+    return packing.compress(body) + packing.flush()
+
+
+class Poster:
+    """So many connections, each with one request under way. Every answer but 2xx is an error, and ends it."""
+
+    def __init__(self, port: int, connections: int, size: int, prepared: Iterator[bytes]) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._prepared = prepared
+        self._size = size
+        self._ended = 0.0
+        self.seconds: list[float] = []
+        for _ in range(connections):
+            opened = socket.create_connection(("127.0.0.1", port))
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            opened.setblocking(False)
+            self._selector.register(opened, selectors.EVENT_READ, _Connection(opened))
+
+    def run(self, seconds: float) -> dict[str, object]:
+        """Post for so long, or until there are no more requests; what was under way then is still waited for."""
+        began = time.perf_counter()
+        self._ended = began + seconds
+        busy = 0
+        for key in list(self._selector.get_map().values()):
+            busy += self._next(key.data)
+        while busy:
+            for key, ready in self._selector.select(30):
+                connection = key.data
+                if ready & selectors.EVENT_WRITE:
+                    self._send(connection)
+                if ready & selectors.EVENT_READ and self._answered(connection) and not self._next(connection):
+                    busy -= 1
+        taken = time.perf_counter() - began
+        return {"events": len(self.seconds) * self._size, "took": taken, "seconds": self.seconds}
+
+    def _next(self, connection: _Connection) -> bool:
+        """Begin the next request; False when the time is over."""
+        if time.perf_counter() >= self._ended or (request := next(self._prepared, None)) is None:
+            return False
+        connection.began = time.perf_counter()
+        connection.answer = b""
+        connection.rest = memoryview(request)
+        self._send(connection)
+        return True
+
+    def _send(self, connection: _Connection) -> None:
+        with suppress(BlockingIOError):
+            connection.rest = connection.rest[connection.socket.send(connection.rest) :]
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if connection.rest else 0)
+        if self._selector.get_key(connection.socket).events != wanted:
+            self._selector.modify(connection.socket, wanted, connection)
+
+    def _answered(self, connection: _Connection) -> bool:
+        came = connection.socket.recv(_READ_BYTES)
+        connection.answer += came
+        head, _, body = connection.answer.partition(b"\r\n\r\n")
+        if came and len(body) < _length(head):
+            return False
+        taken = connection.answer.startswith(_GOOD) and b"partial_success" not in body
+        if not taken:
+            raise RuntimeError(f"answered {connection.answer[:500]!r}")
+        self.seconds.append(time.perf_counter() - connection.began)
+        return True
+
+
+def _length(head: bytes) -> int:
+    _, found, rest = head.lower().partition(b"\r\ncontent-length:")
+    return int(rest.partition(b"\r\n")[0]) if found else sys.maxsize
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("port", type=int)
+    options.add_argument("--mode", choices=(SINGLE, BATCH, GZIP), required=True)
+    options.add_argument("--seconds", type=float, required=True)
+    options.add_argument("--connections", type=int, required=True)
+    options.add_argument("--size", type=int, required=True, help="Events in a request.")
+    options.add_argument("--jobs", type=int, required=True)
+    options.add_argument("--first", type=int, required=True, help="The number of the first run.")
+    wanted = options.parse_args()
+    prepared = requests(wanted.mode, wanted.size, wanted.jobs, wanted.first)
+    if wanted.mode == GZIP:  # to pack costs more than to post
+        enough = int(wanted.seconds * _PACKED_EVENTS_PER_SECOND / wanted.size) + wanted.connections
+        prepared = iter(list(islice(prepared, enough)))
+    poster = Poster(wanted.port, wanted.connections, wanted.size, prepared)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(json.dumps(poster.run(wanted.seconds)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""`headwater pipeline backfill`: an archive of events into the graph, the same graph as the worker would have made.
+
+    files -> judge, redact, fold -> rows -> joined by key -> sorted -> pieces -> one transaction each
+             (Spark's workers)              (Spark's workers)                    (here: there is one write lock)
+
+How many facts are written is kept in the graph with each of them, under a name made from what is read. Whatever dies
+in between, the same command again folds the same events to the same rows in the same order, and goes on behind the
+last one written; if the files are others meanwhile, it begins anew, and what is known already changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from headwater import __version__
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.pipelines import run_as_submitted
+from headwater.pipelines.rows import Counts, Kind, Met, Row, join_counts, join_met, unpacked
+from headwater.pipelines.writing import PieceWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from headwater.pipelines.folding import Refused, Rules
+    from headwater.pipelines.archives import File
+
+# One transaction: so many facts, unless they are large.
+PIECE_ROWS = 2_000
+PIECE_BYTES = 8 * 2**20
+# What Spark must be told besides; events are large.
+SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
+_REFUSED_AT_ONCE = 1_000
+
+Heard = Callable[[str, int, int], object]
+
+
+class Done(msgspec.Struct):
+    """What a backfill did. Events are counted as they were read; `folded` counts each that is no event's copy."""
+
+    files: int
+    bytes: int
+    events: int = 0
+    folded: int = 0
+    duplicates: int = 0
+    refused: int = 0
+    # Facts there are, those that an earlier try had written already, and those that Neo4j would not take.
+    facts: int = 0
+    resumed: int = 0
+    unwritable: int = 0
+    transactions: int = 0
+    seconds: float = 0.0
+    # Where the events that were refused are, when there are any.
+    dead: str | None = None
+
+
+def backfill(
+    spark: SparkSession,
+    database: Database,
+    paths: Sequence[str],
+    rules: Rules,
+    *,
+    dead: str,
+    heard: Heard = lambda *_: None,
+) -> Done:
+    """Fold every event below these paths into the graph. Those that are none go below `dead`, with their reasons.
+
+    `heard(what, done, total)` hears how far it is. Raises NotFoundError where there is nothing to read, QueryError when
+    it holds no events or another backfill of the same is at work, UnavailableError when Neo4j stays away.
+    """
+    from headwater.pipelines.archives import files_in
+
+    began = time.monotonic()
+    heard("listing", 0, 0)
+    files = files_in(spark, paths)
+    done = Done(len(files), sum(file.size for file in files))
+    if not files:
+        return done
+    migrate(database)
+    name = name_of(files, rules)
+    letters = _DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}")
+    writer = PieceWriter(database, name, rules.naming)
+    counts, met = Counts(), Met()
+    heard("folding", 0, 0)
+    for piece in pieces(spark, files, rules):
+        for row in piece:
+            if row.kind == Kind.COUNTS:
+                counts = join_counts(counts, msgspec.msgpack.decode(row.fact, type=Counts))
+            elif row.kind == Kind.MET:
+                met = join_met(met, msgspec.msgpack.decode(row.fact, type=Met))
+            elif row.kind == Kind.REFUSED:
+                letters.add(row.fact)
+        if piece[0].kind > Kind.REFUSED:
+            writer.write(piece)
+            heard("writing", writer.position, met.facts)
+    letters.close()
+    folded = met.events + counts.undated
+    return msgspec.structs.replace(
+        done,
+        events=counts.events,
+        folded=folded,
+        duplicates=counts.events - counts.refused - folded,
+        refused=counts.refused,
+        facts=met.facts,
+        resumed=writer.resumed,
+        unwritable=writer.refused,
+        transactions=writer.transactions,
+        seconds=round(time.monotonic() - began, 3),
+        dead=letters.folder if counts.refused else None,
+    )
+
+
+def name_of(files: Sequence[File], rules: Rules) -> str:
+    """Under which a backfill keeps how far it is: another one when anything that it reads, or how, is another."""
+    key = hashlib.sha256(rules.redaction_key).hexdigest()
+    naming = rules.naming.__reduce__()[1]
+    said = msgspec.json.encode((__version__, list(files), naming, key, rules.event_bytes_max), order="sorted")
+    return f"backfill:{hashlib.sha256(said).hexdigest()[:16]}"
+
+
+def facts(spark: SparkSession, files: Sequence[File], rules: Rules) -> DataFrame:
+    """What these files say, one row a fact, in the order in which it is to be written."""
+    from headwater.pipelines import folding
+    from headwater.pipelines.archives import read
+
+    rows = read(spark, files).mapInArrow(partial(folding.facts_of_batches, rules=rules), folding.ROWS)
+    met = rows.repartition("key").sortWithinPartitions("kind", "key")
+    return met.mapInArrow(folding.join_batches, folding.ROWS).sort("kind", "at", "key")
+
+
+def pieces(spark: SparkSession, files: Sequence[File], rules: Rules) -> Iterator[list[Row]]:
+    """The same in pieces of one transaction each, while Spark goes on with the next."""
+    from headwater.pipelines import folding
+
+    cut = partial(folding.cut_batches, rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES)
+    frame = facts(spark, files, rules).mapInArrow(cut, folding.PIECES)
+    for row in frame.toLocalIterator(prefetchPartitions=True):
+        yield unpacked(bytes(row.piece))
+
+
+class _DeadLetters:
+    """The events that were refused, as lines of JSON, some hundreds a folder: so a second try writes the same again."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        self._spark = spark
+        self.folder = folder
+        self._parts = 0
+        self._waiting: list[bytes] = []
+
+    def add(self, letter: bytes) -> None:
+        self._waiting.append(letter)
+        if len(self._waiting) == _REFUSED_AT_ONCE:
+            self.close()
+
+    def close(self) -> None:
+        """Write what waits."""
+        from headwater.pipelines.folding import Refused
+
+        if not self._waiting:
+            return
+        letters = [_fields(msgspec.msgpack.decode(letter, type=Refused)) for letter in self._waiting]
+        frame = self._spark.createDataFrame(letters, "reason string, field string, file string, start long, "
+            "number long, body string")
+        frame.coalesce(1).write.mode("overwrite").json(f"{self.folder}/part-{self._parts:05}")
+        self._parts += 1
+        self._waiting = []
+
+
+def _fields(letter: Refused) -> tuple[Any, ...]:
+    return msgspec.structs.astuple(letter)
+
+
+if __name__ == "__main__":
+    run_as_submitted("backfill")

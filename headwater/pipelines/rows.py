@@ -1,0 +1,269 @@
+"""A GraphDelta as rows that Spark can carry: one for every fact, by kind and key, so that equal keys meet and are joined.
+
+| column | what it is |
+|---|---|
+| kind | what the fact is of (`Kind`); the order of kinds is the order in which they are written |
+| at | for a run, when it began (microseconds since 1970), so that versions come in the order in which they were made |
+| key | the urn, or the key of a column edge or derivation |
+| fact | the fact, in MessagePack |
+
+A delta of many events is cut into pieces to be written, and what one fact refers to may lie in another piece. So the
+kinds are in such an order that whatever is referred to was written before: first the mentions, which say of a thing
+that it is there (and of a dataset which other names it has), then what they carry. A mention is a part of its fact:
+joining the two gives the fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from functools import reduce
+from itertools import chain, groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from headwater.schema.facts import (
+    AnswerFacts,
+    ColumnKey,
+    DatasetFacts,
+    DerivationKey,
+    Flow,
+    GraphDelta,
+    JobFacts,
+    RunFacts,
+    join_answers,
+    join_datasets,
+    join_flows,
+    join_jobs,
+    join_runs,
+)
+
+
+class Kind(IntEnum):
+    """The first four say what was read; the others are facts."""
+
+    COUNTS = 0
+    MET = 1
+    SEEN = 2
+    REFUSED = 3
+    DATASET_MENTION = 4
+    JOB_MENTION = 5
+    RUN_MENTION = 6
+    ANSWER_MENTION = 7
+    SCHEMA = 8
+    COLUMN = 9
+    DERIVATION = 10
+    DATASET = 11
+    JOB = 12
+    RUN = 13
+    ANSWER = 14
+
+    @property
+    def is_fact(self) -> bool:
+        return self > Kind.REFUSED
+
+
+class Row(NamedTuple):
+    kind: int
+    at: int
+    key: bytes
+    fact: bytes
+
+
+class Heard(msgspec.Struct, array_like=True):
+    """What is said of a run, and when it was last heard of."""
+
+    run: RunFacts
+    at: int | None = None
+
+
+class Counts(msgspec.Struct, array_like=True):
+    """What was read, in events: all of them, those that were refused, and those that do not say when they happened."""
+
+    events: int = 0
+    refused: int = 0
+    undated: int = 0
+
+
+def _join_heard(a: Heard, b: Heard) -> Heard:
+    heard = [at for at in (a.at, b.at) if at is not None]
+    return Heard(join_runs(a.run, b.run), max(heard, default=None))
+
+
+class Met(msgspec.Struct, array_like=True):
+    """What is left where equal keys have met: events, each counted once, and facts."""
+
+    events: int = 0
+    facts: int = 0
+
+
+def join_counts(a: Counts, b: Counts) -> Counts:
+    return Counts(a.events + b.events, a.refused + b.refused, a.undated + b.undated)
+
+
+def join_met(a: Met, b: Met) -> Met:
+    return Met(a.events + b.events, a.facts + b.facts)
+
+
+def _either(a: Any, _: Any) -> Any:
+    return a
+
+
+class _Codec(NamedTuple):
+    decode: Callable[[bytes], Any]
+    join: Callable[[Any, Any], Any]
+
+
+def _codec(type_: Any, join: Callable[[Any, Any], Any]) -> _Codec:
+    return _Codec(msgspec.msgpack.Decoder(type_).decode, join)
+
+
+_DATASETS, _JOBS = _codec(DatasetFacts, join_datasets), _codec(JobFacts, join_jobs)
+_RUNS, _ANSWERS = _codec(Heard, _join_heard), _codec(AnswerFacts, join_answers)
+_FLOWS = _codec(Flow, join_flows)
+_CODECS: dict[int, _Codec] = {
+    Kind.COUNTS: _codec(Counts, join_counts),
+    Kind.MET: _codec(Met, join_met),
+    Kind.REFUSED: _codec(Any, _either),
+    Kind.DATASET_MENTION: _DATASETS,
+    Kind.JOB_MENTION: _JOBS,
+    Kind.RUN_MENTION: _RUNS,
+    Kind.ANSWER_MENTION: _ANSWERS,
+    Kind.SCHEMA: _codec(str, min),
+    Kind.COLUMN: _FLOWS,
+    Kind.DERIVATION: _FLOWS,
+    Kind.DATASET: _DATASETS,
+    Kind.JOB: _JOBS,
+    Kind.RUN: _RUNS,
+    Kind.ANSWER: _ANSWERS,
+}
+encode = msgspec.msgpack.Encoder().encode
+_column_key = msgspec.msgpack.Decoder(ColumnKey).decode
+_derivation_key = msgspec.msgpack.Decoder(DerivationKey).decode
+_NEVER = 2**62
+
+
+def rows_of(delta: GraphDelta) -> Iterator[Row]:
+    """Every fact of a delta. The delta must hold whatever it refers to, as what `fold` makes does."""
+    yield from _mentions(delta)
+    for kind, facts in ((Kind.SCHEMA, delta.schemas), (Kind.DATASET, delta.datasets), (Kind.JOB, delta.jobs)):
+        for urn, fact in facts.items():
+            yield Row(kind, 0, urn.encode(), encode(fact))
+    for kind, flows in ((Kind.COLUMN, delta.columns), (Kind.DERIVATION, delta.derivations)):
+        for key, flow in flows.items():
+            yield Row(kind, 0, encode(key), encode(flow))
+    for urn, run in delta.runs.items():
+        yield Row(Kind.RUN, _began(run), urn.encode(), encode(Heard(run, delta.heard.get(urn))))
+    for urn, answer in delta.answers.items():
+        yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
+
+
+def _mentions(delta: GraphDelta) -> Iterator[Row]:
+    for urn, dataset in delta.datasets.items():
+        names = DatasetFacts(
+            dataset.dataset, dataset.span, symlinks=dataset.symlinks, unlinked=dataset.unlinked, by_hand=dataset.by_hand
+        )
+        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(names))
+    jobs: set[str] = set()
+    for dataset in delta.datasets.values():
+        jobs.update(dataset.sources)
+    for job in delta.jobs.values():
+        jobs.update(job.parents, job.roots, job.after, job.sources, job.inputs)
+    for urn in jobs & delta.jobs.keys():
+        yield Row(Kind.JOB_MENTION, 0, urn.encode(), encode(JobFacts(delta.jobs[urn].job)))
+    runs: set[str] = set()
+    for run in delta.runs.values():
+        runs.update(run.parents, run.roots, run.after, run.sources)
+    for urn in runs & delta.runs.keys():
+        yield Row(Kind.RUN_MENTION, 0, urn.encode(), encode(Heard(RunFacts(delta.runs[urn].run_id))))
+    for urn, answer in delta.answers.items():
+        yield Row(Kind.ANSWER_MENTION, 0, urn.encode(), encode(AnswerFacts(answer.answer_id)))
+
+
+def _began(run: RunFacts) -> int:
+    """When a run began as far as is known: the earliest of what is known stays when rows are joined."""
+    started = [instant for instant, state in run.states if state == "START"]
+    return min(started, default=run.span.first if run.span else _NEVER)
+
+
+def joined(rows: Iterable[Row]) -> Iterator[Row]:
+    """The same facts with one row a key, of rows that are sorted by kind and key. A row that is alone passes as it is;
+    of those that say of an event that it was seen, only their number comes out, with the number of the facts."""
+    met = Met()
+    for (kind, key), group in groupby(rows, key=_kind_and_key):
+        if kind == Kind.SEEN:
+            met.events += 1
+            continue
+        met.facts += kind > Kind.REFUSED
+        first = next(group)
+        second = next(group, None)
+        yield first if second is None else _joined(kind, key, chain((first, second), group))
+    yield Row(Kind.MET, 0, b"", encode(met))
+
+
+def _joined(kind: int, key: bytes, rows: Iterable[Row]) -> Row:
+    codec = _CODECS[kind]
+    rows = list(rows)
+    fact = reduce(codec.join, (codec.decode(row.fact) for row in rows))
+    return Row(kind, min(row.at for row in rows), key, encode(fact))
+
+
+def _kind_and_key(row: Row) -> tuple[int, bytes]:
+    return row.kind, row.key
+
+
+def delta_of(rows: Iterable[Row]) -> GraphDelta:
+    """The delta that these facts are; of a mention and its fact, both together."""
+    delta = GraphDelta()
+    places: dict[int, dict[Any, Any]] = {
+        Kind.SCHEMA: delta.schemas,
+        Kind.COLUMN: delta.columns,
+        Kind.DERIVATION: delta.derivations,
+        Kind.DATASET_MENTION: delta.datasets,
+        Kind.DATASET: delta.datasets,
+        Kind.JOB_MENTION: delta.jobs,
+        Kind.JOB: delta.jobs,
+        Kind.ANSWER_MENTION: delta.answers,
+        Kind.ANSWER: delta.answers,
+    }
+    for row in rows:
+        codec = _CODECS[row.kind]
+        fact = codec.decode(row.fact)
+        if row.kind in (Kind.RUN, Kind.RUN_MENTION):
+            urn = row.key.decode()
+            if fact.at is not None:
+                delta.heard[urn] = max(fact.at, delta.heard.get(urn, fact.at))
+            fact, into, join = fact.run, delta.runs, join_runs
+            key: Any = urn
+        else:
+            into, join = places[row.kind], codec.join
+            key = _key(row)
+        mine = into.get(key)
+        into[key] = fact if mine is None else join(mine, fact)
+    return delta
+
+
+def _key(row: Row) -> Any:
+    if row.kind == Kind.COLUMN:
+        return _column_key(row.key)
+    return _derivation_key(row.key) if row.kind == Kind.DERIVATION else row.key.decode()
+
+
+def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int) -> Iterator[list[Row]]:
+    """Rows in pieces that are not too large; what says what was read comes before the facts, in pieces of its own."""
+    piece: list[Row] = []
+    size = 0
+    for row in rows:
+        over = len(piece) == rows_max or (piece and size + len(row.fact) > bytes_max)
+        if over or (piece and piece[0].kind <= Kind.REFUSED < row.kind):
+            yield piece
+            piece, size = [], 0
+        piece.append(row)
+        size += len(row.key) + len(row.fact)
+    if piece:
+        yield piece
+
+
+packed = encode
+unpacked = msgspec.msgpack.Decoder(list[Row]).decode
