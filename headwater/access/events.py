@@ -27,7 +27,7 @@ import msgspec
 
 from headwater.access.principal import Principal, Scope
 from headwater.errors import EventError
-from headwater.schema.events import Dataset, Event, parse
+from headwater.schema.events import Dataset, Event, Facets, parse
 from headwater.schema.naming import Naming
 from headwater.schema.native import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
 
@@ -43,14 +43,14 @@ class ForeignEventError(EventError):
         super().__init__(message, field=field, status=403, mend=_MEND)
 
 
-def judge(principal: Principal, body: bytes, naming: Naming) -> None:
+def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None = None) -> None:
     """Raise ForeignEventError when whoever sends it may not tell this, EventError when it is no event. The body is what
-    will be kept."""
+    will be kept; `event` is what it says, where that is known already."""
     if principal.sight.everything and principal.may(Scope.STEWARD):
         return
-    event = parse(body, received=0)
+    event = event or parse(body, received=0)
     for field, dataset in _datasets(event):
-        decided = (dataset.facets or {}).get(SYMLINKS_FACET)
+        decided = (dataset.facets or Facets()).get(SYMLINKS_FACET)
         if decided is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
             if not principal.may(Scope.STEWARD):
@@ -59,7 +59,7 @@ def judge(principal: Principal, body: bytes, naming: Naming) -> None:
     if not principal.sight.everything:
         _judge_all(principal, naming, _own(event))
         for field, dataset in _datasets(event):
-            symlinks = _read(field, (dataset.facets or {}).get("symlinks", msgspec.Raw(b"null")))
+            symlinks = _read(field, (dataset.facets or Facets()).get("symlinks", msgspec.Raw(b"null")))
             if symlinks:
                 _judge_all(principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)])
                 _judge_all(principal, naming, _names(f"{field}.facets.symlinks", symlinks))

@@ -6,18 +6,19 @@ ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from headwater.ingest.registers import decoded
-from headwater.schema.events import Facets
 from headwater.schema.facets import is_deleted
+from headwater.schema.memo import Memo
 
 # A column edge into this field is one into the whole dataset: it is filtered, joined or sorted by its source.
 WHOLE = ""
 JOB = "JOB"
+Sent = Mapping[str, msgspec.Raw] | None
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -31,9 +32,9 @@ class Source(msgspec.Struct, frozen=True):
     ways: frozenset[str] = frozenset({"DIRECT"})
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(msgspec.Struct, frozen=True, eq=False):
     """What some sources went into: a dataset or a job, as a whole (`inputs`) and field by field. Empty names stand for
-    the job that the event is about."""
+    the job that the event is about. A key of memos: texts that are the same give the same Target."""
 
     type: str
     namespace: str
@@ -92,23 +93,23 @@ _lineage = msgspec.json.Decoder(_Lineage)
 _entries = msgspec.json.Decoder(_Entries)
 
 
-def column_lineage(facets: Facets | None) -> Target | None:
+def column_lineage(facets: Sent) -> Target | None:
     """The `columnLineage` facet of a dataset."""
     return _read((facets or {}).get("columnLineage"))
 
 
-def dataset_lineage(facets: Facets | None) -> Target | None:
+def dataset_lineage(facets: Sent) -> Target | None:
     """The `lineage` facet of a dataset."""
     return _read((facets or {}).get("lineage"))
 
 
-def lineage_deleted(facets: Facets | None) -> bool:
+def lineage_deleted(facets: Sent) -> bool:
     """Whether a facet that told where data came from is said to be no more."""
     told = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
     return any(is_deleted(bytes(raw)) for raw in told)
 
 
-def job_lineage(facets: Facets | None) -> list[Target] | None:
+def job_lineage(facets: Sent) -> list[Target] | None:
     """The `lineage` facet of a job or a run, entry by entry; None when there is none."""
     facet = decoded(_entries, (facets or {}).get("lineage"))
     if facet is None or facet.deleted:
@@ -116,7 +117,22 @@ def job_lineage(facets: Facets | None) -> list[Target] | None:
     return [target for raw in facet.entries if (target := _read(raw)) is not None]
 
 
+# By their texts; a source of a column takes about so much more room than its text.
+_targets: Memo[bytes, Target] = Memo(64 * 2**20)
+_SIZE = 4
+
+
 def _read(raw: msgspec.Raw | None) -> Target | None:
+    if raw is None:
+        return None
+    text = bytes(raw)
+    target = _targets.get(text)
+    if target is None and (target := _target(raw)) is not None:
+        _targets.keep(text, target, _SIZE * len(text))
+    return target
+
+
+def _target(raw: msgspec.Raw) -> Target | None:
     said = decoded(_lineage, raw)
     if said is None or said.deleted:
         return None

@@ -1,4 +1,4 @@
-"""Facets as registers: canonical JSON text with the instant and rank of the event that said it.
+"""Facets as the values of registers: canonical JSON text.
 
 A facet that is not what its name promises is left out of what is derived from it, never the event: a strict reader
 would lose every event of a local Spark, whose `dataSource` facet breaks its own schema.
@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 import msgspec
 
 from headwater.schema import native
-from headwater.schema.events import Event
-from headwater.schema.facts import Register, Registers
 
 T = TypeVar("T")
 
@@ -29,15 +27,16 @@ REMEMBERED_BYTES_MAX = 4_096
 _NEVER_CUT = frozenset({"schema", native.ANSWER_FACET, native.SOURCE_FACET, native.ARTIFACT_FACET, native.RUN_FACET})
 
 
-def registers(event: Event, facets: Mapping[str, msgspec.Raw] | None) -> Registers:
-    """Facets by name; one that is no JSON object, or nested too deep, is left out."""
-    found: Registers = {}
-    for name, raw in (facets or {}).items():
+def canonical(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
+    """The texts of facets by name, "" for one that is deleted; one that is no JSON object, or nested too deep, is left
+    out."""
+    found: dict[str, str] = {}
+    for name, raw in facets.items() if facets else ():
         text = bytes(raw)
         read = _remembered if len(text) <= REMEMBERED_BYTES_MAX else _canonical
         value = read(text, name in _NEVER_CUT)
         if value is not None:
-            found[name] = Register(event.instant, event.rank, value)
+            found[name] = value
     return found
 
 

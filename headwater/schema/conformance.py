@@ -94,7 +94,7 @@ def held(event: Event) -> Iterator[Held]:
         yield from _held("output", "outputs[].outputFacets", dataset.output_facets)
 
 
-def _held(entity: Entity, place: str, facets: Facets | None) -> Iterator[Held]:
+def _held(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw] | None) -> Iterator[Held]:
     for key, raw in (facets or {}).items():
         yield Held(entity, place, key, bytes(raw))
 
@@ -229,7 +229,7 @@ def _columns(event: Event) -> Iterator[Finding]:
     inputs = {(dataset.namespace, dataset.name): dataset for dataset in event.inputs}
     own = [("dataset", event.dataset)] if event.dataset is not None else []
     for place, dataset in [*own, *(("outputs[]", output) for output in event.outputs)]:
-        raw = (dataset.facets or {}).get("columnLineage")
+        raw = (dataset.facets or Facets()).get("columnLineage")
         lineage = salvage(ColumnLineage, raw) if raw is not None else None
         if lineage is None:
             continue
@@ -253,7 +253,7 @@ def _source_columns(lineage: ColumnLineage, field: str, inputs: Mapping[tuple[st
 
 def _missing(fields: Iterable[str], dataset: Dataset) -> str:
     """The first of these fields that the dataset's schema does not have; "" when it has all, or there is no schema."""
-    raw = (dataset.facets or {}).get("schema")
+    raw = (dataset.facets or Facets()).get("schema")
     names = _schema_names(bytes(raw)) if raw is not None else frozenset()
     if not names:
         return ""

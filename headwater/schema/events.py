@@ -6,6 +6,9 @@ a run id that is not a UUID, a time without a zone (read as UTC), a missing time
 event type in lower case, a null where a list or object may be absent, half a character (it becomes U+FFFD), unknown
 facets and fields.
 
+The facets of a dataset and of a job are the same from run to run: events that send the same bytes of them share one
+`Facets`, by which can be remembered what follows from it.
+
 Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
 """
 
@@ -14,29 +17,38 @@ from __future__ import annotations
 import codecs
 import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from headwater.errors import EventError
+from headwater.schema.memo import Memo
+
+T = TypeVar("T")
 
 STATES = ("START", "RUNNING", "OTHER", "COMPLETE", "ABORT", "FAIL")
 TERMINAL = frozenset({"COMPLETE", "ABORT", "FAIL"})
 # START < RUNNING, OTHER < terminal: the order of events of one run at one instant.
 RANKS = {"START": 0, "": 1, "RUNNING": 1, "OTHER": 1, "COMPLETE": 2, "ABORT": 2, "FAIL": 2}
 
-Facets = dict[str, msgspec.Raw]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
 
 
-class Dataset(msgspec.Struct, frozen=True, rename="camel"):
+class Facets(dict[str, msgspec.Raw]):
+    """Facets by name, never changed. A key of memos: two that are not one object are different keys."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
+
+
+class Dataset(msgspec.Struct, frozen=True):
     namespace: str
     name: str
     facets: Facets | None = None
-    input_facets: Facets | None = None
-    output_facets: Facets | None = None
+    input_facets: dict[str, msgspec.Raw] | None = None
+    output_facets: dict[str, msgspec.Raw] | None = None
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -47,7 +59,24 @@ class Job(msgspec.Struct, frozen=True):
 
 class Run(msgspec.Struct, frozen=True, rename="camel"):
     run_id: str
-    facets: Facets | None = None
+    facets: dict[str, msgspec.Raw] | None = None
+
+
+_ABSENT = msgspec.Raw(b"null")
+
+
+class _Dataset(msgspec.Struct, frozen=True, rename="camel"):
+    namespace: str
+    name: str
+    facets: msgspec.Raw = _ABSENT
+    input_facets: dict[str, msgspec.Raw] | None = None
+    output_facets: dict[str, msgspec.Raw] | None = None
+
+
+class _Job(msgspec.Struct, frozen=True):
+    namespace: str
+    name: str
+    facets: msgspec.Raw = _ABSENT
 
 
 class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
@@ -56,10 +85,10 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
     producer: Any = None
     schema_url: Any = msgspec.field(default=None, name="schemaURL")
     run: Run | None = None
-    job: Job | None = None
-    dataset: Dataset | None = None
-    inputs: list[Dataset] | None = None
-    outputs: list[Dataset] | None = None
+    job: _Job | None = None
+    dataset: _Dataset | None = None
+    inputs: list[_Dataset] | None = None
+    outputs: list[_Dataset] | None = None
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -91,6 +120,10 @@ class Event(msgspec.Struct, frozen=True):
 
 
 _decoder = msgspec.json.Decoder(_Envelope)
+_facets_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+# By their bytes; each costs those, and about so much for what is made of them.
+_known: Memo[bytes, Facets] = Memo(64 * 2**20)
+_FACETS_BYTES = 1_000
 
 
 def instant_of(text: str, *, field: str = "eventTime") -> int:
@@ -124,26 +157,31 @@ def parse(body: bytes, *, received: int) -> Event:
 
     Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
     """
-    envelope, mended = _envelope(body)
+    body = body.removeprefix(codecs.BOM_UTF8)
+    try:
+        return _event(body, received, mended=False)
+    except EventError as error:
+        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
+        # escape that strict readers refuse. It is no reason to lose the event.
+        if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
+            raise
+        return _event(whole, received, mended=True)
+
+
+def _event(body: bytes, received: int, *, mended: bool) -> Event:
+    envelope = _decoded(_decoder, body)
     _check_kind(envelope)
-    inputs = tuple(_named(d, f"inputs[{i}]") for i, d in enumerate(envelope.inputs or ()))
-    outputs = tuple(_named(d, f"outputs[{i}]") for i, d in enumerate(envelope.outputs or ()))
     if envelope.run is not None:
         _check_name(envelope.run.run_id, "run.runId")
-    if envelope.job is not None:
-        _check_name(envelope.job.namespace, "job.namespace")
-        _check_name(envelope.job.name, "job.name")
-    if envelope.dataset is not None:
-        _named(envelope.dataset, "dataset")
     return Event(
         instant=instant_of(envelope.event_time) if envelope.event_time else received,
         received=received,
         state=_state(envelope.event_type),
         run=envelope.run,
-        job=envelope.job,
-        dataset=envelope.dataset,
-        inputs=inputs,
-        outputs=outputs,
+        job=_job(envelope.job) if envelope.job is not None else None,
+        dataset=_dataset(envelope.dataset, "dataset") if envelope.dataset is not None else None,
+        inputs=_datasets(envelope.inputs, "inputs"),
+        outputs=_datasets(envelope.outputs, "outputs"),
         producer=_text(envelope.producer),
         schema_url=_text(envelope.schema_url),
         event_time=envelope.event_time or "",
@@ -152,20 +190,36 @@ def parse(body: bytes, *, received: int) -> Event:
     )
 
 
+def _datasets(sent: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:
+    return tuple([_dataset(one, f"{field}[{i}]") for i, one in enumerate(sent)]) if sent else ()
+
+
+def _dataset(sent: _Dataset, field: str) -> Dataset:
+    _check_name(sent.namespace, f"{field}.namespace")
+    _check_name(sent.name, f"{field}.name")
+    return Dataset(sent.namespace, sent.name, _facets(sent.facets, field), sent.input_facets, sent.output_facets)
+
+
+def _job(sent: _Job) -> Job:
+    _check_name(sent.namespace, "job.namespace")
+    _check_name(sent.name, "job.name")
+    return Job(sent.namespace, sent.name, _facets(sent.facets, "job"))
+
+
+def _facets(sent: msgspec.Raw, field: str) -> Facets | None:
+    if sent == _ABSENT:
+        return None
+    raw = bytes(sent)
+    facets = _known.get(raw)
+    if facets is None:
+        by_name = _decoded(_facets_decoder, raw, f"{field}.facets")
+        facets = Facets(by_name)
+        _known.keep(raw, facets, len(raw) + _FACETS_BYTES)
+    return facets
+
+
 def _text(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _envelope(body: bytes) -> tuple[_Envelope, bool]:
-    body = body.removeprefix(codecs.BOM_UTF8)
-    try:
-        return _decode(body), False
-    except EventError as error:
-        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
-        # escape that strict readers refuse. It is no reason to lose the event.
-        if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
-            raise
-        return _decode(whole), True
 
 
 _ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
@@ -176,11 +230,12 @@ def _whole_character(escape: re.Match[bytes]) -> bytes:
     return rb"\ufffd" if alone else escape.group()
 
 
-def _decode(body: bytes) -> _Envelope:
+def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes, where: str = "") -> T:
+    """`raw` as what its decoder makes; `where` in the event it stands."""
     try:
-        return _decoder.decode(body)
+        return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        field = _field_of(str(error))
+        field = _field_of(str(error)) or where
         raise EventError(f"not an OpenLineage event: {error}", field=field) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise EventError(f"the body is not JSON: {error}", status=400, mend="Send one JSON object, UTF-8.") from error
@@ -214,12 +269,6 @@ def _check_kind(envelope: _Envelope) -> None:
         )
     if envelope.dataset is not None and (envelope.run is not None or envelope.job is not None):
         raise EventError("an event about a dataset has no run and no job", field="dataset")
-
-
-def _named(dataset: Dataset, field: str) -> Dataset:
-    _check_name(dataset.namespace, f"{field}.namespace")
-    _check_name(dataset.name, f"{field}.name")
-    return dataset
 
 
 def _check_name(text: str, field: str) -> None:

@@ -344,8 +344,13 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
 
 def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:
     for key, value in values.items():
-        mine = into.get(key)
-        if mine is None:
-            into[key] = value
-        elif mine is not value:
-            into[key] = join(mine, value)
+        add(into, key, value, join)
+
+
+def add(into: dict[K, V], key: K, value: V, join: Callable[[V, V], V]) -> None:
+    """Join one value to what is there under its key."""
+    mine = into.get(key)
+    if mine is None:
+        into[key] = value
+    elif mine is not value:
+        into[key] = join(mine, value)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -56,6 +57,18 @@ def _urn(kind: str, *parts: str) -> str:
     return f"{kind}:#{hashlib.sha256(urn.encode()).hexdigest()}"
 
 
+_remembered = lru_cache(maxsize=65_536)(_urn)
+# Longer names are rare, and would fill the memory that is meant for the others.
+_REMEMBERED_CHARACTERS_MAX = 300
+
+
+def _lasting(kind: str, first: str, second: str) -> str:
+    """The urn of what comes again and again: a dataset, a job."""
+    if len(first) + len(second) > _REMEMBERED_CHARACTERS_MAX:
+        return _urn(kind, first, second)
+    return _remembered(kind, first, second)
+
+
 def canonical_run_id(run_id: str) -> str:
     """One spelling per run: a UUID in lower case with dashes; any other id as it was sent."""
     return run_id.lower() if is_uuid(run_id) else run_id
@@ -75,15 +88,16 @@ def shown(text: str) -> str:
 
 
 def dataset_urn(namespace: str, name: str) -> str:
-    return _urn("dataset", namespace, name)
+    return _lasting("dataset", namespace, name)
 
 
 def job_urn(namespace: str, name: str) -> str:
-    return _urn("job", namespace, name)
+    return _lasting("job", namespace, name)
 
 
 def run_urn(run_id: str) -> str:
-    return _urn("run", canonical_run_id(run_id))
+    # A UUID needs no encoding.
+    return f"run:{run_id.lower()}" if is_uuid(run_id) else _urn("run", run_id)
 
 
 def source_urn(namespace: str, name: str) -> str:

@@ -1,8 +1,9 @@
 """`fold(events) -> GraphDelta`: what a set of events says, with no I/O, no clock and no order.
 
 The online worker calls it on small batches, the bulk pipelines on partitions; both then `join`. Every event is
-looked at alone (`facts_of`), so the result is a function of the set of events and of nothing else. Names of datasets
-are read by the rules of naming (`schema.naming`), wherever in an event they stand.
+looked at alone, so the result is a function of the set of events and of nothing else; what many of them say in the
+same words is told once, with the moments at which they said it (`Said.once`). Names of datasets are read by the rules
+of naming (`schema.naming`), wherever in an event they stand.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from collections.abc import Iterable
 from headwater.ingest.fold.dataset_events import dataset_event
 from headwater.ingest.fold.job_events import job_event
 from headwater.ingest.fold.run_events import run_event
-from headwater.ingest.fold.said import Said
-from headwater.schema import facts
+from headwater.ingest.fold.said import Said, Told
 from headwater.schema.events import Event
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load
@@ -21,19 +21,19 @@ from headwater.schema.naming import Naming, load
 
 def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
     """What all these events say together. Raises nothing for any event that `parse` let through."""
-    delta = GraphDelta()
+    naming, delta = naming or load(), GraphDelta()
+    told: Told = {}
     for event in events:
-        facts.absorb(delta, facts_of(event, naming))
+        _tell(Said(naming, delta, told, event.instant, event.instant, event.rank), event)
+    for (tell, *about), moments in told.items():
+        tell(Said(naming, delta, told, moments.first, moments.last, moments.rank), *about)
     return delta
 
 
-def facts_of(event: Event, naming: Naming | None = None) -> GraphDelta:
-    """What one event says."""
-    said = Said(event, naming or load(), GraphDelta())
-    if event.run is not None:
-        run_event(said)
+def _tell(said: Said, event: Event) -> None:
+    if event.run is not None and event.job is not None:
+        run_event(said, event, event.run, event.job)
     elif event.dataset is not None:
         dataset_event(said, event.dataset)
     elif event.job is not None:
-        job_event(said, event.job)
-    return said.delta
+        job_event(said, event, event.job)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import column_lineage, dataset_lineage, lineage_deleted
+from headwater.ingest.flows import lineage_deleted
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
-from headwater.ingest.fold.said import IDENTIFIER, LIFECYCLE, Said, add_claim, is_named, json_of, renamed_from
-from headwater.ingest.registers import decoded, registers
+from headwater.ingest.fold.readings import Reading, read_dataset
+from headwater.ingest.fold.said import IDENTIFIER, Said, add_claim, is_named, json_of, renamed_from
+from headwater.ingest.registers import canonical, decoded
 from headwater.schema import facts, native
 from headwater.schema.events import Dataset, Facets
-from headwater.schema.facts import AnswerFacts, DatasetFacts, GraphDelta, JobFacts, Name, RunFacts, Usage
+from headwater.schema.facts import AnswerFacts, DatasetFacts, JobFacts, Name, RunFacts, Usage
 from headwater.schema.urns import answer_urn, canonical_run_id
 
 
@@ -28,30 +29,30 @@ _artifact = msgspec.json.Decoder(_ArtifactFacet)
 
 
 def dataset_event(said: Said, dataset: Dataset) -> None:
-    facets = dataset.facets or {}
+    facets = dataset.facets or Facets()
     answer = facets.get(native.ANSWER_FACET)
     if answer is not None:
         _answer(said, dataset, answer)
         return
     name = said.name(dataset)
-    about = dataset_facts(said, dataset, name)
-    _declared_origin(said, about, facets)
+    reading = read_dataset(dataset.facets)
+    about = dataset_facts(said, name, reading)
+    _declared_origin(said, about, reading, facets)
     _decided_by_hand(said, about, facets)
     urn = said.dataset(about)
     made = decoded(_artifact, facets.get(native.ARTIFACT_FACET))
     if made is not None and made.run_id.strip():
-        register = registers(said.event, {native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
-        said.run(RunFacts(canonical_run_id(made.run_id), outputs={urn: Usage(name, register)}))
+        texts = canonical({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
+        said.run(RunFacts(canonical_run_id(made.run_id), outputs={urn: Usage(name, said.registers(texts))}))
 
 
-def _declared_origin(said: Said, about: DatasetFacts, facets: Facets) -> None:
+def _declared_origin(said: Said, about: DatasetFacts, reading: Reading, facets: Facets) -> None:
     """What a dataset comes from, said without a run: by lineage, by column lineage, or because it was renamed."""
-    lineage, by_columns = dataset_lineage(facets), column_lineage(facets)
+    lineage, by_columns = reading.lineage, reading.columns
     came_from = column_flows(said, about.dataset, by_columns, None)
     if lineage is not None:
         came_from = column_flows(said, about.dataset, lineage, None, known_by=DECLARED)
-    lifecycle = decoded(LIFECYCLE, facets.get("lifecycleStateChange"))
-    old = renamed_from(said, about.dataset, lifecycle)
+    old = renamed_from(said, about.dataset, reading.lifecycle)
     if old is not None:
         # Kept whatever is declared later: a table was renamed once and for all.
         add_claim(about.sources, f"renamed:{said.mention(old)}", said.claim(old))
@@ -76,12 +77,14 @@ def _decided_by_hand(said: Said, about: DatasetFacts, facets: Facets) -> None:
 
 
 def _answer(said: Said, dataset: Dataset, facet: msgspec.Raw) -> None:
-    register = registers(said.event, {native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
-    if register is None:
+    text = canonical({native.ANSWER_FACET: facet}).get(native.ANSWER_FACET)
+    if text is None:
         return
-    for citation in native.citations(register.value):
+    answers = [AnswerFacts(dataset.name, said.register(text))]
+    for citation in native.citations(text):
         if citation.answer_id:
-            said.delta.answers[answer_urn(citation.answer_id)] = AnswerFacts(citation.answer_id)
+            answers.append(AnswerFacts(citation.answer_id))
         else:
             said.mention(said.name(citation))
-    facts.absorb(said.delta, GraphDelta(answers={answer_urn(dataset.name): AnswerFacts(dataset.name, register)}))
+    for answer in answers:
+        facts.add(said.delta.answers, answer_urn(answer.answer_id), answer, facts.join_answers)

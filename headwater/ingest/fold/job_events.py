@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from headwater.ingest.flows import JOB, Target, column_lineage, dataset_lineage, job_lineage, lineage_deleted
-from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
-from headwater.ingest.fold.run_events import into_job, job_facts
+from headwater.ingest.flows import JOB, Target, lineage_deleted
+from headwater.ingest.fold.datasets import DECLARED, column_flows, tell_dataset, tell_output
+from headwater.ingest.fold.readings import read_dataset, read_job
+from headwater.ingest.fold.run_events import into_job, tell_job
 from headwater.ingest.fold.said import Said, add_claim, halves, is_named, json_of
-from headwater.schema.events import Dataset, Job
+from headwater.schema.events import Event, Job
 from headwater.schema.facts import JobFacts, Name, RunFacts
 from headwater.schema.urns import dataset_urn
 
 
-def job_event(said: Said, job: Job) -> None:
-    declared = job_facts(said, job)
+def job_event(said: Said, event: Event, job: Job) -> None:
+    declared = JobFacts(Name(job.namespace, job.name))
+    reading = read_job(job.facets)
+    said.once(tell_job, declared.job, reading)
     outputs: dict[str, list[str] | None] = {}
-    for dataset in said.event.inputs:
-        name = _declared_dataset(said, dataset)
+    for dataset in event.inputs:
+        name = said.name(dataset)
+        said.once(tell_dataset, name, read_dataset(dataset.facets))
         add_claim(declared.inputs, dataset_urn(*halves(name)), said.claim(name))
-    for dataset in said.event.outputs:
-        name = _declared_dataset(said, dataset)
-        column_flows(said, name, column_lineage(dataset.facets), declared.job)
-        lineage = dataset_lineage(dataset.facets)
+    for dataset in event.outputs:
+        name, output = said.name(dataset), read_dataset(dataset.facets)
+        said.once(tell_output, name, output, declared.job)
         urn = dataset_urn(*halves(name))
         add_claim(declared.outputs, urn, said.claim(name))
-        outputs[urn] = _declared_sources(said, declared, name, lineage) if lineage else None
-    entries = job_lineage(job.facets)
+        outputs[urn] = _declared_sources(said, declared, name, output.lineage) if output.lineage else None
+    entries = reading.lineage
     if entries is not None:
         outputs = {urn: sources or [] for urn, sources in outputs.items()}
         _declared_entries(said, declared, entries, outputs)
@@ -35,12 +38,6 @@ def job_event(said: Said, job: Job) -> None:
     if outputs or says_all:
         declared.declared_outputs = said.register(json_of(outputs))
     said.job(declared)
-
-
-def _declared_dataset(said: Said, dataset: Dataset) -> Name:
-    name = said.name(dataset)
-    said.dataset(dataset_facts(said, dataset, name))
-    return name
 
 
 def _declared_entries(said: Said, job: JobFacts, entries: list[Target], outputs: dict[str, list[str] | None]) -> None:

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import JOB, Source, Target, column_lineage, dataset_lineage, job_lineage
-from headwater.ingest.fold.datasets import LINEAGE, RENAMED, column_flows, dataset_facts, derive, schema_of
+from headwater.ingest.flows import JOB, Source, Target, job_lineage
+from headwater.ingest.fold.datasets import LINEAGE, RENAMED, came_from, column_flows, derive, tell_dataset, tell_output
+from headwater.ingest.fold.readings import JobReading, Reading, read_dataset, read_job
 from headwater.ingest.fold.said import (
     DROP,
-    LIFECYCLE,
     Identifier,
     Said,
     add_claim,
+    add_input,
     add_usage,
     halves,
     is_named,
     renamed_from,
 )
-from headwater.ingest.registers import decoded, registers
-from headwater.schema.events import TERMINAL, Dataset, Facets, Job
+from headwater.ingest.registers import canonical, decoded
+from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent
 from headwater.schema.facts import JobFacts, Name, Register, RunFacts, Usage
 from headwater.schema.urns import canonical_run_id, dataset_urn, job_urn, run_urn
-
-
-class _Version(msgspec.Struct, rename="camel"):
-    dataset_version: str | int
-
-
-class _CodeLocation(msgspec.Struct):
-    version: str | None = None
 
 
 class _DependentRun(msgspec.Struct, rename="camel"):
@@ -46,93 +39,90 @@ class _Dependencies(msgspec.Struct):
     downstream: list[msgspec.Raw] | None = None
 
 
-_version = msgspec.json.Decoder(_Version)
-_code_location = msgspec.json.Decoder(_CodeLocation)
 _dependency = msgspec.json.Decoder(_Dependency)
 _dependencies = msgspec.json.Decoder(_Dependencies)
 
 
-def run_event(said: Said) -> None:
-    event = said.event
-    assert event.run is not None
-    assert event.job is not None
-    job = job_facts(said, event.job)
+def run_event(said: Said, event: Event, sent: Run, of: Job) -> None:
+    job = JobFacts(Name(of.namespace, of.name))
+    reading = read_job(of.facets)
+    said.once(tell_job, job.job, reading)
     run = RunFacts(
-        run_id=canonical_run_id(event.run.run_id),
+        run_id=canonical_run_id(sent.run_id),
         span=said.span,
         jobs={job_urn(*halves(job.job)): job.job},
-        facets=registers(event, event.run.facets),
-        code=_code(said, event.job),
+        facets=said.registers(canonical(sent.facets)),
+        code=said.register(reading.code) if reading.code else None,
     )
     if event.state == "START" or event.state in TERMINAL:
         run.states = {(event.instant, event.state)}
     for dataset in event.inputs:
         _input(said, run, dataset)
     for dataset in event.outputs:
-        _output(said, run, job, dataset)
-    lineages = (job_lineage(event.job.facets), job_lineage(event.run.facets))
-    for lineage in (lineage for lineage in lineages if lineage is not None):
-        _observed(said, run, job, lineage)
-    _containment(said, run, job)
-    _control_flow(said, run, job)
+        _output(said, run, job, dataset, event.state)
+    for lineage in (reading.lineage, job_lineage(sent.facets)):
+        if lineage is not None:
+            _observed(said, run, job, lineage)
+    _containment(said, run, job, sent)
+    _control_flow(said, run, job, sent)
     said.job(job)
     said.run(run)
-    said.delta.heard[run_urn(run.run_id)] = event.received
+    heard = said.delta.heard
+    urn = run_urn(run.run_id)
+    heard[urn] = max(event.received, heard.get(urn, event.received))
 
 
-def job_facts(said: Said, job: Job) -> JobFacts:
-    return JobFacts(Name(job.namespace, job.name), said.span, registers(said.event, job.facets))
-
-
-def _code(said: Said, job: Job) -> Register | None:
-    location = decoded(_code_location, (job.facets or {}).get("sourceCodeLocation"))
-    return said.register(location.version) if location and location.version else None
+def tell_job(said: Said, name: Name, reading: JobReading) -> None:
+    """A job as an event describes it."""
+    said.job(JobFacts(name, said.span, said.registers(reading.texts)))
 
 
 def _input(said: Said, run: RunFacts, dataset: Dataset) -> None:
-    usage = _usage(said, dataset, dataset.input_facets)
-    version = decoded(_version, (dataset.facets or {}).get("version"))
-    if version is not None:
+    name, reading = said.name(dataset), read_dataset(dataset.facets)
+    said.once(tell_dataset, name, reading)
+    usage = _usage(said, dataset, name, reading)
+    usage.facets = said.registers(canonical(dataset.input_facets))
+    if reading.version is not None:
         # What was read is what the first event tells: by the last the run may itself have made a newer version.
-        usage.version = Register(-said.event.instant, -said.event.rank, str(version.dataset_version))
+        usage.version = Register(-said.first, -said.rank, reading.version)
     add_usage(run.inputs, usage)
 
 
-def _output(said: Said, run: RunFacts, job: JobFacts, dataset: Dataset) -> None:
-    usage = _usage(said, dataset, dataset.output_facets)
-    version = decoded(_version, (dataset.facets or {}).get("version"))
-    if version is not None and (said.event.state in TERMINAL or not said.event.state):
-        usage.version = said.register(str(version.dataset_version))
-    lifecycle = decoded(LIFECYCLE, (dataset.facets or {}).get("lifecycleStateChange"))
-    if lifecycle is not None:
-        kind = lifecycle.lifecycle_state_change.upper()
+def _output(said: Said, run: RunFacts, job: JobFacts, dataset: Dataset, state: str) -> None:
+    name, reading = said.name(dataset), read_dataset(dataset.facets)
+    said.once(tell_output, name, reading, job.job)
+    usage = _usage(said, dataset, name, reading)
+    usage.facets = said.registers(canonical(dataset.output_facets))
+    if reading.version is not None and (state in TERMINAL or not state):
+        usage.version = said.register(reading.version)
+    if reading.lifecycle is not None:
+        kind = reading.lifecycle.lifecycle_state_change.upper()
         usage.lifecycle, usage.made, usage.dropped = said.register(kind), kind != DROP, kind == DROP
-    usage.derived = column_flows(said, usage.dataset, column_lineage(dataset.facets), job.job)
-    old = renamed_from(said, usage.dataset, lifecycle)
+    usage.derived = came_from(said, name, reading.columns, job.job)
+    old = renamed_from(said, name, reading.lifecycle)
     if old is not None:
         # What has the new name came from what had the old one, wherever else its columns came from.
         said.mention(old)
-        add_usage(run.inputs, Usage(old))
+        add_input(run.inputs, old)
         if usage.derived:
-            derive(said, usage.dataset, old, job.job, RENAMED)
+            derive(said, name, old, job.job, RENAMED)
             usage.derived.add(old)
     # What the columns came from was read, also where the list of inputs lacks it: dbt's seeds are in none.
-    for name in usage.derived - {usage.dataset}:
-        add_usage(run.inputs, Usage(name))
-    lineage = dataset_lineage(dataset.facets)
-    if lineage is not None:
-        usage.explicit = _explicit(said, run, job, usage.dataset, lineage)
+    for source in usage.derived:
+        if source != name:
+            add_input(run.inputs, source)
+    if reading.lineage is not None:
+        usage.explicit = _explicit(said, run, job, name, reading.lineage)
     add_usage(run.outputs, usage)
 
 
-def _usage(said: Said, dataset: Dataset, facets: Facets | None) -> Usage:
-    name = said.name(dataset)
-    said.dataset(dataset_facts(said, dataset, name))
-    usage = Usage(name, registers(said.event, facets))
+def _usage(said: Said, dataset: Dataset, name: Name, reading: Reading) -> Usage:
+    usage = Usage(name)
     partition = _partition(dataset.name, name.name)
-    usage.partitions = {partition} if partition else set()
-    schema = schema_of(said, dataset)
-    usage.schema = said.register(schema) if schema else None
+    if partition:
+        usage.partitions = {partition}
+    if reading.schema:
+        usage.schema = said.register(reading.schema)
     return usage
 
 
@@ -145,13 +135,13 @@ def _partition(sent: str, name: str) -> str:
 
 def _explicit(said: Said, run: RunFacts, job: JobFacts, output: Name, lineage: Target) -> set[Name]:
     """What a run's output came from, as a lineage facet says; all of it was read by the run."""
-    came_from = column_flows(said, output, lineage, job.job, known_by=LINEAGE)
+    sources = column_flows(said, output, lineage, job.job, known_by=LINEAGE)
     job.explicit.add(dataset_urn(*halves(output)))
-    for name in came_from:
-        add_usage(run.inputs, Usage(name))
+    for name in sources:
+        add_input(run.inputs, name)
     for source in lineage.jobs():
         _job_source(said, source, run, output)
-    return came_from
+    return sources
 
 
 def _job_source(said: Said, source: Source, run: RunFacts, output: Name) -> None:
@@ -190,11 +180,11 @@ def into_job(said: Said, run: RunFacts, job: JobFacts, target: Target) -> None:
         name = said.name(source)
         urn = said.mention(name)
         if own:
-            add_usage(run.inputs, Usage(name))
+            add_input(run.inputs, name)
         else:
             add_claim(into.inputs, urn, said.claim(name))
             if into_run is not None:
-                add_usage(into_run.inputs, Usage(name))
+                add_input(into_run.inputs, name)
     for source in target.jobs():
         _from_job(said, source, into, run if own else into_run, job)
     if not own:
@@ -217,10 +207,9 @@ def _from_job(said: Said, source: Source, into: JobFacts, run: RunFacts | None, 
         said.run(other)
 
 
-def _containment(said: Said, run: RunFacts, job: JobFacts) -> None:
+def _containment(said: Said, run: RunFacts, job: JobFacts, sent: Run) -> None:
     """The run this one is part of, and the one at the root: known by name and job, nothing is said of their state."""
-    assert said.event.run is not None
-    parent = read_parent(said.event.run.facets)
+    parent = read_parent(sent.facets)
     if parent is None:
         return
     above, top = (Name(*name) if name else None for name in (parent.job, parent.root_job))
@@ -251,10 +240,9 @@ def _jobs(name: Name | None) -> dict[str, Name]:
     return {job_urn(*halves(name)): name} if name else {}
 
 
-def _control_flow(said: Said, run: RunFacts, job: JobFacts) -> None:
+def _control_flow(said: Said, run: RunFacts, job: JobFacts, sent: Run) -> None:
     """The jobDependencies facet: what runs after what. No data flows along it."""
-    assert said.event.run is not None
-    dependencies = decoded(_dependencies, (said.event.run.facets or {}).get("jobDependencies"))
+    dependencies = decoded(_dependencies, (sent.facets or {}).get("jobDependencies"))
     if dependencies is None:
         return
     for raw in dependencies.upstream or ():

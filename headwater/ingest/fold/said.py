@@ -1,22 +1,23 @@
-"""What is taken from one event: the event, how names are read, and the facts found so far."""
+"""What is taken from events: how names are read, the facts found so far, and when what is told was said."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Protocol
 
 import msgspec
 
 from headwater.schema import facts
-from headwater.schema.events import Event
 from headwater.schema.facts import (
     Claim,
     Claims,
     DatasetFacts,
+    Flow,
     GraphDelta,
     JobFacts,
     Name,
     Register,
+    Registers,
     RunFacts,
     Span,
     Usage,
@@ -51,43 +52,85 @@ IDENTIFIER = msgspec.json.Decoder(Identifier)
 LIFECYCLE = msgspec.json.Decoder(Lifecycle)
 
 
-@dataclass(frozen=True)
-class Said:
-    """One event, how names are read, and what has been taken from the event so far."""
+class Moments(msgspec.Struct):
+    """When the same was said, once or several times: the first and last instant, and the highest rank at the last."""
 
-    event: Event
+    first: int
+    last: int
+    rank: int
+
+    def add(self, instant: int, rank: int) -> None:
+        self.first = min(self.first, instant)
+        if (instant, rank) > (self.last, self.rank):
+            self.last, self.rank = instant, rank
+
+
+# A function that tells something, and what it is told about.
+Told = dict[tuple[Any, ...], Moments]
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What is taken from events that say the same: how names are read, the facts found so far, and when it was said.
+
+    All facts are joins over moments, so it is the same to tell a thing once for all the moments at which it was said as
+    to tell it for each of them. `told` gathers what can be told so: `once`.
+    """
+
     naming: Naming
     delta: GraphDelta
+    told: Told
+    first: int
+    last: int
+    rank: int
 
     @property
     def span(self) -> Span:
-        return Span(self.event.instant, self.event.instant)
+        return Span(self.first, self.last)
 
     def claim(self, name: Name) -> Claim:
-        return Claim(name, self.event.instant, self.event.instant)
+        return Claim(name, self.first, self.last)
 
     def register(self, value: str) -> Register:
-        return Register(self.event.instant, self.event.rank, value)
+        return Register(self.last, self.rank, value)
+
+    def registers(self, texts: Mapping[str, str]) -> Registers:
+        last, rank = self.last, self.rank
+        return {name: Register(last, rank, text) for name, text in texts.items()}
+
+    def flow(self, ways: frozenset[str]) -> Flow:
+        return Flow(self.first, ways)
+
+    def once(self, tell: Callable[..., None], *about: Hashable) -> None:
+        """Call `tell(said, *about)` at the end, once for all the events that say it."""
+        key = (tell, *about)
+        moments = self.told.get(key)
+        if moments is None:
+            self.told[key] = Moments(self.first, self.last, self.rank)
+        else:
+            moments.add(self.last, self.rank)
 
     def name(self, named: Named) -> Name:
         return self.naming.normalise(named.namespace, named.name)
 
     def run(self, run: RunFacts) -> None:
-        facts.absorb(self.delta, GraphDelta(runs={run_urn(run.run_id): run}))
+        facts.add(self.delta.runs, run_urn(run.run_id), run, facts.join_runs)
 
     def job(self, job: JobFacts) -> str:
         urn = job_urn(job.job.namespace, job.job.name)
-        facts.absorb(self.delta, GraphDelta(jobs={urn: job}))
+        facts.add(self.delta.jobs, urn, job, facts.join_jobs)
         return urn
 
     def dataset(self, dataset: DatasetFacts) -> str:
         urn = dataset_urn(*halves(dataset.dataset))
-        facts.absorb(self.delta, GraphDelta(datasets={urn: dataset}))
+        facts.add(self.delta.datasets, urn, dataset, facts.join_datasets)
         return urn
 
     def mention(self, name: Name) -> str:
         """A dataset that the event only refers to: it is in the graph, and nothing more is said of it."""
-        return self.dataset(DatasetFacts(name))
+        urn = dataset_urn(*halves(name))
+        if urn not in self.delta.datasets:
+            self.delta.datasets[urn] = DatasetFacts(name)
+        return urn
 
 
 def halves(name: Name) -> tuple[str, str]:
@@ -108,14 +151,19 @@ def is_named(named: Named) -> bool:
 
 
 def add_claim(claims: Claims, urn: str, claim: Claim) -> None:
-    mine = claims.get(urn)
-    claims[urn] = claim if mine is None else facts.join_claims(mine, claim)
+    facts.add(claims, urn, claim, facts.join_claims)
 
 
 def add_usage(used: dict[str, Usage], usage: Usage) -> None:
-    urn = dataset_urn(*halves(usage.dataset))
-    mine = used.get(urn)  # one event may name a dataset twice
-    used[urn] = usage if mine is None else facts.join_usages(mine, usage)
+    # One event may name a dataset twice.
+    facts.add(used, dataset_urn(*halves(usage.dataset)), usage, facts.join_usages)
+
+
+def add_input(used: dict[str, Usage], name: Name) -> None:
+    """A dataset of which is known only that it was read."""
+    urn = dataset_urn(*halves(name))
+    if urn not in used:
+        used[urn] = Usage(name)
 
 
 def json_of(value: object) -> str:

@@ -1,0 +1,53 @@
+"""What was worked out once of something that keeps coming back: kept for the next time, within a bound.
+
+Producers repeat themselves. From run to run the bytes of a schema, of a column lineage or of a job's SQL are the same,
+and so is all that follows from them alone. A memo never changes an answer, only how soon it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Memo(Generic[K, V]):
+    """Values by key, of at most `bytes_max` bytes together, as whoever keeps one tells its size.
+
+    There are two generations. What is kept or asked for is in the young one; when that has half of the bytes it becomes
+    the old one, and what nobody asked for since the last time is forgotten. So what keeps coming stays, and what comes
+    once goes, without a list to be put in order at every question. Threads may share it.
+    """
+
+    def __init__(self, bytes_max: int) -> None:
+        self._generation_bytes_max = bytes_max // 2
+        self._young: dict[K, tuple[V, int]] = {}
+        self._old: dict[K, tuple[V, int]] = {}
+        self._young_bytes = 0
+        self._turn = Lock()
+
+    def get(self, key: K) -> V | None:
+        """The value, if it is still there."""
+        kept = self._young.get(key)
+        if kept is None:
+            kept = self._old.get(key)
+            if kept is None:
+                return None
+            self.keep(key, *kept)
+        return kept[0]
+
+    def keep(self, key: K, value: V, size: int) -> V:
+        """Keep a value of about so many bytes, unless it alone is more than a generation holds. Returns the value."""
+        if size > self._generation_bytes_max:
+            return value
+        with self._turn:
+            if key in self._young:
+                return value
+            if self._young_bytes + size > self._generation_bytes_max:
+                self._old, self._young, self._young_bytes = self._young, {}, 0
+            self._young[key] = (value, size)
+            self._young_bytes += size
+        return value
