@@ -53,7 +53,7 @@ CHUNK, HOT, FAILED = 5_000, 4_500, 9
 _FANS_A_CHUNK = 5
 # Every so manieth job of the levels has failed within the last hour.
 _FAILED_EVERY = 1_000
-_STATE = "bench.json"
+STATE = "bench.json"
 
 
 class Filled(msgspec.Struct):
@@ -205,7 +205,7 @@ def graph_at(
 
 def prepare(home: Path, running: Running, *, runs: int, wiring: Wiring | None = None) -> tuple[Filled, dict[str, Any]]:
     """Fill the graph of a running Neo4j up to so many replicas; what is there already is kept."""
-    state, took = home / _STATE, dict[str, Any]()
+    state, took = home / STATE, dict[str, Any]()
     if state.exists():
         filled = msgspec.json.decode(state.read_bytes(), type=Filled)
     else:
@@ -224,7 +224,7 @@ def prepare(home: Path, running: Running, *, runs: int, wiring: Wiring | None = 
                 seconds = grow(driver, filled, runs)
             finally:
                 state.write_bytes(msgspec.json.encode(filled))
-        took |= {"replicas": missing, "replicaSeconds": seconds, "replicasPerSecond": missing / seconds}
+        took |= {"made": missing, "makingSeconds": seconds, "madePerSecond": missing / seconds}
     return filled, took
 
 

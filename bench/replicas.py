@@ -37,7 +37,7 @@ WITH j, d, s, COLLECT { MATCH (v) WHERE elementId(v) IN $inputs RETURN v } AS in
   COLLECT { MATCH (v) WHERE elementId(v) IN $derived RETURN v } AS derived
 UNWIND $rows AS row
 CREATE (j)<-[:RUN_OF]-(r:PipelineRun)-[p:PRODUCED]->(a:Artifact)-[:VERSION_OF]->(d), (a)-[:HAS_SCHEMA]->(s)
-SET r = row.run, a = row.artifact, p = $produced
+SET r = $run, r += row.run, a = $artifact, a += row.artifact, p = $produced
 FOREACH (v IN inputs | CREATE (v)-[:FEEDS]->(r))
 FOREACH (v IN derived | CREATE (a)-[:DERIVED_FROM]->(v))
 """
@@ -67,7 +67,7 @@ class Pattern:
     ends: dict[str, Any]
 
     def replica(self, index: int, began: datetime) -> dict[str, Any]:
-        """The properties of the run and the version of one replica."""
+        """The properties of the run and the version of one replica that are its own."""
         run = run_id(number_of(self.number, index))
         later = began - self.began
         return {"run": _filled(self.run, run, later), "artifact": _filled(self.artifact, run, later)}
@@ -94,7 +94,13 @@ def read_pattern(session: neo4j.Session, number: int) -> Pattern:
 def write_replicas(session: neo4j.Session, pattern: Pattern, begins: Iterable[tuple[int, datetime]]) -> None:
     """Create the replicas of these indexes and instants, in one transaction."""
     rows = [pattern.replica(index, began) for index, began in begins]
-    session.run(_WRITE, rows=rows, produced=pattern.produced, **pattern.ends).consume()
+    same = {"run": _same(pattern.run), "artifact": _same(pattern.artifact), "produced": pattern.produced}
+    session.run(_WRITE, rows=rows, **same, **pattern.ends).consume()
+
+
+def _same(properties: dict[str, Any]) -> dict[str, Any]:
+    """Those that all replicas have alike."""
+    return {key: value for key, value in properties.items() if not isinstance(value, Text | datetime)}
 
 
 def _cut(value: Any, run: str) -> Any:
@@ -110,12 +116,12 @@ def _cut(value: Any, run: str) -> Any:
 
 
 def _filled(properties: dict[str, Any], run: str, later: timedelta) -> dict[str, Any]:
+    """Those that differ from replica to replica."""
     micros = later // timedelta(microseconds=1)
-    return {
-        key: value.filled(run, micros)
-        if isinstance(value, Text)
-        else value + later
-        if isinstance(value, datetime)
-        else value
-        for key, value in properties.items()
-    }
+    found: dict[str, Any] = {}
+    for key, value in properties.items():
+        if isinstance(value, Text):
+            found[key] = value.filled(run, micros)
+        elif isinstance(value, datetime):
+            found[key] = value + later
+    return found

@@ -1,0 +1,106 @@
+"""The API and the worker as processes of their own, over the graph of a bench's home."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from headwater.local.neo4j import Running
+
+READY_SECONDS_MAX = 60.0
+END_SECONDS_MAX = 20.0
+_POLL_SECONDS = 0.02
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def environment(home: Path, running: Running, *, port: int = 0, **settings: str) -> dict[str, str]:
+    """What a process of ours is started with: nothing of who runs the bench but what it names."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    said = {
+        "home": str(home / "headwater"),
+        "neo4j_uri": running.uri,
+        "neo4j_user": running.user,
+        "neo4j_password": running.password,
+        "port": str(port),
+        "log_level": "warning",
+        **settings,
+    }
+    return {**inherited, **{f"HEADWATER_{name.upper()}": value for name, value in said.items()}}
+
+
+@contextmanager
+def process(*command: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """`python -m` these words; told to end, and ended when it does not."""
+    started = subprocess.Popen([sys.executable, "-m", *command], env=dict(environment), stdout=sys.stderr)
+    try:
+        yield started
+    finally:
+        started.terminate()
+        try:
+            started.wait(END_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            started.wait()
+
+
+@contextmanager
+def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
+    """`headwater serve` from when it is ready; its port."""
+    port = free_port()
+    with process("headwater", "serve", environment=environment(home, running, port=port, **settings)) as started:
+        wait_ready(port, started)
+        yield port
+
+
+def wait_ready(port: int, started: subprocess.Popen[bytes]) -> None:
+    """Until `/readyz` says 200. Raises RuntimeError when the process ends, or after a minute."""
+    deadline = time.monotonic() + READY_SECONDS_MAX
+    while started.poll() is None and time.monotonic() < deadline:
+        try:
+            status, _ = Client(port).get("/readyz")
+        except OSError:
+            status = 0
+        if status == 200:
+            return
+        time.sleep(_POLL_SECONDS)
+    raise RuntimeError("the API is not ready; what it says is above")
+
+
+class Client:
+    """One keep-alive connection."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def post(self, path: str, body: bytes) -> tuple[int, bytes]:
+        self._connection.request("POST", path, body, {"Content-Type": "application/json"})
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+    def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> bytes:
+        """The answer as it came. Raises RuntimeError when it has errors."""
+        status, body = self.post("/graphql", json.dumps({"query": query, "variables": variables or {}}).encode())
+        if status != 200 or b'"errors"' in body[:2_000]:
+            raise RuntimeError(f"{query} was answered {status}: {body[:1_000]!r}")
+        return body
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,0 +1,148 @@
+"""`python -m bench.queries --home DIR`: how long questions take over HTTP on a graph of a million runs.
+
+    python -m bench.queries --home DIR                      what is there, or made first: a million runs
+    python -m bench.queries --home DIR --ingest 1400        while so many events a second are taken in beside it
+
+The API is a process of its own, and so is the worker that folds what comes in. Each question is asked one at a time
+over one connection, from the request to the last byte of the answer. Its floor is asked in turn with it, by the bare
+driver.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import neo4j
+
+from bench.graph import Filled, graph_at, home_at, store_bytes
+from bench.processes import Client, api, environment, process
+from bench.questions import Question, counted, questions
+from bench.report import Report, percentile, say, spread
+from headwater.local.neo4j import Running
+
+# The first of each are not counted: plans are made, caches fill.
+_WARM = 3
+# No question is asked for longer than this, however few of its repeats that makes.
+_SECONDS_MAX = 30.0
+_REPEATS_MIN = 5
+
+
+def measure(question: Question, client: Client, session: neo4j.Session, repeats: int) -> dict[str, Any]:
+    """One question: what it answers, its milliseconds and those of its floor."""
+    try:
+        body = question.ask(client)
+    except (RuntimeError, OSError) as error:
+        # That one of them cannot be answered is a finding too.
+        return {"question": question.name, "failed": str(error)[:500]}
+    for _ in range(_WARM - 1):
+        question.ask(client)
+    _bare(session, question)
+    taken: list[float] = []
+    bare: list[float] = []
+    deadline = time.monotonic() + _SECONDS_MAX
+    while len(taken) < repeats and (len(taken) < _REPEATS_MIN or time.monotonic() < deadline):
+        began = time.perf_counter()
+        question.ask(client)
+        taken.append((time.perf_counter() - began) * 1_000)
+        began = time.perf_counter()
+        _bare(session, question)
+        bare.append((time.perf_counter() - began) * 1_000)
+    found: dict[str, Any] = {
+        "question": question.name,
+        "answer": counted(question, body),
+        "milliseconds": spread(taken),
+    }
+    if question.target is not None:
+        found |= {"targetP95": question.target, "met": percentile(taken, 95) <= question.target}
+    return {**found, "floorMilliseconds": spread(bare)}
+
+
+def _bare(session: neo4j.Session, question: Question) -> None:
+    text, parameters = question.floor
+    list(session.run(text, dict(parameters)))
+
+
+def ask_all(running: Running, filled: Filled, port: int, repeats: int, only: str = "") -> list[dict[str, Any]]:
+    """Every question whose name has `only` in it, one after another."""
+    found = []
+    client = Client(port)
+    with (
+        neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver,
+        driver.session() as session,
+    ):
+        for question in questions(filled):
+            if only in question.name:
+                found.append(measure(question, client, session, repeats))
+                say(_line(found[-1]))
+    client.close()
+    return found
+
+
+def _line(one: dict[str, Any]) -> str:
+    if "failed" in one:
+        return f"{one['question']}: {one['failed']}"
+    took, bare = one["milliseconds"], one["floorMilliseconds"]
+    met = {True: "met", False: "NOT MET", None: ""}[one.get("met")]
+    return f"{one['question']}: p50 {took['median']} p95 {took['p95']} floor {bare['median']} {one['answer']} {met}"
+
+
+@contextmanager
+def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[dict[str, Any]]:
+    """A worker, and events that come in at a rate; what came of it is in the dict afterwards."""
+    said: dict[str, Any] = {"wantedPerSecond": rate}
+    with process("headwater", "worker", environment=environment(home, running)):
+        command = [sys.executable, "-m", "bench.beside", str(port), "--home", str(home), "--rate", str(rate)]
+        posting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        began = time.monotonic()
+        before = _folded(running)
+        try:
+            yield said
+        finally:
+            seconds = time.monotonic() - began
+            posting.send_signal(signal.SIGTERM)
+            told, _ = posting.communicate(timeout=30)
+            said |= json.loads(told or "{}")
+            said |= {"takenPerSecond": said.get("events", 0) / seconds}
+            said |= {"foldedPerSecond": (_folded(running) - before) / seconds}
+
+
+def _folded(running: Running) -> int:
+    with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+        records, _, _ = driver.execute_query("MATCH (c:Checkpoint) RETURN sum(c.folded) AS folded")
+        return int(records[0]["folded"])
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m bench.queries", description=__doc__)
+    options.add_argument("--home", help="the folder that keeps the graph; without it one is made and thrown away")
+    options.add_argument("--runs", type=int, default=1_000_000, help="how many runs, beside those of the map")
+    options.add_argument("--repeats", type=int, default=50)
+    options.add_argument("--ingest", type=float, default=0.0, metavar="EVENTS_PER_S", help="0: nothing beside it")
+    options.add_argument("--only", default="", help="questions whose name has this in it")
+    asked = options.parse_args()
+    report = Report("queries")
+    with ExitStack() as open_:
+        home = open_.enter_context(home_at(asked.home))
+        running, filled, made = open_.enter_context(graph_at(home, runs=asked.runs))
+        port = open_.enter_context(api(home, running))
+        beside: dict[str, Any] = {}
+        if asked.ingest:
+            with ingesting(home, running, port, asked.ingest) as beside:
+                found = ask_all(running, filled, port, asked.repeats, asked.only)
+        else:
+            found = ask_all(running, filled, port, asked.repeats, asked.only)
+        size = store_bytes(home)
+        report.show(runs=filled.runs, storeBytes=size, graph=made, ingest=beside, questions=found)
+
+
+if __name__ == "__main__":
+    main()
