@@ -7,6 +7,7 @@ ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ JOB = "JOB"
 Sent = Mapping[str, msgspec.Raw] | None
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, gc=False):
     """What some data came from: a dataset or a job (`type`), perhaps one field of it, and in which ways."""
 
     type: str
@@ -32,7 +33,7 @@ class Source(msgspec.Struct, frozen=True):
     ways: frozenset[str] = frozenset({"DIRECT"})
 
 
-class Target(msgspec.Struct, frozen=True, eq=False):
+class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
     """What some sources went into: a dataset or a job, as a whole (`inputs`) and field by field. Empty names stand for
     the job that the event is about. A key of memos: texts that are the same give the same Target."""
 
@@ -117,9 +118,8 @@ def job_lineage(facets: Sent) -> list[Target] | None:
     return [target for raw in facet.entries if (target := _read(raw)) is not None]
 
 
-# By their texts; a source of a column takes about so much more room than its text.
-_targets: Memo[bytes, Target] = Memo(64 * 2**20)
-_SIZE = 4
+# By their texts; with what was read they take about five times the room.
+_targets: Memo[bytes, Target] = Memo(64 * 2**20, size=lambda text, _: 5 * len(text))
 
 
 def _read(raw: msgspec.Raw | None) -> Target | None:
@@ -128,7 +128,7 @@ def _read(raw: msgspec.Raw | None) -> Target | None:
     text = bytes(raw)
     target = _targets.get(text)
     if target is None and (target := _target(raw)) is not None:
-        _targets.keep(text, target, _SIZE * len(text))
+        _targets.keep(text, target)
     return target
 
 
@@ -190,4 +190,10 @@ def _ways(transformations: list[Any] | None, older_type: str | None) -> frozense
         ways.add(":".join(word for word in words if word))
     if not ways:
         ways.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
-    return frozenset(ways)
+    return _shared(frozenset(ways))
+
+
+@lru_cache(maxsize=4_096)
+def _shared(ways: frozenset[str]) -> frozenset[str]:
+    """There are few ways, and many columns."""
+    return ways

@@ -73,9 +73,19 @@ class Tallies(msgspec.Struct):
     findings: dict[str, FindingTally] = {}
 
 
-def tally(received: int, seq: int, body: bytes, event: Event | None, *, future_after: int, reason: str = "") -> Tallies:
-    """What one receipt adds. `received` is in microseconds since 1970, `seq` its number in the spool, `event` None
-    when it was refused, and `reason` then why."""
+def tally(
+    received: int,
+    seq: int,
+    body: bytes,
+    event: Event | None,
+    *,
+    future_after: int,
+    reason: str = "",
+    into: Tallies | None = None,
+) -> Tallies:
+    """`into` with what one receipt adds to it. `received` is in microseconds since 1970, `seq` its number in the spool,
+    `event` None when it was refused, and `reason` then why."""
+    into = Tallies() if into is None else into
     if event is None:
         producer = _producer_of(body)
         found = [Finding("refused", "", reason)]
@@ -87,16 +97,19 @@ def tally(received: int, seq: int, body: bytes, event: Event | None, *, future_a
         events=1,
         first=received,
         last=received,
-        future=sum(finding.rule == "event-from-the-future" for finding in found),
+        future=sum([finding.rule == "event-from-the-future" for finding in found]),
         skews=_skews(received - event.instant) if event is not None and event.event_time.strip() else None,
     )
-    rows = {
-        finding_urn(producer, finding.rule, finding.field): FindingTally(
-            producer, finding.rule, finding.field, 1, received, received, _example(seq, body, finding)
-        )
-        for finding in found
-    }
-    return Tallies({producer_urn(producer): mine}, rows)
+    _add(into.producers, producer_urn(producer), mine, join_producers)
+    for finding in found:
+        urn = finding_urn(producer, finding.rule, finding.field)
+        known = into.findings.get(urn)
+        # Of a later receipt nothing is shown.
+        shown = known is not None and known.example.receipt < seq
+        example = Example(seq) if shown else _example(seq, body, finding)
+        one = FindingTally(producer, finding.rule, finding.field, 1, received, received, example)
+        _add(into.findings, urn, one, join_findings)
+    return into
 
 
 def join(a: Tallies, b: Tallies) -> Tallies:
@@ -114,8 +127,12 @@ def absorb(into: Tallies, other: Tallies) -> None:
 
 def _absorb(into: dict[str, T], values: Mapping[str, T], join: Callable[[T, T], T]) -> None:
     for urn, value in values.items():
-        mine = into.get(urn)
-        into[urn] = value if mine is None else join(mine, value)
+        _add(into, urn, value, join)
+
+
+def _add(into: dict[str, T], urn: str, value: T, join: Callable[[T, T], T]) -> None:
+    mine = into.get(urn)
+    into[urn] = value if mine is None else join(mine, value)
 
 
 def join_producers(a: ProducerTally, b: ProducerTally) -> ProducerTally:
@@ -150,8 +167,7 @@ def _join_skews(a: Skews | None, b: Skews | None) -> Skews | None:
     counts = dict(a.counts)
     for bucket, count in b.counts.items():
         counts[bucket] = counts.get(bucket, 0) + count
-    # Sorted, so that equal tallies are equal texts.
-    return Skews(min(a.least, b.least), max(a.greatest, b.greatest), dict(sorted(counts.items())))
+    return Skews(min(a.least, b.least), max(a.greatest, b.greatest), counts)
 
 
 def _skews(skew: int) -> Skews:

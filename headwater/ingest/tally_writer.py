@@ -46,7 +46,8 @@ def _write(
     for urn in urns:
         text = stored.get(urn)
         said = tallies[urn] if text is None else join(msgspec.json.decode(text, type=type_), tallies[urn])
-        kept = msgspec.json.encode(said).decode()
+        # In one order, so that equal tallies are equal texts.
+        kept = msgspec.json.encode(said, order="deterministic").decode()
         rows.append({"urn": urn, "properties": {**properties(said), "tally": kept}})
     transaction.run(f"write/{kind}", rows=rows)
 

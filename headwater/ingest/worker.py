@@ -34,7 +34,7 @@ from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.spool import Record, Spool
-from headwater.ingest.tally import Tallies, absorb, tally
+from headwater.ingest.tally import Tallies, tally
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming, load
@@ -191,15 +191,15 @@ class Worker:
         tallies = Tallies()
         for one in judged:
             record = one.record
-            said = tally(
+            tally(
                 record.received,
                 record.seq,
                 record.body,
                 one.event,
                 future_after=self._future_seconds,
                 reason=one.reason,
+                into=tallies,
             )
-            absorb(tallies, said)
         return tallies
 
     def _sweep(self) -> None:

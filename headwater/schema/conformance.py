@@ -29,6 +29,7 @@ from headwater.schema.facets.dataset import DatasetOwnership, Schema, SchemaFiel
 from headwater.schema.facets.job import JobOwnership
 from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, has_scheme, has_zone
 from headwater.schema.facets.lineage import ColumnLineage
+from headwater.schema.memo import Memo
 from headwater.schema.urns import canonical_run_id, is_uuid
 
 __all__ = ["Finding", "Held", "broken_facets", "findings", "held", "is_valid"]
@@ -80,22 +81,32 @@ def broken_facets(event: Event) -> list[tuple[Held, Fault]]:
 
 def held(event: Event) -> Iterator[Held]:
     """Every facet of an event."""
-    if event.run is not None:
-        yield from _held("run", "run.facets", event.run.facets)
-    if event.job is not None:
-        yield from _held("job", "job.facets", event.job.facets)
-    if event.dataset is not None:
-        yield from _held("dataset", "dataset.facets", event.dataset.facets)
+    for entity, place, facets in _holders(event):
+        yield from _held(entity, place, facets)
+
+
+def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.Raw]]]:
+    """Whatever of an event has facets, and what it has."""
+    if event.run is not None and event.run.facets:
+        yield "run", "run.facets", event.run.facets
+    if event.job is not None and event.job.facets:
+        yield "job", "job.facets", event.job.facets
+    if event.dataset is not None and event.dataset.facets:
+        yield "dataset", "dataset.facets", event.dataset.facets
     for dataset in event.inputs:
-        yield from _held("dataset", "inputs[].facets", dataset.facets)
-        yield from _held("input", "inputs[].inputFacets", dataset.input_facets)
+        if dataset.facets:
+            yield "dataset", "inputs[].facets", dataset.facets
+        if dataset.input_facets:
+            yield "input", "inputs[].inputFacets", dataset.input_facets
     for dataset in event.outputs:
-        yield from _held("dataset", "outputs[].facets", dataset.facets)
-        yield from _held("output", "outputs[].outputFacets", dataset.output_facets)
+        if dataset.facets:
+            yield "dataset", "outputs[].facets", dataset.facets
+        if dataset.output_facets:
+            yield "output", "outputs[].outputFacets", dataset.output_facets
 
 
-def _held(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw] | None) -> Iterator[Held]:
-    for key, raw in (facets or {}).items():
+def _held(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Held]:
+    for key, raw in facets.items():
         yield Held(entity, place, key, bytes(raw))
 
 
@@ -103,14 +114,34 @@ def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
     yield from _envelope(event, latest)
     if event.mended:
         yield Finding("lone-surrogate", "", f"in an event of {len(body)} bytes")
-    for facet in held(event):
+    for entity, place, facets in _holders(event):
+        yield from _in_facets(entity, place, facets)
+    yield from _of_the_run(event)
+    for place, datasets in (("inputs", event.inputs), ("outputs", event.outputs)):
+        if len(datasets) > 1:
+            yield from _twice(place, datasets)
+    yield from _columns(event)
+
+
+# What is found in the facets that events share: mostly nothing, and then a finding or two.
+_FINDING_BYTES = 500
+_in_shared: Memo[tuple[str, Facets], tuple[Finding, ...]] = Memo(
+    16 * 2**20, size=lambda _, found: _FINDING_BYTES * (1 + len(found))
+)
+
+
+def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterable[Finding]:
+    if not isinstance(facets, Facets):
+        return _judged(entity, place, facets)
+    found = _in_shared.get((place, facets))
+    return _in_shared.keep((place, facets), tuple(_judged(entity, place, facets))) if found is None else found
+
+
+def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Finding]:
+    for facet in _held(entity, place, facets):
         look = _remembered if len(facet.raw) <= REMEMBERED_BYTES_MAX else _facet
         for rule, path, detail in look(facet.entity, facet.key, facet.raw):
             yield Finding(rule, ".".join(part for part in (facet.place, _short(facet.key), path) if part), detail)
-    yield from _of_the_run(event)
-    for place, datasets in (("inputs", event.inputs), ("outputs", event.outputs)):
-        yield from _twice(place, datasets)
-    yield from _columns(event)
 
 
 def _short(key: str) -> str:
@@ -224,36 +255,56 @@ def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
         seen.add(name)
 
 
-def _columns(event: Event) -> Iterator[Finding]:
+# The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column lineage is judged by.
+_Wired = tuple[Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]]
+_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(
+    32 * 2**20, size=lambda wired, found: _FINDING_BYTES * (1 + len(wired[1]) + len(wired[2]) + len(found))
+)
+
+
+def _columns(event: Event) -> Iterable[Finding]:
     """Column lineage against the schemas that travel with it."""
-    inputs = {(dataset.namespace, dataset.name): dataset for dataset in event.inputs}
-    own = [("dataset", event.dataset)] if event.dataset is not None else []
-    for place, dataset in [*own, *(("outputs[]", output) for output in event.outputs)]:
-        raw = (dataset.facets or Facets()).get("columnLineage")
+    own = event.dataset.facets if event.dataset is not None else None
+    outputs = tuple([dataset.facets for dataset in event.outputs])
+    if not any("columnLineage" in facets for facets in (own, *outputs) if facets):
+        return ()
+    wired = (own, outputs, tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]))
+    found = _in_columns.get(wired)
+    return _in_columns.keep(wired, tuple(_in_lineage(*wired))) if found is None else found
+
+
+def _in_lineage(
+    own: Facets | None, outputs: Iterable[Facets | None], inputs: Iterable[tuple[str, str, Facets | None]]
+) -> Iterator[Finding]:
+    schemas = {(namespace, name): facets for namespace, name, facets in inputs}
+    for place, facets in [("dataset", own), *(("outputs[]", output) for output in outputs)]:
+        raw = (facets or Facets()).get("columnLineage")
         lineage = salvage(ColumnLineage, raw) if raw is not None else None
         if lineage is None:
             continue
         field = f"{place}.facets.columnLineage.fields"
-        missing = _missing(lineage.fields, dataset)
+        missing = _missing(lineage.fields, facets)
         if missing:
             yield Finding("unknown-column", field, missing)
-        yield from _source_columns(lineage, f"{field}[].inputFields[].field", inputs)
+        yield from _source_columns(lineage, f"{field}[].inputFields[].field", schemas)
 
 
-def _source_columns(lineage: ColumnLineage, field: str, inputs: Mapping[tuple[str, str], Dataset]) -> Iterator[Finding]:
+def _source_columns(
+    lineage: ColumnLineage, field: str, schemas: Mapping[tuple[str, str], Facets | None]
+) -> Iterator[Finding]:
     wanted: dict[tuple[str, str], list[str]] = {}
     for output in lineage.fields.values():
         for source in output.input_fields:
             wanted.setdefault((source.namespace, source.name), []).append(source.field)
     for name, fields in wanted.items():
-        missing = _missing(fields, inputs[name]) if name in inputs else ""
+        missing = _missing(fields, schemas.get(name))
         if missing:
             yield Finding("unknown-source-column", field, f"{name[1]}: {missing}"[:_DETAIL_CHARACTERS_MAX])
 
 
-def _missing(fields: Iterable[str], dataset: Dataset) -> str:
-    """The first of these fields that the dataset's schema does not have; "" when it has all, or there is no schema."""
-    raw = (dataset.facets or Facets()).get("schema")
+def _missing(fields: Iterable[str], facets: Facets | None) -> str:
+    """The first of these fields that a dataset's schema does not have; "" when it has all, or there is no schema."""
+    raw = (facets or Facets()).get("schema")
     names = _schema_names(bytes(raw)) if raw is not None else frozenset()
     if not names:
         return ""

@@ -43,7 +43,7 @@ class Facets(dict[str, msgspec.Raw]):
     __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
 
 
-class Dataset(msgspec.Struct, frozen=True):
+class Dataset(msgspec.Struct, frozen=True, gc=False):
     namespace: str
     name: str
     facets: Facets | None = None
@@ -51,13 +51,13 @@ class Dataset(msgspec.Struct, frozen=True):
     output_facets: dict[str, msgspec.Raw] | None = None
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, gc=False):
     namespace: str
     name: str
     facets: Facets | None = None
 
 
-class Run(msgspec.Struct, frozen=True, rename="camel"):
+class Run(msgspec.Struct, frozen=True, rename="camel", gc=False):
     run_id: str
     facets: dict[str, msgspec.Raw] | None = None
 
@@ -65,7 +65,7 @@ class Run(msgspec.Struct, frozen=True, rename="camel"):
 _ABSENT = msgspec.Raw(b"null")
 
 
-class _Dataset(msgspec.Struct, frozen=True, rename="camel"):
+class _Dataset(msgspec.Struct, frozen=True, rename="camel", gc=False):
     namespace: str
     name: str
     facets: msgspec.Raw = _ABSENT
@@ -73,13 +73,13 @@ class _Dataset(msgspec.Struct, frozen=True, rename="camel"):
     output_facets: dict[str, msgspec.Raw] | None = None
 
 
-class _Job(msgspec.Struct, frozen=True):
+class _Job(msgspec.Struct, frozen=True, gc=False):
     namespace: str
     name: str
     facets: msgspec.Raw = _ABSENT
 
 
-class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
+class _Envelope(msgspec.Struct, frozen=True, rename="camel", gc=False):
     event_time: str | None = None
     event_type: str | None = None
     producer: Any = None
@@ -91,7 +91,7 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel"):
     outputs: list[_Dataset] | None = None
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """One event that passed. `instant` is its time in microseconds since 1970, UTC; `received` is when it came in;
     `state` is "" when it carries no event type. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it
     is about.
@@ -122,8 +122,8 @@ class Event(msgspec.Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Envelope)
 _facets_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
 # By their bytes; each costs those, and about so much for what is made of them.
-_known: Memo[bytes, Facets] = Memo(64 * 2**20)
 _FACETS_BYTES = 1_000
+_known: Memo[bytes, Facets] = Memo(64 * 2**20, size=lambda raw, _: len(raw) + _FACETS_BYTES)
 
 
 def instant_of(text: str, *, field: str = "eventTime") -> int:
@@ -214,7 +214,7 @@ def _facets(sent: msgspec.Raw, field: str) -> Facets | None:
     if facets is None:
         by_name = _decoded(_facets_decoder, raw, f"{field}.facets")
         facets = Facets(by_name)
-        _known.keep(raw, facets, len(raw) + _FACETS_BYTES)
+        _known.keep(raw, facets)
     return facets
 
 

@@ -26,7 +26,7 @@ S = TypeVar("S", str, "Name")
 PARTITIONS_MAX = 100
 
 
-class Register(msgspec.Struct, array_like=True, frozen=True, order=True):
+class Register(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
     """A last-writer-wins value: the highest (instant, rank, value) stays."""
 
     instant: int
@@ -34,14 +34,14 @@ class Register(msgspec.Struct, array_like=True, frozen=True, order=True):
     value: str
 
 
-class Name(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
+class Name(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
     """The two halves of the name of a dataset or a job."""
 
     namespace: str
     name: str
 
 
-class Span(msgspec.Struct, array_like=True, frozen=True):
+class Span(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """The earliest and the latest instant at which something was seen. None where it was only referred to."""
 
     first: int
@@ -51,7 +51,7 @@ class Span(msgspec.Struct, array_like=True, frozen=True):
 Registers = dict[str, Register]
 
 
-class Usage(msgspec.Struct, omit_defaults=True):
+class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     """How one run used one dataset. The registers hold what the run's own events said of it: for an output its
     version is what the event that ended the run said, since the one that began it tells the version before."""
 
@@ -70,7 +70,7 @@ class Usage(msgspec.Struct, omit_defaults=True):
     explicit: set[Name] | None = None
 
 
-class RunFacts(msgspec.Struct, omit_defaults=True):
+class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: str
     span: Span | None = None
     # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept one by one
@@ -89,7 +89,7 @@ class RunFacts(msgspec.Struct, omit_defaults=True):
     outputs: dict[str, Usage] = {}
 
 
-class Claim(msgspec.Struct, array_like=True, frozen=True):
+class Claim(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Something said of another dataset, and when it was said first and last."""
 
     name: Name
@@ -100,7 +100,7 @@ class Claim(msgspec.Struct, array_like=True, frozen=True):
 Claims = dict[str, Claim]
 
 
-class DatasetFacts(msgspec.Struct, omit_defaults=True):
+class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     dataset: Name
     span: Span | None = None
     facets: Registers = {}
@@ -117,7 +117,7 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True):
     declared: Register | None = None
 
 
-class JobFacts(msgspec.Struct, omit_defaults=True):
+class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     job: Name
     span: Span | None = None
     facets: Registers = {}
@@ -136,13 +136,13 @@ class JobFacts(msgspec.Struct, omit_defaults=True):
     explicit: set[str] = set()
 
 
-class AnswerFacts(msgspec.Struct, omit_defaults=True):
+class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
     answer_id: str
     # None for an answer that others cite and nobody has sent yet
     answer: Register | None = None
 
 
-class Flow(msgspec.Struct, array_like=True, frozen=True):
+class Flow(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways. For a derivation
     those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run),
     `renamed` (a run gave the one the name of the other).
@@ -156,7 +156,7 @@ class Flow(msgspec.Struct, array_like=True, frozen=True):
         return self.first <= other.first and self.ways >= other.ways
 
 
-class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
+class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
     """A column edge: from a field of one dataset to a field of another, through a job ("" when none is named)."""
 
     source: Name
@@ -166,7 +166,7 @@ class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_
     job: str
 
 
-class DerivationKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True):
+class DerivationKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
     """On the map: `output` is known to come from `input` when `job` makes it."""
 
     output: Name

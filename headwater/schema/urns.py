@@ -62,11 +62,11 @@ _remembered = lru_cache(maxsize=65_536)(_urn)
 _REMEMBERED_CHARACTERS_MAX = 300
 
 
-def _lasting(kind: str, first: str, second: str) -> str:
+def _lasting(kind: str, *parts: str) -> str:
     """The urn of what comes again and again: a dataset, a job."""
-    if len(first) + len(second) > _REMEMBERED_CHARACTERS_MAX:
-        return _urn(kind, first, second)
-    return _remembered(kind, first, second)
+    if sum(map(len, parts)) > _REMEMBERED_CHARACTERS_MAX:
+        return _urn(kind, *parts)
+    return _remembered(kind, *parts)
 
 
 def canonical_run_id(run_id: str) -> str:
@@ -134,11 +134,11 @@ def guid_of(urn: str) -> str:
 
 
 def producer_urn(producer: str) -> str:
-    return _urn("producer", producer)
+    return _lasting("producer", producer)
 
 
 def finding_urn(producer: str, rule: str, field: str) -> str:
-    return _urn("finding", producer, rule, field)
+    return _lasting("finding", producer, rule, field)
 
 
 def parse_urn(urn: str) -> Urn:

@@ -49,17 +49,20 @@ def _is_drop(reading: Reading) -> bool:
     return lifecycle is not None and lifecycle.lifecycle_state_change.upper() == DROP
 
 
-class _Edges(msgspec.Struct, frozen=True):
+class _Edges(msgspec.Struct, frozen=True, gc=False):
     """What flows into one dataset: the datasets it comes from in any way at all, with how the graph knows that, and its
-    column edges with their ways."""
+    column edges by their ways."""
 
     came_from: dict[Name, DerivationKey]
-    columns: list[tuple[ColumnKey, frozenset[str]]]
+    columns: dict[frozenset[str], list[ColumnKey]]
+
+    def size(self) -> int:
+        """In bytes, without the texts: those are the lineage's own."""
+        return _EDGE_BYTES * (1 + len(self.came_from) + sum(map(len, self.columns.values())))
 
 
-# The names, fields and ways are those of the lineage itself.
-_EDGE_BYTES = 300
-_edges: Memo[tuple[Naming, Name, Target, Name | None], _Edges] = Memo(64 * 2**20)
+_EDGE_BYTES = 200
+_edges: Memo[tuple[Naming, Name, Target, Name | None], _Edges] = Memo(64 * 2**20, size=lambda _, edges: edges.size())
 
 
 def column_flows(
@@ -69,10 +72,10 @@ def column_flows(
     if lineage is None:
         return set()
     edges = _edges_into(said.naming, target, lineage, job)
-    flows = {ways: said.flow(ways) for _, ways in edges.columns}
-    columns = said.delta.columns
-    for key, ways in edges.columns:
-        facts.add(columns, key, flows[ways], facts.join_flows)
+    for ways, keys in edges.columns.items():
+        flow = said.flow(ways)
+        for key in keys:
+            facts.add(said.delta.columns, key, flow, facts.join_flows)
     known = said.flow(frozenset({known_by}))
     for name, derivation in edges.came_from.items():
         said.mention(name)
@@ -89,13 +92,12 @@ def _edges_into(naming: Naming, target: Name, lineage: Target, job: Name | None)
     about = (naming, target, lineage, job)
     edges = _edges.get(about)
     if edges is None:
-        edges = _read_edges(*about)
-        _edges.keep(about, edges, _EDGE_BYTES * (1 + len(edges.columns) + len(edges.came_from)))
+        edges = _edges.keep(about, _read_edges(*about))
     return edges
 
 
 def _read_edges(naming: Naming, target: Name, lineage: Target, job: Name | None) -> _Edges:
-    edges = _Edges({}, [])
+    edges = _Edges({}, {})
     through = job_urn(*halves(job)) if job is not None else ""
     for field, sources in ((WHOLE, lineage.inputs), *lineage.fields.items()):
         for source in sources:
@@ -104,7 +106,8 @@ def _read_edges(naming: Naming, target: Name, lineage: Target, job: Name | None)
             name = naming.normalise(source.namespace, source.name)
             edges.came_from[name] = DerivationKey(target, name, through)
             if source.field:
-                edges.columns.append((ColumnKey(name, source.field, target, field, through), source.ways))
+                key = ColumnKey(name, source.field, target, field, through)
+                edges.columns.setdefault(source.ways, []).append(key)
     return edges
 
 

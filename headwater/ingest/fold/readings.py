@@ -23,7 +23,7 @@ from headwater.schema.urns import schema_hash
 _FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
 
 
-class Reading(msgspec.Struct, frozen=True, eq=False):
+class Reading(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Of a dataset: the texts of its facets, the hash and fields of its schema ("" without one), the names it goes by
     as well, whether its symlinks are deleted, its version, what was last done to it, and what it came from."""
 
@@ -38,7 +38,7 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     lineage: Target | None
 
 
-class JobReading(msgspec.Struct, frozen=True, eq=False):
+class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     """Of a job: the texts of its facets, the version of its code, and what its lineage facet says."""
 
     texts: dict[str, str]
@@ -62,28 +62,29 @@ _symlinks = msgspec.json.Decoder(_Symlinks)
 _schema = msgspec.json.Decoder(Schema)
 _version = msgspec.json.Decoder(_Version)
 _code_location = msgspec.json.Decoder(_CodeLocation)
-# A reading holds about as much text again as it was made of, and an object for every column.
-_SIZE = 3
 _READING_BYTES = 2_000
-_datasets: Memo[Facets, Reading] = Memo(64 * 2**20)
-_jobs: Memo[Facets, JobReading] = Memo(32 * 2**20)
+
+
+def _size(facets: Facets, _: object) -> int:
+    """A reading holds about as much text again as it was made of, and what it came from is kept apart."""
+    return _READING_BYTES + sum(len(bytes(raw)) for raw in facets.values())
+
+
+_datasets: Memo[Facets, Reading] = Memo(64 * 2**20, size=_size)
+_jobs: Memo[Facets, JobReading] = Memo(32 * 2**20, size=_size)
 _NOTHING = Facets()
 
 
 def read_dataset(facets: Facets | None) -> Reading:
     facets = _NOTHING if facets is None else facets
     reading = _datasets.get(facets)
-    return reading if reading is not None else _datasets.keep(facets, _dataset(facets), _size(facets))
+    return reading if reading is not None else _datasets.keep(facets, _dataset(facets))
 
 
 def read_job(facets: Facets | None) -> JobReading:
     facets = _NOTHING if facets is None else facets
     reading = _jobs.get(facets)
-    return reading if reading is not None else _jobs.keep(facets, _job(facets), _size(facets))
-
-
-def _size(facets: Facets) -> int:
-    return _READING_BYTES + _SIZE * sum(len(bytes(raw)) for raw in facets.values())
+    return reading if reading is not None else _jobs.keep(facets, _job(facets))
 
 
 def _dataset(facets: Facets) -> Reading:
