@@ -49,7 +49,7 @@ def export(
     with closing(graph(home)) as database, _written(output) as out:
         counts = graph_export.count(database)
         before = graph_export.checkpoints(database)
-        with _bar(quiet=output is None and sys.stdout.isatty()) as bar:
+        with progress_bar(quiet=output is None and sys.stdout.isatty()) as bar:
             task = bar.add_task("exporting", total=sum(size.nodes + size.edges for size in counts.values()))
             for line in graph_export.as_lines(graph_export.export(database, canonical=canonical, counts=counts)):
                 out.write(line.encode() + b"\n")
@@ -100,7 +100,7 @@ def rebuild(
     with (
         closing(connect(settings)) as database,
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
-        _bar(quiet=as_json, rate=True) as bar,
+        progress_bar(quiet=as_json, rate=True) as bar,
     ):
         _make_room(database, bar, erase=erase, yes=yes)
         _fold(settings, database, spool, bar, as_json=as_json)
@@ -163,7 +163,8 @@ def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress)
     )
 
 
-def _bar(*, quiet: bool, rate: bool = False) -> Progress:
+def progress_bar(*, quiet: bool, rate: bool = False) -> Progress:
+    """How far something is, on the standard error, if a person looks at it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 

@@ -28,8 +28,8 @@ from headwater.pipelines.writing import PieceWriter
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.pipelines.folding import Refused, Rules
     from headwater.pipelines.archives import File
+    from headwater.pipelines.folding import Refused, Rules
 
 # One transaction: so many facts, unless they are large.
 PIECE_ROWS = 2_000
@@ -165,8 +165,9 @@ class _DeadLetters:
         if not self._waiting:
             return
         letters = [_fields(msgspec.msgpack.decode(letter, type=Refused)) for letter in self._waiting]
-        frame = self._spark.createDataFrame(letters, "reason string, field string, file string, start long, "
-            "number long, body string")
+        frame = self._spark.createDataFrame(
+            letters, "reason string, field string, file string, start long, number long, body string"
+        )
         frame.coalesce(1).write.mode("overwrite").json(f"{self.folder}/part-{self._parts:05}")
         self._parts += 1
         self._waiting = []

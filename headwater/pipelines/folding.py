@@ -1,8 +1,8 @@
 """What Spark's workers do with the events they read: judge, redact, fold, and hand out the facts as rows.
 
-An event is judged as HTTP ingest judges it, and what that would refuse is refused here, with its reason and the place it
-was read from. What is in a line twice over is folded once (found by SHA-1 within some thousands of events; that no
-two lines are counted twice is seen to when the rows meet).
+An event is judged as HTTP ingest judges it, and what that would refuse is refused here, with its reason and the place
+it was read from. Copies of an event that lie near each other are folded once, found by their SHA-1; those that do not
+are counted once, when the rows of all of them meet.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.redact import Redactor
+from headwater.ingest.redaction_key import load_key
 from headwater.pipelines.rows import Counts, Kind, Row, cut, encode, joined, packed, rows_of
 from headwater.schema.events import Event, parse
-from headwater.schema.naming import Naming
+from headwater.schema.naming import Naming, load
+from headwater.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +44,12 @@ class Rules(msgspec.Struct, frozen=True):
     naming: Naming
     redaction_key: bytes
     event_bytes_max: int
+
+
+def rules_of(settings: Settings) -> Rules:
+    """How the API and the worker with these settings read events. Raises SettingsError."""
+    key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
+    return Rules(load(settings.naming_path), key, settings.event_bytes_max)
 
 
 class Refused(msgspec.Struct):
@@ -100,9 +109,7 @@ class _Folding:
         self._counts = Counts()
 
     def take(self, batch: pa.RecordBatch) -> None:
-        bodies, received, checksums = (
-            batch.column(name).to_pylist() for name in ("body", "received", "checksum")
-        )
+        bodies, received, checksums = (batch.column(name).to_pylist() for name in ("body", "received", "checksum"))
         number = self._lines.of(batch)
         for index, body in enumerate(bodies):
             # An empty line is no event, not even a bad one.
@@ -177,7 +184,7 @@ class _Lines:
         """Where in a batch another piece begins, and what pieces those are."""
         ends = {0}
         for name in ("file", "start"):
-            runs = pa.compute.run_end_encode(batch.column(name))
+            runs = pc.run_end_encode(batch.column(name))
             ends.update(runs.run_ends.to_pylist())
         begins = sorted(ends - {len(batch)})
         return begins, [(batch.column("file")[at].as_py(), batch.column("start")[at].as_py()) for at in begins]

@@ -1,4 +1,4 @@
-"""A GraphDelta as rows that Spark can carry: one for every fact, by kind and key, so that equal keys meet and are joined.
+"""A GraphDelta as rows that Spark can carry: one for every fact, by kind and key, so that equal keys meet and join.
 
 | column | what it is |
 |---|---|
@@ -15,10 +15,10 @@ joining the two gives the fact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import reduce
-from itertools import chain, groupby
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import msgspec
@@ -196,15 +196,13 @@ def joined(rows: Iterable[Row]) -> Iterator[Row]:
             met.events += 1
             continue
         met.facts += kind > Kind.REFUSED
-        first = next(group)
-        second = next(group, None)
-        yield first if second is None else _joined(kind, key, chain((first, second), group))
+        same = list(group)
+        yield same[0] if len(same) == 1 else _joined(kind, key, same)
     yield Row(Kind.MET, 0, b"", encode(met))
 
 
-def _joined(kind: int, key: bytes, rows: Iterable[Row]) -> Row:
+def _joined(kind: int, key: bytes, rows: Sequence[Row]) -> Row:
     codec = _CODECS[kind]
-    rows = list(rows)
     fact = reduce(codec.join, (codec.decode(row.fact) for row in rows))
     return Row(kind, min(row.at for row in rows), key, encode(fact))
 
@@ -216,32 +214,33 @@ def _kind_and_key(row: Row) -> tuple[int, bytes]:
 def delta_of(rows: Iterable[Row]) -> GraphDelta:
     """The delta that these facts are; of a mention and its fact, both together."""
     delta = GraphDelta()
-    places: dict[int, dict[Any, Any]] = {
-        Kind.SCHEMA: delta.schemas,
-        Kind.COLUMN: delta.columns,
-        Kind.DERIVATION: delta.derivations,
-        Kind.DATASET_MENTION: delta.datasets,
-        Kind.DATASET: delta.datasets,
-        Kind.JOB_MENTION: delta.jobs,
-        Kind.JOB: delta.jobs,
-        Kind.ANSWER_MENTION: delta.answers,
-        Kind.ANSWER: delta.answers,
-    }
+    places: dict[int, dict[Any, Any]] = {kind: getattr(delta, field) for kind, field in _PLACES.items()}
     for row in rows:
-        codec = _CODECS[row.kind]
+        codec, key = _CODECS[row.kind], _key(row)
         fact = codec.decode(row.fact)
-        if row.kind in (Kind.RUN, Kind.RUN_MENTION):
-            urn = row.key.decode()
+        join: Callable[[Any, Any], Any] = codec.join
+        if isinstance(fact, Heard):
             if fact.at is not None:
-                delta.heard[urn] = max(fact.at, delta.heard.get(urn, fact.at))
-            fact, into, join = fact.run, delta.runs, join_runs
-            key: Any = urn
-        else:
-            into, join = places[row.kind], codec.join
-            key = _key(row)
-        mine = into.get(key)
-        into[key] = fact if mine is None else join(mine, fact)
+                delta.heard[key] = max(fact.at, delta.heard.get(key, fact.at))
+            fact, join = fact.run, join_runs
+        into = places[row.kind]
+        into[key] = join(into[key], fact) if key in into else fact
     return delta
+
+
+_PLACES: dict[int, str] = {
+    Kind.DATASET_MENTION: "datasets",
+    Kind.JOB_MENTION: "jobs",
+    Kind.RUN_MENTION: "runs",
+    Kind.ANSWER_MENTION: "answers",
+    Kind.SCHEMA: "schemas",
+    Kind.COLUMN: "columns",
+    Kind.DERIVATION: "derivations",
+    Kind.DATASET: "datasets",
+    Kind.JOB: "jobs",
+    Kind.RUN: "runs",
+    Kind.ANSWER: "answers",
+}
 
 
 def _key(row: Row) -> Any:

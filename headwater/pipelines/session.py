@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater.errors import JavaError
@@ -29,7 +31,7 @@ LOCAL = {
 }
 ALWAYS = {"spark.sql.session.timeZone": "UTC"}
 # By these Spark, or whoever started it, says that it is not for us to say where it runs.
-_STARTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
+STARTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 
 
 @contextmanager
@@ -52,9 +54,12 @@ def spark_session(
         return
     builder = SparkSession.builder.appName(f"headwater {name}")
     chosen = {**ALWAYS, **(settings or {})}
-    if not any(variable in os.environ for variable in _STARTED):
+    if not any(variable in os.environ for variable in STARTED):
         # The workers of a local Spark are this very Python.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", LOCAL["spark.driver.host"])
+        log = Path(str(files("headwater.pipelines").joinpath("log4j2.properties"))).as_uri()
+        chosen = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log}", **chosen}
         builder = builder.master(master)
         chosen = {**LOCAL, **chosen}
     for setting, value in chosen.items():

@@ -1,7 +1,7 @@
 """Pieces of a delta into the graph, one transaction each, with the number of facts written kept in the same one.
 
-Neo4j may be away for a while or find a piece too large: then it is tried again after a pause, in halves. What Neo4j will
-not take at all is found by halving, counted, and left out, so that its neighbours get in.
+Neo4j may be away for a while or find a piece too large: then it is tried again after a pause, in halves. What Neo4j
+will not take at all is found by halving, counted, and left out, so that its neighbours get in.
 """
 
 from __future__ import annotations

@@ -1,0 +1,89 @@
+"""A delta in rows: joined in any parts it is the same delta, and written in any pieces it is the same graph."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater.cypher.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.writer import Checkpoint, read_checkpoint, write
+from headwater.pipelines.rows import Kind, Met, Row, cut, delta_of, joined, packed, rows_of, unpacked
+from headwater.pipelines.writing import PieceWriter
+from headwater.schema.events import parse
+from headwater.schema.facts import GraphDelta
+from headwater.schema.naming import load
+from tests.canonical import canonical, empty
+from tests.histories import histories
+
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+on_neo4j = settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+def folded(bodies: list[bytes]) -> GraphDelta:
+    return fold(parse(body, received=0) for body in bodies)
+
+
+def sorted_rows(bodies: list[bytes], chance: random.Random, parts: int = 4) -> list[Row]:
+    """The rows of a history that is folded in parts, in the order in which they are written."""
+    cuts = sorted(chance.randint(0, len(bodies)) for _ in range(parts - 1))
+    rows = [row for a, b in pairwise([0, *cuts, len(bodies)]) for row in rows_of(folded(bodies[a:b]))]
+    chance.shuffle(rows)
+    met = joined(sorted(rows, key=lambda row: (row.kind, row.key)))
+    return sorted((row for row in met if row.kind > Kind.REFUSED), key=lambda row: (row.kind, row.at, row.key))
+
+
+@relaxed
+@given(histories, st.randoms(use_true_random=False))
+def test_rows_are_the_delta_however_it_was_cut(bodies: list[bytes], chance: random.Random) -> None:
+    rows = sorted_rows(bodies, chance)
+    assert len({(row.kind, row.key) for row in rows}) == len(rows)
+    assert delta_of(rows) == folded(bodies)
+    pieces = list(cut(rows, rows_max=chance.randint(1, 20), bytes_max=chance.randint(1, 4_000)))
+    assert [row for piece in pieces for row in piece] == rows
+    assert [unpacked(packed(piece)) for piece in pieces] == pieces
+
+
+def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
+    rows = [Row(kind, 0, b"", b"x" * 10) for kind in (Kind.COUNTS, Kind.MET, Kind.SCHEMA, Kind.RUN, Kind.RUN)]
+    assert [[row.kind for row in piece] for piece in cut(rows, rows_max=2, bytes_max=1_000)] == [
+        [Kind.COUNTS, Kind.MET],
+        [Kind.SCHEMA, Kind.RUN],
+        [Kind.RUN],
+    ]
+    assert [len(piece) for piece in cut(rows, rows_max=9, bytes_max=15)] == [1, 1, 1, 1, 1]
+
+
+def test_events_seen_are_counted_and_go_no_further() -> None:
+    rows = [Row(Kind.SEEN, 0, key, b"") for key in (b"a", b"a", b"b")] + [Row(Kind.SCHEMA, 0, b"s", packed("[]"))] * 2
+    *facts, met = joined(rows)
+    assert facts == [Row(Kind.SCHEMA, 0, b"s", packed("[]"))]
+    assert (met.kind, met.fact) == (Kind.MET, packed(Met(2, 1)))
+
+
+@pytest.mark.neo4j
+@on_neo4j
+@given(histories, st.randoms(use_true_random=False))
+def test_any_pieces_same_graph(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+    rows = sorted_rows(bodies, chance)
+    empty(database)
+    writer = PieceWriter(database, "pieces", load())
+    for piece in cut(rows, rows_max=chance.choice([1, 2, 7, 1_000]), bytes_max=2**20):
+        # Whoever comes after one that was killed begins at the first row again.
+        if chance.randrange(10) == 0:
+            writer = PieceWriter(database, "pieces", load())
+            writer.write(rows[: writer.resumed])
+        writer.write(piece)
+    assert writer.position == len(rows)
+    assert read_checkpoint(database, "pieces") == Checkpoint(len(rows), len(rows), 0)
+    in_pieces = canonical(database)
+    empty(database)
+    after = Checkpoint(len(bodies), len(bodies), 0)
+    write(database, folded(bodies), spool="s", before=Checkpoint(), after=after, holder="test")
+    assert in_pieces == canonical(database)
