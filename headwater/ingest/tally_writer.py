@@ -47,7 +47,7 @@ def _write(
         text = stored.get(urn)
         said = tallies[urn] if text is None else join(msgspec.json.decode(text, type=type_), tallies[urn])
         # In one order, so that equal tallies are equal texts.
-        kept = msgspec.json.encode(said, order="deterministic").decode()
+        kept = msgspec.json.encode(msgspec.to_builtins(said, str_keys=True), order="deterministic").decode()
         rows.append({"urn": urn, "properties": {**properties(said), "tally": kept}})
     transaction.run(f"write/{kind}", rows=rows)
 
