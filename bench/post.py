@@ -228,18 +228,19 @@ def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
     group = max(size, connections)
     bodies = list(islice(events(10**9, wanted.jobs), max(4_000 // group, 4) * group))
     groups = [bodies[at : at + group] for at in range(0, len(bodies), group)]
-    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
-        with closing(apsw.Connection(str(Path(home, "bare.db")))) as connection:
-            connection.pragma("journal_mode", "wal")
-            connection.pragma("synchronous", "full")
-            connection.execute("CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)")
-            began, cpu, count = time.perf_counter(), time.process_time(), 0
-            while (took := time.perf_counter() - began) < wanted.seconds:
-                for one in groups:
-                    with connection:
-                        connection.executemany("INSERT INTO event(body) VALUES(?)", ((body,) for body in one))
-                    count += len(one)
-            cpu = time.process_time() - cpu
+    with ExitStack() as ended:
+        home = ended.enter_context(tempfile.TemporaryDirectory(prefix="headwater-bench-"))
+        connection = ended.enter_context(closing(apsw.Connection(str(Path(home, "bare.db")))))
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.execute("CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)")
+        began, cpu, count = time.perf_counter(), time.process_time(), 0
+        while (took := time.perf_counter() - began) < wanted.seconds:
+            for one in groups:
+                with connection:
+                    connection.executemany("INSERT INTO event(body) VALUES(?)", ((body,) for body in one))
+                count += len(one)
+        cpu = time.process_time() - cpu
     return {
         "eventsPerSync": group,
         "eventsPerSecond": round(count / took),

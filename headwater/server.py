@@ -88,17 +88,18 @@ class Parts:
         self.store.close()
         self.database.close()
 
-    def keep(self, who: Principal, body: bytes) -> bytes:
-        """An event as it is to be kept. Raises ForeignEventError for one that whoever sends it may not send."""
+    def keep(self, who: Principal, body: bytes, received: int) -> bytes:
+        """An event as it is to be kept. Raises EventError when it is none, ForeignEventError for one that whoever sends
+        it may not send."""
+        event = parse(body, received=received)
         kept = self.redactor.redact(body)
-        judge(who, kept, self.naming)
+        judge(who, kept, self.naming, event if kept is body else None)
         return kept
 
     async def submit(self, who: Principal, events: Sequence[Mapping[str, Any]]) -> None:
         """What is registered without OpenLineage takes the way of every other event."""
-        bodies = [self.keep(who, msgspec.json.encode(event)) for event in events]
-        for body in bodies:
-            parse(body, received=time.time_ns() // 1_000)
+        received = time.time_ns() // 1_000
+        bodies = [self.keep(who, msgspec.json.encode(event), received) for event in events]
         await asyncio.wrap_future(self.appender.append(bodies))
 
     def reader(self, request: Request) -> Database:

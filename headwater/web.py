@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -58,18 +59,24 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
             mend="Send plain JSON or gzip.",
         )
     packed = _Gzip() if "gzip" in encoding else None
-    body, sent = bytearray(), 0
+    pieces: list[bytes] = []
+    size = sent = 0
     async for chunk in request.stream():
-        if packed:
-            packed.unpack(chunk, body, bytes_max)
-        else:
-            body += chunk
+        for piece in packed.unpack(chunk) if packed else (chunk,):
+            pieces.append(piece)
+            size += len(piece)
+            if size > bytes_max:
+                raise _too_large(bytes_max)
         sent += len(chunk)  # members of gzip may be empty, for ever
-        if max(len(body), sent) > bytes_max:
-            raise BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
+        if sent > bytes_max:
+            raise _too_large(bytes_max)
     if packed and not packed.whole:
         raise BodyError("the gzip body is cut short", status=400)
-    return bytes(body)
+    return b"".join(pieces)
+
+
+def _too_large(bytes_max: int) -> BodyError:
+    return BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
 
 
 class _Gzip:
@@ -82,13 +89,13 @@ class _Gzip:
     def whole(self) -> bool:
         return self._member.eof
 
-    def unpack(self, chunk: bytes, body: bytearray, bytes_max: int) -> None:
-        """Add to the body what the chunk unpacks to; stops a little beyond `bytes_max`."""
+    def unpack(self, chunk: bytes) -> Iterator[bytes]:
+        """What the chunk unpacks to, a piece at a time. Raises BodyError when it is no gzip."""
         try:
-            while chunk and len(body) <= bytes_max:
+            while chunk:
                 if self._member.eof:
                     self._member = zlib.decompressobj(wbits=31)
-                body += self._member.decompress(chunk, _PIECE_BYTES)
+                yield self._member.decompress(chunk, _PIECE_BYTES)
                 chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
             raise BodyError(f"the body is not gzip, though it says so: {error}", status=400) from error

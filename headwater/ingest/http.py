@@ -36,18 +36,20 @@ from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.appender import Appender
-from headwater.schema.events import parse
 from headwater.web import BodyError, json_response, problem, read_body
 
 BATCH_EVENTS_MAX = 100_000
+# So long a batch is worked on before others have their turn.
+_TURN_SECONDS = 0.002
 # A string, to its end or that of the body, or a mark between values. Possessive, so that no text takes longer than its
 # length: a request must not keep all others waiting.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
-# A body smaller than this is looked at at once, a larger one in a thread.
+# A body or event smaller than this is looked at at once, a larger one in a thread. Whatever Python does in a thread
+# costs all requests more time than if it were done in turn with them, so only what would take too long is.
 _AT_ONCE_BYTES_MAX = 256 * 1024
 
 Counted = Callable[[int, int], None]
-Keep = Callable[[Principal, bytes], bytes]
+Keep = Callable[[Principal, bytes, int], bytes]
 T = TypeVar("T")
 
 
@@ -63,8 +65,8 @@ class Failed(msgspec.Struct):
 def routes(
     appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, keep: Keep, counted: Counted
 ) -> list[Route]:
-    """The routes of ingest. What `keep` makes of an event of somebody's is kept, or it raises EventError;
-    `counted(accepted, refused)` hears of every request."""
+    """The routes of ingest. What `keep` makes of somebody's event (its bytes, and when it was received, in microseconds
+    since 1970) is kept, or it raises EventError; `counted(accepted, refused)` hears of every request."""
 
     async def one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
@@ -77,7 +79,7 @@ def routes(
     async def batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
         who = principal_of(request)
-        good, failed = await _aside(body, lambda body: _sorted_out(_elements(body), event_bytes_max, keep, who))
+        good, failed = await _sorted_out(await _aside(body, _elements), event_bytes_max, keep, who)
         if good:
             await asyncio.wrap_future(appender.append(good))
         counted(len(good), len(failed))
@@ -116,8 +118,7 @@ async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
 def _kept(body: bytes, keep: Keep, who: Principal) -> bytes:
     """The event as it is to be kept. Raises EventError when it is none, or none that whoever sends it may send."""
     try:
-        parse(body, received=time.time_ns() // 1_000)
-        return keep(who, body)
+        return keep(who, body, time.time_ns() // 1_000)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.mend = "POST arrays to /api/v1/lineage/batch."
@@ -171,23 +172,27 @@ def _split(body: bytes) -> list[bytes]:
     return elements
 
 
-def _sorted_out(
+async def _sorted_out(
     elements: list[bytes], event_bytes_max: int, keep: Keep, who: Principal
 ) -> tuple[list[bytes], list[Failed]]:
-    """The events as they are to be kept, and what was none."""
+    """The events as they are to be kept, and what was none. In turns with other requests: a batch is some hundred
+    times the work of one event, and those must not wait for all of it."""
     if len(elements) > BATCH_EVENTS_MAX:
         raise BodyError(f"more than {BATCH_EVENTS_MAX} events in one batch", status=413, mend="Send smaller batches.")
     good: list[bytes] = []
     failed: list[Failed] = []
     received = time.time_ns() // 1_000
+    ends = time.monotonic() + _TURN_SECONDS
     for index, element in enumerate(elements):
         try:
             if len(element) > event_bytes_max:
                 raise EventError(f"the event is larger than {event_bytes_max} bytes")
-            parse(element, received=received)
-            good.append(keep(who, element))
+            good.append(await _aside(element, lambda event: keep(who, event, received)))
         except EventError as error:
             failed.append(Failed(index, error.message, False, error.field or "body"))
+        if time.monotonic() >= ends:
+            await asyncio.sleep(0)
+            ends = time.monotonic() + _TURN_SECONDS
     return good, failed
 
 

@@ -117,7 +117,7 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
 def served(appender: Appender) -> Iterator[int]:
     """The routes of ingest on a real socket; yields the port."""
     routes = ingest.routes(
-        appender, event_bytes_max=2**20, batch_bytes_max=2**20, keep=lambda _, body: body, counted=lambda *_: None
+        appender, event_bytes_max=2**20, batch_bytes_max=2**20, keep=lambda _, body, __: body, counted=lambda *_: None
     )
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=list(routes)), log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
