@@ -1,0 +1,59 @@
+"""The memo keeps what keeps coming, forgets what does not, and never holds more than it may."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.schema.memo import Memo
+
+
+def memo(bytes_max: int) -> Memo[str, int]:
+    """The size of a value is the value."""
+    return Memo(bytes_max, size=lambda _, value: value)
+
+
+def test_what_is_kept_is_there_and_nothing_else() -> None:
+    kept = memo(100)
+    assert kept.keep("a", 10) == 10
+    assert kept.get("a") == 10
+    assert kept.get("b") is None
+
+
+def test_what_is_asked_for_outlives_what_is_not() -> None:
+    kept = memo(100)
+    kept.keep("asked", 10)
+    kept.keep("forgotten", 10)
+    for number in range(20):
+        kept.keep(f"once {number}", 10)
+        assert kept.get("asked") == 10
+    assert kept.get("forgotten") is None
+
+
+def test_what_is_larger_than_a_generation_is_not_kept_and_drives_nothing_out() -> None:
+    kept = memo(100)
+    kept.keep("small", 10)
+    assert kept.keep("large", 51) == 51
+    assert kept.get("large") is None
+    assert kept.get("small") == 10
+
+
+def test_keeping_again_takes_no_more_room() -> None:
+    kept = memo(100)
+    for _ in range(20):
+        kept.keep("again", 20)
+    kept.keep("other", 20)
+    assert kept.get("again") == kept.get("other") == 20
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 40), st.booleans()), max_size=60))
+def test_it_never_holds_more_than_it_may(steps: list[tuple[str, int, bool]]) -> None:
+    kept = memo(100)
+    seen: dict[str, int] = {}
+    for key, size, asks in steps:
+        if asks:
+            assert kept.get(key) in (None, seen.get(key))
+        else:
+            kept.keep(key, seen.setdefault(key, size))
+        assert sum(kept._young.values()) <= 50
+        assert sum(kept._young.values()) + sum(kept._old.values()) <= 100
