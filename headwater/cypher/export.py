@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from headwater.cypher.database import Database, Row
 
-OWN = ("Checkpoint", "Migration", "WriteLock")
+OWN = ("Checkpoint", "Migration", "Retention", "WriteLock")
 TALLIES = ("Finding", "Producer")
 NODES_PER_PAGE = 2_000
 # Of nodes that are read with their edges: there may be many of those.

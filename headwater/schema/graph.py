@@ -35,9 +35,26 @@ Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker coun
 | Producer | producer, events, first, last, fromTheFuture, skewMin, skewMedian, skewMax (seconds) |
 | Finding | producer, rule, field, count, first, last, receipt, example, detail |
 
-And one node of its own, the write lock: (WriteLock {name: "graph"}) with holder, revision (one more with every
-transaction that writes), erasing (while the graph is being erased), erasedAt (the revision when it last was). Dataset,
-Symlink and Job have mapRevision: the revision in which their place on the map, or what is shown of them, last changed.
+And one node of its own, the write lock: (WriteLock {name: "graph"}) with holder, graph (an id), revision (one more with
+every transaction that writes), erasing (while the graph is being erased), erasedAt (the revision when it last was).
+Dataset, Symlink and Job have mapRevision: the revision in which their place on the map, or what is shown of them, last
+changed.
+
+And, from the pipelines (docs/pipelines.md), what no event says by itself:
+
+| label | properties |
+|---|---|
+| RunSummary | job (urn), day (ISO date, UTC, of the start), status, versions (digest of the code version and of the |
+| | datasets read and written with their schemas), version, reads, writes (dataset urns), runs, first, last (starts), |
+| | timed (runs that have both times), seconds, secondsMin, secondsMax, errors (of extraction), rowsRead, rowsWritten, |
+| | bytesWritten: sums over the runs that are in the graph no more |
+| Analysis | table, subject (urn of a Dataset or Job, "" for the whole), values (JSON: the row of the table), until |
+| | (the newest event), analysed (when) |
+| Retention | name ("graph"), horizons (JSON: the rules, and the moments at which they were applied), late (runs told of |
+| | after that, and left out) |
+
+(RunSummary)-[:SUMMARY_OF]->(Job), (Analysis)-[:ABOUT]->(Dataset|Job). An Artifact with `rolledUp` has lost its run to a
+summary: something left has read it, and lineage ends at it as at a source.
 
 Edges. History, what happened:
 

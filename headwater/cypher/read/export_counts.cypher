@@ -27,6 +27,9 @@ UNION ALL
 CALL () { MATCH (n:Producer) RETURN count(n) AS nodes }
 RETURN 'Producer' AS label, nodes, 0 AS edges
 UNION ALL
+CALL () { MATCH (n:RunSummary) RETURN count(n) AS nodes }
+RETURN 'RunSummary' AS label, nodes, 0 AS edges
+UNION ALL
 CALL () { MATCH (n:SchemaVersion) RETURN count(n) AS nodes }
 RETURN 'SchemaVersion' AS label, nodes, 0 AS edges
 UNION ALL
@@ -53,6 +56,9 @@ RETURN 'Job' AS label, 0 AS nodes, edges
 UNION ALL
 CALL () { MATCH (:PipelineRun)-[e]->() RETURN count(e) AS edges }
 RETURN 'PipelineRun' AS label, 0 AS nodes, edges
+UNION ALL
+CALL () { MATCH (:RunSummary)-[e]->() RETURN count(e) AS edges }
+RETURN 'RunSummary' AS label, 0 AS nodes, edges
 UNION ALL
 CALL () { MATCH (:Source)-[e]->() RETURN count(e) AS edges }
 RETURN 'Source' AS label, 0 AS nodes, edges

@@ -29,6 +29,10 @@ CALL (label, after) {
   MATCH (n:PipelineRun) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
+  WITH label, after WHERE label = 'RunSummary'
+  MATCH (n:RunSummary) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
   WITH label, after WHERE label = 'Source'
   MATCH (n:Source) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit

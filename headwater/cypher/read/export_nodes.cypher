@@ -38,6 +38,10 @@ CALL (label, after) {
   MATCH (n:Producer) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
   UNION ALL
+  WITH label, after WHERE label = 'RunSummary'
+  MATCH (n:RunSummary) WHERE n.urn > after
+  RETURN n ORDER BY n.urn LIMIT $limit
+  UNION ALL
   WITH label, after WHERE label = 'SchemaVersion'
   MATCH (n:SchemaVersion) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit

@@ -5,6 +5,8 @@
 // example: run by `headwater rebuild --erase`
 CALL () {
   CALL () {
+    MATCH ()-[e:ABOUT]->() RETURN e
+    UNION ALL
     MATCH ()-[e:CITED_BY]->() RETURN e
     UNION ALL
     MATCH ()-[e:DERIVED_FROM]->() RETURN e
@@ -24,6 +26,8 @@ CALL () {
     MATCH ()-[e:RETRY_OF]->() RETURN e
     UNION ALL
     MATCH ()-[e:RUN_OF]->() RETURN e
+    UNION ALL
+    MATCH ()-[e:SUMMARY_OF]->() RETURN e
     UNION ALL
     MATCH ()-[e:SYMLINK_OF]->() RETURN e
     UNION ALL

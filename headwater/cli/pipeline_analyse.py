@@ -1,0 +1,62 @@
+"""`headwater pipeline analyse`: what only the whole history tells."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
+
+if TYPE_CHECKING:
+    from headwater.cypher.analyses import Finding
+    from headwater.pipelines.analyse import Analysed
+    from headwater.settings import Settings
+
+
+def analyse(
+    lake: Annotated[str, typer.Argument(help="Parquet with a column `body`, as `pipeline archive` writes it.")],
+    out: Annotated[str, typer.Argument(help="Folder for the tables, one below it for each.")],
+    home: Home = None,
+    until: Annotated[
+        datetime | None, typer.Option(help="Judge as of this time, UTC.  [default: that of the newest event]")
+    ] = None,
+    graph: Annotated[
+        bool, typer.Option("--graph/--no-graph", help="Write what it found into the graph as well.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Coverage, drift of rows and schemas, slower jobs, unused datasets, blast radius: from the lake, in Spark SQL."""
+    from headwater.cli import show
+    from headwater.pipelines.analyse import analyse, findings, write
+    from headwater.pipelines.session import spark_session
+    from headwater.schema.naming import load
+
+    settings = settings_of(home)
+    with spark_session("analyse") as spark:
+        moment = until.replace(tzinfo=UTC) if until is not None and until.tzinfo is None else until
+        found = analyse(spark, lake, load(settings.naming_path), until=moment)
+        write(found, out)
+        told = findings(found)
+        if graph:
+            _save(settings, found, told)
+    counts = {name: sum(one.table == name for one in told) for name in found.tables}
+    said = {"until": found.until.isoformat(), "events": found.events, "out": out, "findings": counts}
+    if as_json:
+        show.json_of(said)
+    else:
+        print(f"{found.events:,} events until {said['until']}; tables in {out}")
+        for name, count in counts.items():
+            if count:
+                print(f"  {name}: {count}")
+
+
+def _save(settings: Settings, found: Analysed, told: list[Finding]) -> None:
+    from headwater.cypher.analyses import save
+    from headwater.cypher.migrate import migrate
+
+    with closing(connect(with_local_neo4j(settings))) as database:
+        migrate(database)
+        save(database, told, until=found.until, analysed=datetime.now(tz=UTC))

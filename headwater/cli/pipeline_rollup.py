@@ -1,0 +1,129 @@
+"""`headwater pipeline rollup`: what has had its time becomes daily summaries."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
+from headwater.cli.serve import set_when_told_to_end
+
+if TYPE_CHECKING:
+    from headwater.cypher.database import Database
+    from headwater.pipelines.retention_cost import Cost
+    from headwater.schema.retention import Horizon, Rules
+
+INTERRUPTED = 130
+
+
+def rollup(
+    home: Home = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="Rules of your own, TOML: days and samples by namespace.", metavar="FILE")
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(help="Keep the detail of runs for so many days, whatever the rules say.", min=0.001)
+    ] = None,
+    sample: Annotated[
+        float | None, typer.Option(help="Keep the detail of this share of the runs longer, 0 to 1.", min=0, max=1)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be summarised.")] = False,
+    report: Annotated[bool, typer.Option("--report", help="Tell what the graph costs, and change nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make daily summaries of the runs that have had their time, and keep what any question needs.
+
+    Failed runs, what answers and the newest data rest on, and the whole map stay. In transactions of a few hundred
+    runs, so that the worker has its turn; after Ctrl-C or a crash run it again.
+    """
+    from headwater.cypher.migrate import migrate
+    from headwater.schema import retention
+
+    settings = with_local_neo4j(settings_of(home))
+    chosen = retention.changed(retention.read(rules), days=days, sample=sample)
+    now = time.time_ns() // 1_000
+    with closing(connect(settings)) as database:
+        migrate(database)
+        if report:
+            store = settings.home_path / "data" / "databases" / settings.neo4j_database
+            _report(database, chosen, now, store if store.is_dir() else None, as_json=as_json)
+            return
+        _roll_up(database, retention.Horizon(chosen, now), dry_run=dry_run, as_json=as_json)
+
+
+def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bool) -> None:
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    from headwater.pipelines.rollup import roll_up
+
+    told = threading.Event()
+    set_when_told_to_end(told)
+    columns = (TextColumn("{task.description} {task.completed:,.0f} runs"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar:
+        tasks = {what: bar.add_task(what, total=None) for what in ("walking", "summarising")}
+        done = roll_up(
+            database,
+            horizon,
+            dry_run=dry_run,
+            progress=lambda what, count: bar.advance(tasks[what], count),
+            stopped=told.is_set,
+        )
+    if as_json:
+        said = {"old": done.old, "summarised": done.summarised, "protected": done.protected, "done": done.done}
+        print(json.dumps({**said, "dryRun": dry_run}))
+    else:
+        would = "would be" if dry_run else "were"
+        print(
+            f"{done.old:,} runs have had their time: {done.summarised:,} {would} summarised, {done.kept:,} are kept "
+            f"({done.protected:,} for an answer, a failure or the newest data)"
+        )
+    if not done.done:
+        print("headwater: interrupted; the same command goes on from here", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _report(database: Database, rules: Rules, now: int, store: Path | None, *, as_json: bool) -> None:
+    from headwater.pipelines.retention_cost import cost
+
+    found = cost(database, rules, now=now, store=store)
+    if as_json:
+        print(json.dumps(found.as_json()))
+        return
+    _print_sizes(found)
+    _print_savings(found)
+
+
+def _print_sizes(found: Cost) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("label", "nodes", "edges", "bytes", "bytes per million events", title=f"{found.events:,} events")
+    for label, size in sorted(found.sizes.items(), key=lambda pair: -pair[1].bytes):
+        table.add_row(label, f"{size.nodes:,}", f"{size.edges:,}", f"{size.bytes:,}", _number(found, size.bytes))
+    Console().print(table)
+    if found.files:
+        whole = sum(found.files.values())
+        print(f"the store on this disk: {whole:,} bytes, {_number(found, whole)} per million events")
+
+
+def _number(found: Cost, amount: int) -> str:
+    each = found.per_million(amount)
+    return "-" if each is None else f"{each:,}"
+
+
+def _print_savings(found: Cost) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("days", "sample", "runs", "versions", "bytes", title="what settings would save now")
+    for one in found.savings:
+        table.add_row(str(one.days), f"{one.sample:.0%}", f"{one.runs:,}", f"{one.versions:,}", f"{one.bytes:,}")
+    Console().print(table)

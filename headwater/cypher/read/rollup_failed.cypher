@@ -1,0 +1,10 @@
+// A page of failed runs, the oldest failure first.
+// access: read
+// params: $cursorAt DATETIME, $cursorUrn STRING = "", $limit INTEGER = 500
+// returns: urn, failedAt
+// example: run by `headwater pipeline rollup`
+MATCH (r:PipelineRun)
+WHERE r.status = 'FAIL' AND r.failedAt >= $cursorAt AND (r.failedAt > $cursorAt OR r.urn > $cursorUrn)
+RETURN r.urn AS urn, r.failedAt AS failedAt
+ORDER BY r.status, r.failedAt, r.urn
+LIMIT $limit

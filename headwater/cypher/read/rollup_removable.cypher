@@ -1,0 +1,53 @@
+// Which of some runs nothing in the graph needs but their own age would keep: they ended and did not fail, at the first
+// attempt, with no test that failed; no run that is there is part of them, runs after them or took their data; they
+// share their slot with none, dropped nothing, and are not the newest of a job, nor made the newest of a dataset, nor
+// one of the two versions between which a schema changed, nor one that is cited. With what a summary needs of them.
+// access: read
+// params: $rows LIST<MAP>
+// returns: urn, job, status, startedAt, finishedAt, version, errors, reads, writes, rowsRead, rowsWritten, bytesWritten
+// example: run by `headwater pipeline rollup`
+UNWIND $rows AS row
+MATCH (r:PipelineRun {urn: row.urn})
+WHERE r.lastSeen = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED']
+  AND coalesce(r.attempts, 1) = 1 AND coalesce(r.testsFailed, 0) = 0
+  AND NOT EXISTS { (r)<-[:PART_OF]-() }
+  AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
+  AND (r.slot IS NULL OR NOT EXISTS { MATCH (other:PipelineRun {slot: r.slot}) WHERE other <> r })
+  AND (r.readerOf IS NULL OR EXISTS {
+    MATCH (n:PipelineRun)
+    USING INDEX SEEK n:PipelineRun(readerOf, finishedAt)
+    WHERE n.readerOf = r.readerOf AND n.finishedAt > r.finishedAt
+  })
+  AND (r.writerOf IS NULL OR EXISTS {
+    MATCH (n:PipelineRun)
+    USING INDEX SEEK n:PipelineRun(writerOf, finishedAt)
+    WHERE n.writerOf = r.writerOf AND n.finishedAt > r.finishedAt
+  })
+  AND NOT EXISTS {
+    MATCH (r)-[:RUN_OF]->(j:Job)
+    WHERE NOT EXISTS { MATCH (j)<-[:RUN_OF]-(n:PipelineRun) WHERE n.startedAt > r.startedAt }
+  }
+  AND NOT EXISTS {
+    MATCH (r)-[:PRODUCED]->(a:Artifact)
+    WHERE a.drift IS NOT NULL OR EXISTS { (a)-[:CITED_BY]->() } OR NOT EXISTS {
+      MATCH (n:Artifact)
+      USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
+      WHERE n.dataset = a.dataset AND n.complete = true AND n.createdAt > a.createdAt
+    } OR COLLECT {
+      MATCH (n:Artifact)
+      USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
+      WHERE a.schemaHash IS NOT NULL AND n.dataset = a.dataset AND n.complete = true AND n.createdAt > a.createdAt
+        AND n.schemaHash IS NOT NULL
+      RETURN n.schemaHash ORDER BY n.dataset, n.complete, n.createdAt LIMIT 1
+    }[0] <> a.schemaHash
+  }
+RETURN r.urn AS urn, COLLECT {
+  MATCH (r)-[:RUN_OF]->(j:Job)
+  RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
+}[0] AS job, r.status AS status, r.startedAt AS startedAt, r.finishedAt AS finishedAt, r.version AS version,
+  size(coalesce(r.extractionErrors, [])) AS errors,
+  COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(r) RETURN DISTINCT [v.dataset, v.schemaHash] } AS reads,
+  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN DISTINCT [a.dataset, a.schemaHash] } AS writes,
+  COLLECT { MATCH (:Source|Artifact)-[e:FEEDS]->(r) RETURN e.rowCount } AS rowsRead,
+  COLLECT { MATCH (r)-[e:PRODUCED]->(:Artifact) RETURN e.rowCount } AS rowsWritten,
+  COLLECT { MATCH (r)-[e:PRODUCED]->(:Artifact) RETURN e.bytes } AS bytesWritten

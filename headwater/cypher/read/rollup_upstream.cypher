@@ -1,0 +1,13 @@
+// The runs directly upstream of some runs: those that made what these read, or whose data they took.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn
+// example: run by `headwater pipeline rollup`
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})
+CALL (r) {
+  MATCH (r)<-[:FEEDS]-(:Artifact)<-[:PRODUCED]-(u:PipelineRun) RETURN u
+  UNION
+  MATCH (r)<-[:FEEDS]-(u:PipelineRun) RETURN u
+}
+RETURN DISTINCT u.urn AS urn

@@ -1,0 +1,16 @@
+-- One row a run: when it began and ended, and how. Of several endings the worst counts, as in the graph.
+SELECT
+  run,
+  job,
+  min_by(producer, at) AS producer,
+  min(at) FILTER (WHERE type = 'START') AS started,
+  max(at) FILTER (WHERE type IN ('COMPLETE', 'FAIL', 'ABORT')) AS ended,
+  CASE
+    WHEN count_if(type = 'FAIL') > 0 THEN 'FAIL'
+    WHEN count_if(type = 'ABORT') > 0 THEN 'ABORT'
+    WHEN count_if(type = 'COMPLETE') > 0 THEN 'COMPLETE'
+    ELSE 'RUNNING'
+  END AS status,
+  min(at) AS first
+FROM events JOIN jobs USING (job_namespace, job_name)
+GROUP BY run, job

@@ -1,0 +1,140 @@
+"""Until when the detail of a run is kept: rules by namespace, and the horizon that they draw at one moment.
+
+A horizon is a pure function of rules and a moment, and of a run's id and namespaces: nothing that happened to the run,
+and nothing that the graph holds. So whoever meets a part of a run (a late event) judges it as whoever meets the whole.
+A run that names jobs of several namespaces is kept as long as the longest of them says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from headwater.errors import SettingsError
+from headwater.schema.durations import DAYS_MAX
+from headwater.schema.sight import Sight
+
+MICROSECONDS_A_DAY = 86_400_000_000
+_TABLES = ("days", "sample", "sampled_days")
+_MEND = 'It has the tables [days], [sample] and [sampled_days], of lines like "team-a*" = 30.'
+
+
+class Rules(msgspec.Struct, frozen=True):
+    """The three tables: patterns of namespaces and days, the share of runs (0 to 1) whose detail is kept longer, and
+    the days that is (0: for ever)."""
+
+    days: dict[str, float]
+    sample: dict[str, float]
+    sampled_days: dict[str, float]
+
+    def of(self, namespace: str) -> tuple[float, float, float]:
+        """Days, share and days of the share, for one namespace."""
+        return _fitting(self.days, namespace), _fitting(self.sample, namespace), _fitting(self.sampled_days, namespace)
+
+
+class Horizon(msgspec.Struct, frozen=True):
+    """Rules as they were applied at a moment (microseconds since 1970)."""
+
+    rules: Rules
+    at: int
+
+    def of(self, run_id: str, namespaces: Iterable[str]) -> int | None:
+        """The instant from which on anything heard of a run keeps it whole; None when it is kept whatever its age."""
+        found: int | None = None
+        for namespace in namespaces:
+            days, share, longer = self.rules.of(namespace)
+            if fraction(run_id) < share:
+                if not longer:
+                    return None
+                days = max(days, longer)
+            until = self.at - int(days * MICROSECONDS_A_DAY)
+            found = until if found is None else min(found, until)
+        return found
+
+    @property
+    def latest(self) -> int:
+        """No run that was heard of since is beyond the horizon."""
+        return self.at - int(min(self.rules.days.values()) * MICROSECONDS_A_DAY)
+
+
+def fraction(run_id: str) -> float:
+    """Where a run stands between 0 and 1: the same on every machine, spread evenly, and no business of its sender."""
+    digest = hashlib.blake2b(run_id.encode(), digest_size=7, person=b"hw-sample").digest()
+    return int.from_bytes(digest, "big") / 2.0**56
+
+
+def read(path: Path | None = None) -> Rules:
+    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
+    tables = _tables("retention.toml", files("headwater.schema").joinpath("retention.toml").read_text(encoding="utf-8"))
+    if path is not None:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, ValueError) as error:
+            raise SettingsError(f"{path}: {error}", mend="Name a file of retention rules, UTF-8.") from error
+        for table, lines in _tables(str(path), text).items():
+            tables[table] |= lines
+    return Rules(**tables)
+
+
+def changed(rules: Rules, *, days: float | None = None, sample: float | None = None) -> Rules:
+    """The same rules with one time, or one share, for every namespace."""
+    return Rules(
+        rules.days if days is None else {"*": days},
+        rules.sample if sample is None else {"*": sample},
+        rules.sampled_days,
+    )
+
+
+def _tables(where: str, text: str) -> dict[str, dict[str, float]]:
+    try:
+        found: Mapping[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{where}: {error}", mend="Write it as TOML.") from error
+    if unknown := sorted(found.keys() - set(_TABLES)):
+        raise SettingsError(f"{where}: there is no table {unknown[0]!r}", mend=_MEND)
+    return {table: _lines(where, table, found.get(table, {})) for table in _TABLES}
+
+
+def _lines(where: str, table: str, lines: object) -> dict[str, float]:
+    if not isinstance(lines, dict):
+        raise SettingsError(f"{where}: {table} is no table", mend=_MEND)
+    for pattern, value in lines.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        most = 1 if table == "sample" else DAYS_MAX
+        if not number or not 0 <= value <= most or (table == "days" and value == 0):
+            mend = f"Write a number from {'above 0' if table == 'days' else '0'} to {most}."
+            raise SettingsError(f'{where}: {table}."{pattern}" is {value!r}', mend=mend)
+    return {pattern: float(value) for pattern, value in lines.items()}
+
+
+def _fitting(table: Mapping[str, float], namespace: str) -> float:
+    """What the longest pattern says that fits; of two of one length the first by name."""
+    fits = [pattern for pattern in table if _pattern(pattern).sees(namespace)]
+    return table[min(fits, key=lambda pattern: (-len(pattern), pattern))]
+
+
+@cache
+def _pattern(pattern: str) -> Sight:
+    return Sight((pattern,))
+
+
+def beyond(horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int) -> bool:
+    """Whether a run that was last heard of at an instant has had its time by any of these horizons. A run of no
+    namespace has not."""
+    namespaces = list(namespaces)
+    found = (horizon.of(run_id, namespaces) for horizon in horizons)
+    return any(until is not None and last < until for until in found)
+
+
+def joined(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:
+    """All of them: one of rules that were applied before takes the place of the earlier."""
+    others = [one for one in horizons if one.rules != horizon.rules]
+    at = max([horizon.at, *(one.at for one in horizons if one.rules == horizon.rules)])
+    return [*others, Horizon(horizon.rules, at)]

@@ -1,0 +1,227 @@
+"""The analyses over a small lake of which every number is worked out by hand, on one real Spark."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from headwater.errors import NotFoundError
+from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
+from headwater.pipelines.session import spark_session
+from headwater.schema.naming import load
+from tests.scenes import columns, dataset, schema
+from tests.stories import Event, ds, job
+
+# Spark's own client leaves the sockets of answers to the collector of garbage.
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+END = datetime(2026, 3, 31, 12, tzinfo=UTC)
+
+
+def days_ago(days: float, seconds: float = 0) -> datetime:
+    return END - timedelta(days=days) + timedelta(seconds=seconds)
+
+
+def event(
+    run: str, name: str, at: datetime, kind: str, *, inputs: Any = (), outputs: Any = (), producer: str = "spark"
+) -> Event:
+    return {
+        "eventType": kind,
+        "eventTime": at.isoformat().replace("+00:00", "Z"),
+        "producer": producer,
+        "run": {"runId": run},
+        "job": {"namespace": "etl", "name": name},
+        "inputs": list(inputs),
+        "outputs": list(outputs),
+    }
+
+
+def rows(name: str, count: int, **types: str) -> Event:
+    return dataset(name, schema(**(types or {"a": "int"})), usage={"outputStatistics": {"rowCount": count}})
+
+
+def history() -> list[Event]:
+    """`build` makes mart of raw every day: in 100 s and with 1,000 rows or one more or less, until in the last week it
+    takes 200 s and makes 500. `steady` makes log, which nobody reads, always in 10 s with 50 rows. On the last day the
+    schema of mart changes, and a run of another producer begins and never ends."""
+    told: list[Event] = []
+    for day in range(20, 0, -1):
+        recent = day < 7
+        count = 500 if recent else 1_000 + day % 3 - 1
+        fields = {"a": "string", "b": "int"} if day == 1 else {"a": "int", "c": "int"}
+        at = days_ago(day)
+        told.append(event(f"b{day}", "build", at, "START", inputs=[dataset("raw")]))
+        end = days_ago(day, 200 if recent else 100)
+        made = rows("mart", count, **fields)
+        told.append(event(f"b{day}", "build", end, "COMPLETE", inputs=[dataset("raw")], outputs=[made]))
+        told.append(event(f"s{day}", "steady", at, "START"))
+        told.append(event(f"s{day}", "steady", days_ago(day, 10), "COMPLETE", outputs=[rows("log", 50)]))
+    lineage = dataset("report", columns(a=[("mart", "a")]))
+    told.append(event("lost", "publish", END, "START", inputs=[dataset("mart")], outputs=[lineage], producer="dbt"))
+    return told
+
+
+def lake(folder: Path, events: list[Event]) -> str:
+    folder.mkdir(exist_ok=True)
+    # The first is there twice.
+    bodies = [json.dumps(one).encode() for one in [*events, *events[:1]]]
+    random.Random(1).shuffle(bodies)
+    for number, half in enumerate((bodies[::2], bodies[1::2])):
+        pq.write_table(pa.table({"seq": list(range(len(half))), "body": half}), folder / f"{number}.parquet")
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with spark_session("tests", master="local[2]", settings=SETTINGS) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
+    folder = lake(tmp_path_factory.mktemp("lake"), [*history(), {"eventTime": "never", "run": {"runId": "x"}}])
+    return analyse(spark, folder, load())
+
+
+def table(found: Analysed, name: str, key: str) -> dict[str, dict[str, Any]]:
+    return {row[key]: row.asDict() for row in found.tables[name].collect()}
+
+
+def test_it_stands_at_the_newest_event(found: Analysed) -> None:
+    assert (found.until, found.events) == (END, 81)
+
+
+def test_coverage_by_day_and_producer(found: Analysed) -> None:
+    days = {(row["day"], row["producer"]): row.asDict() for row in found.tables["coverage"].collect()}
+    assert len(days) == 21
+    usual = days[date(2026, 3, 30), "spark"]
+    # START of build names raw and tells no schema, START of steady names nothing; both ends tell schema and rows.
+    counts = {"events": 4, "with_datasets": 3, "with_schema": 2, "with_outputs": 2, "with_column_lineage": 0}
+    assert {key: usual[key] for key in counts} == counts
+    assert (usual["with_statistics"], usual["runs"], usual["never_ended"]) == (2, 2, 0)
+    lost = days[date(2026, 3, 31), "dbt"]
+    assert (lost["events"], lost["with_column_lineage"], lost["runs"], lost["never_ended"]) == (1, 1, 1, 1)
+
+
+def test_row_counts_that_drift(found: Analysed) -> None:
+    by_dataset = table(found, "row_counts", "dataset")
+    mart = by_dataset[ds("mart")]
+    # Days 7 to 20 ended 100 s after that day began: 7 is within the week.
+    assert (mart["recent_versions"], mart["before_versions"]) == (7, 13)
+    assert (mart["recent_rows"], mart["before_rows"], mart["drifted"]) == (500, 1_000, True)
+    # Of 13 counts 999, 1,000 and 1,001 more than half are one off.
+    assert mart["spread"] == pytest.approx(1.4826)
+    assert by_dataset[ds("log")]["drifted"] is False
+
+
+def test_jobs_that_became_slower(found: Analysed) -> None:
+    by_job = table(found, "run_times", "job")
+    build = by_job[job("build")]
+    assert (build["recent_seconds"], build["before_seconds"], build["spread"], build["slower"]) == (200, 100, 0, True)
+    assert by_job[job("steady")]["slower"] is False
+    assert job("publish") not in by_job
+
+
+def test_schemas_that_changed(found: Analysed) -> None:
+    [change] = found.tables["schema_changes"].collect()
+    assert (change["dataset"], change["run"], change["at"].replace(tzinfo=None)) == (
+        ds("mart"),
+        "b1",
+        _local(days_ago(1, 200)),
+    )
+    assert (change["added"], change["removed"], change["retyped"]) == (["b"], ["c"], ["a"])
+
+
+def _local(at: datetime) -> datetime:
+    return at.astimezone().replace(tzinfo=None)
+
+
+def test_what_nobody_reads_and_what_it_costs(found: Analysed) -> None:
+    use = table(found, "dataset_use", "dataset")
+    assert {urn: one["unused"] for urn, one in use.items()} == {
+        ds("raw"): False,
+        ds("mart"): False,
+        ds("log"): True,
+        ds("report"): True,
+    }
+    # Six runs of 200 s and fourteen of 100 s.
+    assert (use[ds("mart")]["seconds"], use[ds("mart")]["writes"], use[ds("mart")]["reads"]) == (2_600, 20, 1)
+    assert (use[ds("log")]["seconds"], use[ds("log")]["writes"]) == (200, 20)
+    assert (use[ds("raw")]["reads"], use[ds("raw")]["readers"]) == (20, 1)
+
+
+def test_blast_radius_and_what_becomes_a_fact(found: Analysed) -> None:
+    radius = table(found, "blast_radius", "node")
+    reached = {urn: (one["datasets"], one["jobs"]) for urn, one in radius.items() if urn.startswith("dataset:")}
+    assert reached == {ds("raw"): (2, 2), ds("mart"): (1, 1), ds("report"): (0, 0), ds("log"): (0, 0)}
+    told = {(one.table, one.subject): one.values for one in findings(found)}
+    assert set(told) == {
+        ("row_counts", ds("mart")),
+        ("run_times", job("build")),
+        ("dataset_use", ds("log")),
+        ("dataset_use", ds("report")),
+        ("schema_changes", ds("mart")),
+        ("summary", ""),
+    }
+    summary = told["summary", ""]
+    assert (summary["events"], summary["runs"], summary["never_ended"]) == (81, 41, 1)
+    # Of 2, 1, 0 and 0.
+    assert summary["median_blast_radius"] == 0.5
+
+
+def test_tables_are_written_and_replaced(spark: SparkSession, found: Analysed, tmp_path: Path) -> None:
+    for _ in range(2):
+        write(found, str(tmp_path / "out"))
+    kept = spark.read.parquet(str(tmp_path / "out" / "run_times"))
+    assert {row["job"] for row in kept.collect()} == {job("build"), job("steady")}
+
+
+def test_an_empty_lake_says_so(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no events"):
+        analyse(spark, lake(tmp_path / "empty", [{"job": {"name": "only"}}]), load())
+
+
+def test_circles_and_diamonds_are_counted_once() -> None:
+    assert blast_radius([]) == {}
+    edges = [("dataset:a", "job:x"), ("job:x", "dataset:b"), ("dataset:b", "job:x"), ("job:x", "dataset:c")]
+    assert blast_radius(edges) == {"dataset:a": (2, 1), "dataset:b": (1, 1), "dataset:c": (0, 0), "job:x": (2, 0)}
+    diamond = [("dataset:a", "job:l"), ("dataset:a", "job:r"), ("job:l", "dataset:z"), ("job:r", "dataset:z")]
+    assert blast_radius(diamond)["dataset:a"] == (1, 2)
+
+
+def test_reach_is_that_of_walking_from_every_node() -> None:
+    chance = random.Random(7)
+    for _ in range(30):
+        names = [f"{'dataset' if n % 2 else 'job'}:{n}" for n in range(9)]
+        edges = [tuple(chance.choices(names, k=2)) for _ in range(chance.randint(1, 20))]
+        expected = {}
+        for start in {name for edge in edges for name in edge}:
+            seen, waiting = set[str](), [start]
+            while waiting:
+                here = waiting.pop()
+                fresh = {target for source, target in edges if source == here} - seen
+                seen |= fresh
+                waiting.extend(fresh)
+            seen.discard(start)
+            expected[start] = (
+                sum(urn.startswith("dataset") for urn in seen),
+                sum(urn.startswith("job") for urn in seen),
+            )
+        assert blast_radius([(source, target) for source, target in edges]) == expected

@@ -1,0 +1,290 @@
+"""Old runs become daily summaries, and nothing that a question needs is lost, on the real Neo4j."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from headwater.cypher.consequences import consequences
+from headwater.cypher.database import Database, Row
+from headwater.cypher.freshness import freshness
+from headwater.cypher.lineage import Trace, trace
+from headwater.ingest.fold import fold
+from headwater.ingest.retention import without_rolled_up
+from headwater.ingest.writer import Checkpoint, read_checkpoint, write
+from headwater.pipelines.rollup import Rolled, roll_up
+from headwater.schema.events import parse
+from headwater.schema.retention import Horizon, Rules
+from tests.canonical import canonical, edges, empty
+from tests.scenes import dataset, parent, run_event, schema, urns
+from tests.stories import SPOOL, Event, answer, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+DAY = 86_400_000_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HISTORY = ("run:", "artifact:", "source:", "answer:", "summary:")
+
+
+def horizon(minute: int, *, sample: float = 0.0, namespace: str = "*") -> Horizon:
+    """What was heard of last before this minute of 1 January 2026 is old."""
+    moment = int((datetime(2026, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()) * 1_000_000 + minute * 60_000_000
+    return Horizon(
+        Rules({"*": 1.0} if namespace == "*" else {"*": 9.0, namespace: 1.0}, {"*": sample}, {"*": 0}), moment + DAY
+    )
+
+
+def runs_left(database: Database) -> set[str]:
+    return {urn.removeprefix("run:") for urn in urns(database, "PipelineRun")}
+
+
+def summaries(database: Database, name: str) -> list[Row]:
+    return [row["properties"] for row in database.read("read/rollup_summaries", job=job(name), limit=9)]
+
+
+def told_again(database: Database, events: list[Event]) -> None:
+    """As the writer does it: what the horizon leaves out is left out."""
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in events)
+    with database.write() as transaction:
+        delta = without_rolled_up(transaction, delta)
+    before = read_checkpoint(database, SPOOL)
+    after = Checkpoint(before.position + len(events), before.folded + len(events), 0)
+    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests")
+
+
+def daily() -> list[Event]:
+    """`load` fills raw every 10 minutes, `build` makes mart of it; both four times."""
+    told: list[Event] = []
+    for number in range(4):
+        told += run(f"load-{number}", "load", ["crm"], ["raw"], minute=10 * number, rows=100 + number)
+        told += run(f"build-{number}", "build", ["raw"], ["mart"], minute=10 * number + 5, rows=10)
+    return told
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_old_runs_become_summaries(database: Database) -> None:
+    tell(database, daily())
+    before = edges(database)
+    # Of the eight runs five ended before minute 25; build-2 ended at 26.
+    assert roll_up(database, horizon(25)) == Rolled(old=5, summarised=5, protected=0, done=True, passes=1)
+    assert runs_left(database) == {"load-3", "build-2", "build-3"}
+    # What build-2 read is there, its run is not.
+    assert urns(database, "Artifact") == {
+        version("raw", "load-2"),
+        version("raw", "load-3"),
+        version("mart", "build-2"),
+        version("mart", "build-3"),
+    }
+    assert (version("raw", "load-2"), "FEEDS", run_of("build-2")) in edges(database)
+    [load] = summaries(database, "load")
+    [build] = summaries(database, "build")
+    assert load["urn"] == f"summary:etl:load:2026-01-01:COMPLETE:{load['versions']}"
+    told = {"runs": 3, "timed": 3, "seconds": 180.0, "secondsMin": 60.0, "secondsMax": 60.0, "errors": 0}
+    assert {key: load[key] for key in told} == told
+    assert (load["rowsWritten"], load["day"], load["status"]) == (303, "2026-01-01", "COMPLETE")
+    assert (load["first"], load["last"]) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 20, tzinfo=UTC))
+    assert (build["runs"], build["reads"], build["writes"]) == (2, [ds("raw")], [ds("mart")])
+    on_map = {edge for edge in before if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))}
+    assert on_map <= edges(database)
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_it_may_be_done_again_and_goes_on_from_there(database: Database) -> None:
+    tell(database, daily())
+    roll_up(database, horizon(25))
+    once = canonical(database)
+    assert roll_up(database, horizon(25)).summarised == 0
+    assert canonical(database) == once
+    assert roll_up(database, horizon(30)).summarised == 1
+    assert runs_left(database) == {"load-3", "build-3"}
+    # What only build-2 read has gone with it.
+    assert version("raw", "load-2") not in urns(database, "Artifact")
+    assert [row["runs"] for row in summaries(database, "build")] == [3]
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_a_dry_run_changes_nothing(database: Database) -> None:
+    tell(database, daily())
+    before = canonical(database)
+    assert roll_up(database, horizon(25), dry_run=True).summarised == 5
+    assert canonical(database) == before
+    assert database.read("read/retention") == []
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_what_answers_rest_on_stays_all_the_way(database: Database) -> None:
+    tell(database, daily()[:4], answer("quarter", "mart", minute=9), daily()[4:])
+    assert roll_up(database, horizon(25)).protected == 2
+    assert runs_left(database) == {"load-0", "build-0", "load-3", "build-2", "build-3"}
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_failures_stay_with_what_came_before_and_after(database: Database) -> None:
+    told = daily()
+    failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
+    tell(database, told, failed)
+    before = consequences(database, [run_of("load-x")])
+    roll_up(database, horizon(25))
+    # load-x left an unfinished version that build-1 read beside that of load-1; load-2 mended it.
+    assert runs_left(database) == {"load-x", "load-1", "build-1", "load-2", "build-2", "load-3", "build-3"}
+    assert consequences(database, [run_of("load-x")]) == before
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
+    nightly = [run_event("dag-0", "START", 0, job="dag"), run_event("dag-0", "COMPLETE", 9, job="dag")]
+    task = run_event("task-0", "COMPLETE", 5, job="task", facets=parent("dag-0", "dag"))
+    newer = [run_event("dag-1", "COMPLETE", 50, job="dag"), run_event("other", "COMPLETE", 3, job="once")]
+    two = [run_event(f"s-{n}", "COMPLETE", 1, job="j", outputs=[dataset("s", schema(a=t))]) for n, t in ((0, "int"),)]
+    two += [run_event("s-1", "COMPLETE", 2, job="j", outputs=[dataset("s", schema(a="int"))])]
+    two += [run_event("s-2", "COMPLETE", 3, job="j", outputs=[dataset("s", schema(a="string"))])]
+    two += [run_event("s-3", "COMPLETE", 4, job="j", outputs=[dataset("s", schema(a="string"))])]
+    two += [run_event("s-4", "COMPLETE", 60, job="j", outputs=[dataset("s", schema(a="string"))])]
+    tell(database, [*nightly, task, *newer, *two])
+    roll_up(database, horizon(25))
+    # dag-0 has task-0, the only run of its job; `other` is the newest of its; the schema changed from s-1 to s-2.
+    assert runs_left(database) == {"dag-0", "task-0", "dag-1", "other", "s-1", "s-2", "s-4"}
+    # With a newer run of the task, it goes, and then what it was part of.
+    tell(database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))])
+    rolled = roll_up(database, horizon(25))
+    assert (rolled.summarised, runs_left(database) & {"dag-0", "task-0"}) == (2, set())
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_sampled_runs_and_other_namespaces_stay(database: Database) -> None:
+    tell(database, daily())
+    assert roll_up(database, horizon(25, namespace="web*")).old == 0
+    assert roll_up(database, horizon(25, sample=1.0)).old == 0
+    assert len(runs_left(database)) == 8
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Database) -> None:
+    tell(database, daily())
+    roll_up(database, horizon(25))
+    before = canonical(database)
+    told_again(database, daily())
+    assert canonical(database) == before
+    [found] = database.read("read/retention")
+    # load-0 to -2, build-0 and -1.
+    assert found["late"] == 5
+    # One that was never heard of and is as old is left out too; one that is new comes in.
+    told_again(database, [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)])
+    assert runs_left(database) == {"load-3", "build-2", "build-3", "load-4"}
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_it_stops_between_two_pieces_and_goes_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(database, daily())
+    roll_up(database, horizon(25))
+    whole = canonical(database)
+    empty(database)
+    tell(database, daily())
+    monkeypatch.setattr("headwater.pipelines.rollup.PIECE", 2)
+    asked: list[int] = []
+
+    def twice() -> bool:
+        asked.append(1)
+        return len(asked) > 1
+
+    first = roll_up(database, horizon(25), stopped=twice)
+    assert (first.summarised, first.done) == (2, False)
+    second = roll_up(database, horizon(25))
+    assert (second.summarised, second.done) == (3, True)
+    assert canonical(database) == whole
+
+
+JOBS: dict[str, tuple[list[str], list[str]]] = {
+    "load": (["crm"], ["raw"]),
+    "build": (["raw"], ["mart"]),
+    "grow": (["mart", "log"], ["log"]),
+}
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Event]:
+    told: list[Event] = []
+    for number in range(draw(st.integers(6, 22))):
+        name = draw(st.sampled_from(sorted(JOBS)))
+        status = draw(st.sampled_from(["COMPLETE"] * 8 + ["FAIL", "ABORT"]))
+        minute = draw(st.integers(0, 50))
+        told += run(f"run-{number}", name, *JOBS[name], minute=minute, status=status, rows=number)
+    for number in range(draw(st.integers(0, 2))):
+        told += answer(
+            f"answer-{number}", draw(st.sampled_from(["raw", "mart", "log"])), minute=draw(st.integers(0, 55))
+        )
+    return told
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(histories(), st.integers(5, 60), st.sampled_from([0.0, 0.5]), st.randoms(use_true_random=False))
+def test_nothing_that_is_asked_for_is_lost(
+    database: Database, told: list[Event], minute: int, sample: float, chance: random.Random
+) -> None:
+    empty(database)
+    tell(database, told)
+    questions, counted = asked(database), by_day(database)
+    rolled = roll_up(database, horizon(minute, sample=sample))
+    assert rolled.done
+    assert asked(database) == questions
+    kept = by_day(database)
+    for row in database.ask(
+        "MATCH (s:RunSummary) RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs", {}
+    ):
+        kept[row["job"], row["day"], row["status"]] += row["runs"]
+    assert kept == counted
+    # Told once more, in any order and in pieces, the graph is as it was.
+    before = canonical(database)
+    chance.shuffle(told)
+    for start in range(0, len(told), 7):
+        told_again(database, told[start : start + 7])
+    assert canonical(database) == before
+    assert roll_up(database, horizon(minute, sample=sample)).summarised == 0
+
+
+def asked(database: Database) -> dict[str, Any]:
+    """What a roll-up may not change: answers down to their sources, failures, freshness, the map."""
+    text = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.urn AS urn"
+    failed = [row["urn"] for row in database.ask(text, {})]
+    told = consequences(database, failed)
+    present = sorted(urns(database, "Dataset"))
+    return {
+        "answers": {urn: _whole(trace(database, urn.removeprefix("answer:"))) for urn in urns(database, "Answer")},
+        "failures": {urn: _sorted(one) for urn, one in told.items()},
+        "freshness": freshness(database, present),
+        "map": {edge for edge in edges(database) if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))},
+        "current": database.ask(
+            "MATCH (a:Dataset|Job)-[e]->(b:Dataset|Job) "
+            "RETURN a.urn AS a, b.urn AS b, type(e) AS t, e.current AS c ORDER BY a, t, b",
+            {},
+        ),
+    }
+
+
+def _whole(found: Trace) -> tuple[Any, ...]:
+    sides = (found.sources, found.artifacts, found.runs, found.answers, found.columns)
+    return (found.answer, *(sorted(side, key=str) for side in sides), sorted(found.edges, key=str))
+
+
+def _sorted(one: Any) -> tuple[Any, ...]:
+    sides = (
+        [sorted(getattr(side, kind)) for kind in ("runs", "artifacts", "answers", "datasets", "jobs")]
+        for side in (one.partial, one.stale)
+    )
+    return (*sides, one.mend, one.job)
+
+
+def by_day(database: Database) -> Counter[tuple[str, str, str]]:
+    text = "MATCH (r:PipelineRun)-[:RUN_OF]->(j:Job) RETURN j.urn AS job, r.startedAt AS at, r.status AS status"
+    return Counter((row["job"], row["at"].date().isoformat(), row["status"]) for row in database.ask(text, {}))
