@@ -1,0 +1,174 @@
+"""What an event costs the worker before Neo4j: parse, fold, tally and conformance, in CPU time on one core.
+
+    python -m bench.fold
+    python -m bench.fold --runs 20000 --repeats 10
+
+Known jobs are those whose runs came before, as it is in life: only runs, times and row counts are new. Of unseen jobs
+nothing ever came, so that nothing that is remembered helps. The captures, what real producers sent, come once in every
+repeat, too: with other runs and times, and to be unseen with another producer in every facet.
+
+The floor, in the same run: the same bytes decoded by msgspec into the envelope and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import time
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bench.events import events
+from bench.report import Report, say, spread
+from headwater.ingest.fold import fold
+from headwater.ingest.tally import Tallies, tally
+from headwater.schema.events import Event, datetime_of, instant_of, parse
+
+CAPTURES = Path(__file__).parent.parent / "tests" / "captures"
+BATCH_EVENTS = 1_000
+_RECEIVED = instant_of("2026-12-31T00:00:00Z")
+_FUTURE_SECONDS = 60
+STEPS = ("decode", "parse", "fold", "tally")
+_numbers = count()
+
+
+class _Envelope(msgspec.Struct):
+    """As little as can be decoded of an event: where its parts are."""
+
+    run: msgspec.Raw = msgspec.Raw()
+    job: msgspec.Raw = msgspec.Raw()
+    inputs: list[msgspec.Raw] = []
+    outputs: list[msgspec.Raw] = []
+
+
+_floor = msgspec.json.Decoder(_Envelope)
+
+
+def spent(bodies: Sequence[bytes]) -> dict[str, float]:
+    """The CPU seconds of each step over these events, in batches as the worker makes them."""
+    taken = dict.fromkeys(STEPS, 0.0)
+    for at in range(0, len(bodies), BATCH_EVENTS):
+        for step, seconds in zip(STEPS, _steps(bodies[at : at + BATCH_EVENTS]), strict=True):
+            taken[step] += seconds
+    return taken
+
+
+def _steps(bodies: Sequence[bytes]) -> Iterator[float]:
+    began = time.process_time()
+    for body in bodies:
+        _floor.decode(body)
+    yield time.process_time() - began
+    began = time.process_time()
+    parsed = [parse(body, received=_RECEIVED) for body in bodies]
+    yield time.process_time() - began
+    began = time.process_time()
+    fold(parsed)
+    yield time.process_time() - began
+    began = time.process_time()
+    _tallied(bodies, parsed)
+    yield time.process_time() - began
+
+
+def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> Tallies:
+    tallies = Tallies()
+    for seq, (body, event) in enumerate(zip(bodies, parsed, strict=True)):
+        tally(_RECEIVED, seq, body, event, future_after=_FUTURE_SECONDS, into=tallies)
+    return tallies
+
+
+def measured(streams: Iterator[list[bytes]], repeats: int) -> dict[str, Any]:
+    """Microseconds an event for each step, and events a second for all of them together, over so many streams."""
+    micros: dict[str, list[float]] = {step: [] for step in STEPS}
+    a_second, sizes = [], []
+    for _ in range(repeats):
+        bodies = next(streams)
+        gc.collect()
+        taken = spent(bodies)
+        for step, seconds in taken.items():
+            micros[step].append(seconds / len(bodies) * 1e6)
+        a_second.append(len(bodies) / sum(taken[step] for step in STEPS if step != "decode"))
+        sizes.append(sum(map(len, bodies)) / len(bodies))
+    return {
+        "bytesPerEvent": round(sum(sizes) / len(sizes)),
+        "microsecondsPerEvent": {step: spread(values) for step, values in micros.items()},
+        "eventsPerSecond": spread(a_second),
+    }
+
+
+def standard(runs: int, jobs: int) -> Iterator[list[bytes]]:
+    """Runs of the same jobs, stream after stream."""
+    for number in count():
+        yield list(events(runs, jobs, first=number * runs))
+
+
+def unseen(runs: int) -> Iterator[list[bytes]]:
+    """Every run is of another job, and no job comes twice."""
+    for number in count(1):
+        yield list(events(runs, 2**62, first=number * 10_000_000))
+
+
+def captured(path: Path, *, known: bool) -> Iterator[list[bytes]]:
+    """What a producer sent, as if it sent it again: other runs at other times; unless known, by another producer."""
+    lines = path.read_bytes().splitlines()
+    for number in count():
+        yield [_again(line, number, known=known) for line in lines]
+
+
+def _again(line: bytes, number: int, *, known: bool) -> bytes:
+    event = json.loads(line)
+    moved = datetime_of(instant_of(event["eventTime"]) + number * 3_600_000_000)
+    event["eventTime"] = moved.isoformat().replace("+00:00", "Z")
+    text = json.dumps(event, separators=(",", ":"))
+    if event.get("run"):
+        run = event["run"]["runId"]
+        text = text.replace(run, f"{number:08x}{run[8:]}")
+    if not known:
+        # Every facet of the event is another one: whatever it holds, it says who made it.
+        text = text.replace('"_producer":"', f'"_producer":"https://{next(_numbers)}.example.com/')
+    return text.encode()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    asked = _asked(argv)
+    report = Report("fold")
+    found: dict[str, Any] = {}
+    if asked.only != "captures":
+        say(f"standard events: {asked.runs} runs a repeat")
+        found["standard"] = {
+            "unseen": measured(unseen(asked.runs), asked.repeats),
+            "known": {str(jobs): _known(asked.runs, jobs, asked.repeats) for jobs in asked.jobs},
+        }
+    for path in sorted(CAPTURES.glob("*.jsonl")) if asked.only != "standard" else ():
+        say(path.stem)
+        streams = captured(path, known=True)
+        next(streams)
+        found.setdefault("captures", {})[path.stem] = {
+            "unseen": measured(captured(path, known=False), asked.repeats),
+            "known": measured(streams, asked.repeats),
+        }
+    report.show(runs=asked.runs, repeats=asked.repeats, batch=BATCH_EVENTS, **found)
+
+
+def _known(runs: int, jobs: int, repeats: int) -> dict[str, Any]:
+    streams = standard(runs, jobs)
+    for _ in range(-(-jobs // runs)):
+        spent(next(streams))
+    return measured(streams, repeats)
+
+
+def _asked(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=2_500, help="runs in a repeat, two events each")
+    parser.add_argument("--jobs", type=int, nargs="+", default=[100, 1_000, 5_000], help="jobs that take turns")
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--only", choices=["standard", "captures"])
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    main()
