@@ -31,7 +31,8 @@ from bench.wiring import Wiring
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.ingest.fold import fold
-from headwater.ingest.writer import Known, read_checkpoint, write
+from headwater.ingest.memory import Memory
+from headwater.ingest.writer import read_checkpoint, write
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes
 from headwater.schema.events import Event, parse
@@ -91,7 +92,7 @@ def new(wiring: Wiring, until: datetime | None = None) -> Filled:
 def fill_map(database: Database, filled: Filled) -> None:
     """Fold and write a run of each job, a newer one of each that reads the hub, and some that failed."""
     migrate(database)
-    wiring, known = filled.wiring, Known()
+    wiring, memory = filled.wiring, Memory()
     runs = list(_real_runs(filled))
     for first in range(0, len(runs), _RUNS_AT_ONCE):
         piece = runs[first : first + _RUNS_AT_ONCE]
@@ -102,21 +103,21 @@ def fill_map(database: Database, filled: Filled) -> None:
                 for number, job, began, state in piece
                 for body in run_of(job, wiring.tables[job], number, began, seconds=RUN_SECONDS, state=state)
             ],
-            known,
+            memory,
         )
         if first % (_RUNS_AT_ONCE * 8) == 0:
             say(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
     cites = [{"namespace": LAKE, "name": table_name(wiring.last_diamond())}]
     answer = answer_event(ANSWER, cites=cites, generated_at=filled.until.isoformat())
-    write_events(database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], known)
+    write_events(database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], memory)
 
 
-def write_events(database: Database, events: list[Event], known: Known) -> None:
+def write_events(database: Database, events: list[Event], memory: Memory) -> None:
     """Fold these and write them, as the worker does it."""
     before = read_checkpoint(database, SPOOL)
     count = len(events)
     after = msgspec.structs.replace(before, position=before.position + count, folded=before.folded + count)
-    write(database, fold(events), spool=SPOOL, before=before, after=after, holder="bench", known=known)
+    write(database, fold(events), spool=SPOOL, before=before, after=after, holder="bench", memory=memory)
 
 
 def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:

@@ -29,5 +29,6 @@ with _without("numpy", "pandas", "pyarrow"):
     import neo4j.exceptions
     import neo4j.graph
     import neo4j.time
+    from neo4j._codec.packstream import Structure
 
-__all__ = ["neo4j"]
+__all__ = ["Structure", "neo4j"]

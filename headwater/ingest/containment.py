@@ -28,13 +28,18 @@ Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
 Views = Mapping[str, tuple[RunView | None, RunView]]
 
 
-def write_containment(transaction: Transaction, changes: Changes, views: Views) -> None:
-    """Write what these runs are part of, and judge afresh which of them, and of those within them, are abandoned."""
-    moved = {urn for urn, (old, new) in changes.items() if old is None or _above(old) != _above(new)}
-    rows = [{"run": urn, "parents": _above(changes[urn][1])} for urn in sorted(moved)]
+def write_containment(transaction: Transaction, changes: Changes, views: Views, new: set[str]) -> None:
+    """Write what these runs are part of, and judge afresh which of them, and of those within them, are abandoned. `new`
+    are those that were not there before."""
+    above = {urn: (_above(old) if old else [], _above(new)) for urn, (old, new) in changes.items()}
+    moved = {urn for urn, (before, now) in above.items() if before != now}
+    rows = [{"run": urn, "parents": above[urn][1]} for urn in sorted(moved)]
     run_rows(transaction, "write/part_of", rows)
     ended = {urn for urn, (old, new) in views.items() if new.node["lastEnd"] != (old.node["lastEnd"] if old else None)}
-    running = {urn for urn, (_, new) in views.items() if new.node["status"] == "RUNNING"}
+    # A run that was not there before contains none but those that say so now.
+    containing = {urn for _, parents in above.values() for urn in parents}
+    ended = {urn for urn in ended if urn not in new or urn in containing}
+    running = {urn for urn, (_, new) in views.items() if new.node["status"] == "RUNNING" and above[urn][1]}
     if moved or ended or running:
         transaction.run("write/abandon", urns=sorted(running), above=sorted(moved | ended))
 

@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
+from headwater.ingest.memory import Memory, Newest
 from headwater.ingest.places import Places
-from headwater.ingest.project import column_properties, named, time_at
+from headwater.ingest.project import RunView, column_properties, named, time_at
 from headwater.ingest.rows import run_rows
 from headwater.schema.facts import (
     Claim,
@@ -31,6 +32,9 @@ from headwater.schema.facts import (
 )
 from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
+Views = Mapping[str, tuple[RunView | None, RunView]]
+# What a run that succeeded can be the newest of its job in.
+READER, WRITER = "readerOf", "writerOf"
 _RENAMED = "renamed:"
 
 
@@ -49,10 +53,26 @@ class _Edges:
         # Two edges of different types may have the same ends.
         self._properties.setdefault((statement, *key), {}).update(properties)
 
-    def write(self, transaction: Transaction) -> None:
+    def write(self, transaction: Transaction, memory: Memory) -> set[str]:
+        """Write what is not known of these edges yet; returns the jobs that have new ones, or of whose something new
+        is said beside when they were seen."""
+        seen: list[Row] = []
+        jobs: set[str] = set()
         for statement, edges in sorted(self._spans.items()):
-            rows = [_row(key, edges[key], self._properties[statement, *key]) for key in sorted(edges)]
-            run_rows(transaction, f"write/{statement}", rows)
+            rows = []
+            for key in sorted(edges):
+                span, properties = edges[key], self._properties[statement, *key]
+                edge = memory.edges.get((statement, *key))
+                if edge is None or not edge.covers(span, properties):
+                    rows.append(_row(key, span, properties))
+                elif span is not None and edge.sees(span):
+                    seen.append({"edge": edge.id, "last": time_at(span.last)})
+            for row in run_rows(transaction, f"write/{statement}", rows):
+                key = (row["source"], row["target"], row["sentAs"])
+                memory.learn_edge((statement, *key), row["edge"], edges[key], self._properties[statement, *key])
+                jobs.update(end for end in key[:2] if end.startswith("job:"))
+        run_rows(transaction, "write/map_seen", seen)
+        return jobs
 
 
 def _row(key: tuple[str, str, str], span: Span | None, properties: Mapping[str, Any]) -> Row:
@@ -109,9 +129,9 @@ def _dataset_of(urn: str) -> str:
 
 
 def write_map(
-    transaction: Transaction, places: Places, jobs: Mapping[str, JobFacts], runs: Mapping[str, RunFacts]
-) -> None:
-    """Write what these datasets, jobs and runs say of the map."""
+    transaction: Transaction, places: Places, jobs: Mapping[str, JobFacts], runs: Mapping[str, RunFacts], memory: Memory
+) -> set[str]:
+    """Write what these datasets, jobs and runs say of the map; returns the jobs whose edges are not what they were."""
     edges = _Edges(places)
     for urn, facts in places.changed.items():
         _from_dataset(edges, urn, facts)
@@ -123,11 +143,14 @@ def write_map(
                 edges.add("map_feeds", dataset, job_urn, run.span)
             for dataset in (dataset for dataset, usage in run.outputs.items() if usage.made):
                 edges.add("map_produced", job_urn, dataset, run.span)
-    edges.write(transaction)
+    rewired = edges.write(transaction, memory)
     # As with runs: part of the parent, or, where no parent was told, of the root.
-    above = {urn: job.parents or job.roots for urn, job in jobs.items()}
-    rows = [{"job": urn, "parents": sorted(parents)} for urn, parents in above.items() if parents]
-    run_rows(transaction, "write/map_part_of", rows)
+    above = {urn: sorted(job.parents or job.roots) for urn, job in jobs.items()}
+    moved = {urn: parents for urn, parents in above.items() if parents and memory.above.get(urn) != parents}
+    run_rows(transaction, "write/map_part_of", [{"job": urn, "parents": moved[urn]} for urn in sorted(moved)])
+    for urn, parents in moved.items():
+        memory.above[urn] = parents
+    return rewired
 
 
 def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
@@ -260,9 +283,38 @@ _STATEMENTS = {
 }
 
 
-def judge_map(transaction: Transaction, jobs: Iterable[str]) -> None:
-    """Tell which edges of these jobs are current."""
-    urns = sorted(jobs)
-    if urns:
-        transaction.run("write/current_inputs", urns=urns)
-        transaction.run("write/current_outputs", urns=urns)
+def judge_map(transaction: Transaction, rewired: set[str], views: Views, memory: Memory) -> None:
+    """Tell which edges are current, of jobs that were rewired and of those whose newest run may be another one."""
+    for side, statement in ((READER, "current_inputs"), (WRITER, "current_outputs")):
+        urns = sorted(rewired | _with_other_newest(side, views, memory))
+        for row in transaction.run(f"write/{statement}", urns=urns) if urns else []:
+            newest = Newest(row["finished"], row["run"], frozenset(row["used"])) if row["finished"] else None
+            memory.newest[row["job"], side] = newest
+
+
+def _with_other_newest(side: str, views: Views, memory: Memory) -> set[str]:
+    """The jobs whose newest run on one side may be another one than it was, or use other datasets than it did."""
+    jobs = set()
+    for urn, (old, new) in views.items():
+        before, now = _newest(side, urn, old), _newest(side, urn, new)
+        if before is not None and before != now:
+            jobs.add(before[0])
+        if now is None or now == before:
+            continue
+        job, newest = now
+        last = memory.newest.get((job, side))
+        if last is None or (newest >= last and newest.used != last.used):
+            jobs.add(job)
+        elif newest > last:
+            memory.newest[job, side] = newest
+    return jobs
+
+
+def _newest(side: str, urn: str, view: RunView | None) -> tuple[str, Newest] | None:
+    """The job whose newest run this may be, by what is shown of it."""
+    job = view.node[side] if view else None
+    if view is None or job is None or view.node["finishedAt"] is None:
+        return None
+    read = {use.dataset for use in view.uses} if view.node["startedAt"] is not None else set()
+    made = {artifact["dataset"] for artifact in view.artifacts.values()}
+    return job, Newest(view.node["finishedAt"], urn, frozenset(read if side == READER else made))

@@ -15,8 +15,9 @@ from functools import reduce
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
+from headwater.ingest.memory import Memory
 from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, is_shown, time_at
-from headwater.ingest.rows import run_rows
+from headwater.ingest.rows import facts_in, run_rows
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.identity import goes_by
 from headwater.schema.urns import parse_urn, schema_urn
@@ -64,17 +65,15 @@ def _whole(urn: str, facts: Mapping[str, DatasetFacts], goes_by: Mapping[str, st
     return msgspec.structs.replace(reduce(join_datasets, members, own), dataset=own.dataset)
 
 
-def read_places(transaction: Transaction, said: Mapping[str, DatasetFacts]) -> Places:
+def read_places(transaction: Transaction, said: Mapping[str, DatasetFacts], memory: Memory) -> Places:
     """What the graph holds of these datasets, joined with what is said of them."""
-    rows = transaction.run("read/dataset_members", urns=sorted(said)) if said else []
-    stored = {row["urn"]: msgspec.json.decode(row["facts"], type=DatasetFacts) for row in rows}
-    went_by = {row["urn"]: row["canonical"] for row in rows}
+    stored, went_by = _stored(transaction, said, memory)
     members, changed = dict(stored), {}
     for urn in sorted(said):
         old = stored.get(urn)
         new = said[urn] if old is None else join_datasets(old, said[urn])
         members[urn] = new
-        if old is None or _text(old) != _text(new):
+        if old != new:
             changed[urn] = new
     now = goes_by(members)
     places = Places(changed, members, stored, went_by, now)
@@ -82,15 +81,32 @@ def read_places(transaction: Transaction, said: Mapping[str, DatasetFacts]) -> P
     return places
 
 
-def _text(facts: DatasetFacts) -> bytes:
-    return msgspec.json.encode(facts, order="sorted")
+def _stored(
+    transaction: Transaction, said: Iterable[str], memory: Memory
+) -> tuple[dict[str, DatasetFacts], dict[str, str]]:
+    """What the graph holds of these datasets, under every name they have, and what the names go by."""
+    stored: dict[str, DatasetFacts] = {}
+    went_by: dict[str, str] = {}
+    unknown = []
+    for urn in said:
+        canonical = memory.goes_by(urn)
+        if canonical is None:
+            unknown.append(urn)
+        elif urn not in stored:
+            stored.update(memory.datasets[canonical])
+            went_by.update(dict.fromkeys(memory.datasets[canonical], canonical))
+    for row in transaction.run("read/dataset_members", urns=sorted(unknown)) if unknown else []:
+        stored[row["urn"]] = facts_in(row["facts"], DatasetFacts)
+        went_by[row["urn"]] = row["canonical"]
+    return stored, went_by
 
 
-def regroup(transaction: Transaction, places: Places) -> None:
+def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
     """Take apart what was made under names that now go by another, and turn nodes into what they are now."""
     moved = [urn for urn, before in places.went_by.items() if places.goes_by[urn] != before]
     if not moved:
         return
+    memory.forget()
     old = sorted({places.went_by[urn] for urn in moved})
     rows = transaction.run("read/dissolved_consumers", urns=old)
     for row in rows:
@@ -120,13 +136,16 @@ def learn_names(transaction: Transaction, places: Places, urns: Iterable[str]) -
     unknown = sorted({urn for urn in urns if urn not in places.goes_by})
     for row in transaction.run("read/symlinked", urns=unknown) if unknown else []:
         parts = parse_urn(row["canonical"]).parts
-        places.names[row["urn"]] = (
-            Name(*parts) if parts else msgspec.json.decode(row["facts"], type=DatasetFacts).dataset
-        )
+        places.names[row["urn"]] = Name(*parts) if parts else facts_in(row["facts"], DatasetFacts).dataset
 
 
-def write_places(transaction: Transaction, places: Places) -> None:
+def write_places(transaction: Transaction, places: Places, memory: Memory) -> None:
     """Write the nodes of the datasets that changed, their other names, columns, schemas and sources."""
+    groups: dict[str, dict[str, DatasetFacts]] = {}
+    for urn, name in places.goes_by.items():
+        groups.setdefault(name, {})[urn] = places.members[urn]
+    for name, members in groups.items():
+        memory.learn_dataset(name, members)
     canonicals = sorted({places.goes_by[urn] for urn in places.changed})
     facts = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
     views = {

@@ -16,12 +16,13 @@ events.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import msgspec
 
 from headwater.cypher.database import Row, Transaction
+from headwater.ingest.memory import Memory
 from headwater.ingest.places import Places, learn_names
 from headwater.ingest.project import (
     AnswerView,
@@ -32,8 +33,10 @@ from headwater.ingest.project import (
     column_properties,
     run_view,
     source_properties,
+    told,
 )
-from headwater.ingest.rows import run_rows
+from headwater.ingest.rows import facts_in, run_rows
+from headwater.ingest.timeline import TIMELINE_MAX, Version, read_timeline
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, parse_urn, shown, source_urn
@@ -47,6 +50,7 @@ class Moved(msgspec.Struct, frozen=True):
 
     artifact: str
     dataset: str
+    run: str
     instants: tuple[datetime, ...]
     wanted: tuple[str, ...] = ()
 
@@ -76,6 +80,17 @@ class Reader(msgspec.Struct):
     columns: dict[str, tuple[str, Properties]] = {}
 
 
+class RunChanges(msgspec.Struct):
+    """What some runs changed: the versions that moved and those that are gone, the runs that were not there before,
+    those of which it is newly known what they run after, and those that any of them runs after."""
+
+    moved: list[Moved]
+    gone: list[str]
+    new: set[str]
+    placed_anew: list[str]
+    triggering: set[str]
+
+
 _PLACE = ("startedAt", "createdAt", "complete", "version", "schemaHash")
 
 
@@ -90,8 +105,23 @@ def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
         instants = {side[key] for side in sides for key in ("startedAt", "createdAt")} - {None}
         wanted = {f"{now['dataset']}@{side['version']}" for side in sides if side["version"]}
         if instants:
-            moved.append(Moved(urn, now["dataset"], tuple(sorted(instants)), tuple(sorted(wanted))))
+            moved.append(Moved(urn, now["dataset"], now["run"], tuple(sorted(instants)), tuple(sorted(wanted))))
     return moved + [_gone(urn, old.artifacts[urn]) for urn in gone_versions(old, new) if old]
+
+
+def learn_versions(old: RunView | None, new: RunView, memory: Memory) -> None:
+    """Put the versions of a run on the timelines that are remembered."""
+    for urn in gone_versions(old, new):
+        if old and (timeline := memory.timelines.get(old.artifacts[urn]["dataset"])):
+            timeline.drop(urn)
+    for urn, now in new.artifacts.items():
+        timeline = memory.timelines.get(now["dataset"])
+        if timeline is None:
+            continue
+        if now["createdAt"] is None:
+            timeline.drop(urn)
+        else:
+            timeline.put(Version(now["createdAt"], urn, now["run"], now["startedAt"], now["complete"]))
 
 
 def gone_versions(old: RunView | None, new: RunView) -> list[str]:
@@ -101,7 +131,7 @@ def gone_versions(old: RunView | None, new: RunView) -> list[str]:
 
 def _gone(urn: str, properties: Properties) -> Moved:
     instants = {properties[key] for key in ("startedAt", "createdAt")} - {None}
-    return Moved(urn, properties["dataset"], tuple(sorted(instants)))
+    return Moved(urn, properties["dataset"], properties["run"], tuple(sorted(instants)))
 
 
 def run_reader(urn: str, facts: RunFacts, view: RunView) -> Reader:
@@ -125,43 +155,66 @@ def answer_reader(urn: str, view: AnswerView) -> Reader:
 def relink(
     transaction: Transaction,
     readers: Mapping[str, Reader],
-    moved: Iterable[Moved],
-    gone: Iterable[str],
+    changes: RunChanges,
     places: Places,
     naming: Naming,
-    placed_anew: Iterable[str] = (),
+    memory: Memory,
 ) -> set[str]:
     """Link these readers, and all others that the moved versions concern, or that run after runs of which it is newly
-    known what those run after (`placed_anew`). Returns the urns of the runs linked."""
+    known what those run after. Returns the urns of the runs linked."""
     all_runs = {urn: reader for urn, reader in readers.items() if urn.startswith("run:")}
     all_answers = {urn: reader for urn, reader in readers.items() if urn.startswith("answer:")}
-    concerned = _concerned(transaction, sorted(moved, key=lambda version: version.artifact))
-    after = sorted(placed_anew)
+    concerned = _concerned(transaction, changes, memory)
+    after = sorted(changes.placed_anew)
     concerned |= {row["urn"] for row in transaction.run("read/triggered_later", urns=after)} if after else set()
     read_readers(transaction, concerned - readers.keys(), all_runs, all_answers, places, naming)
-    versions = _versions(transaction, [*all_runs.values(), *all_answers.values()])
+    versions = _versions(transaction, [*all_runs.values(), *all_answers.values()], memory)
     _mention(transaction, [*all_runs.values(), *all_answers.values()], versions)
-    left = set(gone)
-    for readers, unlink, link in ((all_runs, "unlink_runs", "feeds"), (all_answers, "unlink_answers", "cited_by")):
-        wanted = {urn: _wanted(reader, versions) for urn, reader in sorted(readers.items())}
-        rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
-        left.update(row["urn"] for row in run_rows(transaction, f"write/{unlink}", rows))
-        links = [
-            {"consumer": urn, "version": version, "properties": properties}
-            for urn, versions_of in wanted.items()
-            for version, properties in sorted(versions_of.items())
-        ]
-        run_rows(transaction, f"write/{link}", links)
+    left = set(changes.gone)
+    # A run that was not there before has no links.
+    new = {urn: reader for urn, reader in all_runs.items() if urn in changes.new}
+    old = {urn: reader for urn, reader in all_runs.items() if urn not in changes.new}
+    kinds = ((new, None, "new_feeds"), (old, "unlink_runs", "feeds"), (all_answers, "unlink_answers", "cited_by"))
+    for linked, unlink, link in kinds:
+        _learn_read(linked.values(), memory)
+        wanted = {urn: _wanted(reader, versions) for urn, reader in sorted(linked.items())}
+        if unlink is not None:
+            rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
+            left.update(row["urn"] for row in run_rows(transaction, f"write/{unlink}", rows))
+        rows = [_linked(urn, links, is_new=linked is new) for urn, links in wanted.items() if links]
+        run_rows(transaction, f"write/{link}", rows)
     if left:
         transaction.run("write/sweep_versions", urns=sorted(left))
         transaction.run("write/sweep_columns", urns=sorted(left))
     return set(all_runs)
 
 
-def _concerned(transaction: Transaction, moved: list[Moved]) -> set[str]:
-    """The runs and answers that may have to be linked to another version because these moved."""
-    rows = run_rows(transaction, "read/consumers_to_relink", [version.row() for version in moved])
-    return {row["urn"] for row in rows}
+def _concerned(transaction: Transaction, changes: RunChanges, memory: Memory) -> set[str]:
+    """The runs and answers that may have to be linked to another version because some moved."""
+    if changes.moved and memory.newest_reader is None:
+        found = transaction.run("read/newest_reader")[0]
+        memory.newest_reader = max(found["at"], default=datetime.min.replace(tzinfo=UTC))
+        memory.is_triggering = bool(found["triggers"])
+    memory.is_triggering = memory.is_triggering or bool(changes.triggering)
+    moved = [version for version in changes.moved if _may_concern(version, changes, memory)]
+    rows = [version.row() for version in sorted(moved, key=lambda version: version.artifact)]
+    return {row["urn"] for row in run_rows(transaction, "read/consumers_to_relink", rows)}
+
+
+def _may_concern(version: Moved, changes: RunChanges, memory: Memory) -> bool:
+    """Whether anybody but the readers at hand may have to be linked anew because this version moved: somebody who began
+    after it was made, who asked for it by its producer's name, or who was triggered by the run that made it. Whoever
+    names the run itself is linked to what that made, wherever it moves."""
+    triggers = version.run in changes.triggering if version.run in changes.new else memory.is_triggering
+    if version.wanted or triggers:
+        return True
+    return memory.is_read_since(version.dataset, min(version.instants))
+
+
+def _learn_read(readers: Iterable[Reader], memory: Memory) -> None:
+    for reader in readers:
+        for read in reader.reads if reader.at is not None else ():
+            memory.learn_read(read.dataset, reader.at)  # type: ignore[arg-type]  # see above
 
 
 def read_readers(
@@ -195,29 +248,42 @@ def mentioned(runs: Iterable[RunFacts], answers: Iterable[AnswerFacts], naming: 
 
 def _facts(transaction: Transaction, kind: str, urns: list[str], type: type[F]) -> dict[str, F]:
     rows = transaction.run(f"read/facts_of_{kind}", urns=urns) if urns else []
-    return {row["urn"]: msgspec.json.decode(row["facts"], type=type) for row in rows if row["facts"]}
+    return {row["urn"]: facts_in(row["facts"], type) for row in rows if row["facts"]}
 
 
-def _versions(transaction: Transaction, readers: list[Reader]) -> dict[tuple[str, str], list[str]]:
+def _versions(transaction: Transaction, readers: list[Reader], memory: Memory) -> dict[tuple[str, str], list[str]]:
     """(reader urn, dataset urn) -> the urns of the versions it read."""
     asked = [(reader, read) for reader in readers for read in reader.reads if read.pinned is None]
     found = _named_versions(transaction, asked)
     left = [pair for pair in asked if (pair[0].urn, pair[1].dataset) not in found and pair[0].at is not None]
     triggered = _triggered_versions(transaction, [pair for pair in left if pair[0].is_triggered])
-    rows = [
-        {"number": number, "consumer": reader.urn, "dataset": read.dataset, "at": reader.at}
-        for number, (reader, read) in enumerate(left)
-    ]
-    for row in run_rows(transaction, "read/versions_at", rows):
-        reader, read = left[row["number"]]
+    for (reader, read), made in zip(left, _versions_at(transaction, left, memory), strict=True):
         key = (reader.urn, read.dataset)
-        made = [urn for urn in (row["complete"], row["partial"], row["begun"]) if urn is not None]
         later = triggered.get(key)
         # Anything found by time was made before the run's own clock said it began.
         if later and reader.at and later[0] > reader.at:
             made = [later[1]]
         found[key] = made or [source_urn(read.name.namespace, read.name.name)]
     return found
+
+
+def _versions_at(transaction: Transaction, asked: list[tuple[Reader, Read]], memory: Memory) -> list[list[str]]:
+    """The versions that were there when each reader began: from memory, where they are remembered."""
+    unknown = sorted({read.dataset for _, read in asked if read.dataset not in memory.timelines})
+    for row in transaction.run("read/timelines", urns=unknown, limit=TIMELINE_MAX) if unknown else []:
+        memory.timelines[row["dataset"]] = read_timeline(row["complete"], row["partial"])
+    found: list[list[str] | None] = []
+    for reader, read in asked:
+        timeline = memory.timelines.get(read.dataset)
+        found.append(timeline.at(reader.at, reader.urn) if timeline and reader.at else None)
+    rows = [
+        {"number": number, "consumer": reader.urn, "dataset": read.dataset, "at": reader.at}
+        for number, (reader, read) in enumerate(asked)
+        if found[number] is None
+    ]
+    for row in run_rows(transaction, "read/versions_at", rows):
+        found[row["number"]] = [row[one] for one in ("complete", "partial", "begun") if row[one] is not None]
+    return [made or [] for made in found]
 
 
 def _named_versions(transaction: Transaction, asked: list[tuple[Reader, Read]]) -> dict[tuple[str, str], list[str]]:
@@ -252,6 +318,14 @@ def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> di
     for urn in (*reader.others, *reader.columns):
         wanted[urn] = {}
     return wanted
+
+
+def _linked(consumer: str, links: Mapping[str, Properties], *, is_new: bool) -> Row:
+    rows = [
+        {"version": version, "properties": told(properties) if is_new else properties}
+        for version, properties in sorted(links.items())
+    ]
+    return {"consumer": consumer, "links": rows}
 
 
 def _mention(transaction: Transaction, readers: list[Reader], versions: Mapping[tuple[str, str], list[str]]) -> None:

@@ -23,6 +23,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import msgspec
@@ -33,10 +34,12 @@ from headwater.cypher.warm import warm, writes_rows
 from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
 from headwater.ingest.spool import Record, Spool
 from headwater.ingest.tally import Tallies, tally
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
 from headwater.schema.events import Event, parse
+from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load
 
 BATCH_BYTES_MAX = 32 * 2**20
@@ -83,9 +86,12 @@ class Worker:
         self._on_folded = on_folded
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
-        self._known = Known()
+        self._memory = Memory()
         self._dead_before: set[int] = set()
         self._cold = False
+        self._spool_in_use = threading.Lock()
+        self._preparing = ThreadPoolExecutor(1, "fold-ahead")
+        self._ahead: Future[_Batch] | None = None
         self.stop = threading.Event()
 
     def run(self, *, until_done: bool = False) -> None:
@@ -107,6 +113,7 @@ class Worker:
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._checkpoint = None  # an interrupted commit may have happened
+                self._ahead = None
                 self.events_at_once = max(self.events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("waiting up to %.1f s: %s", pause, error.message)
@@ -122,39 +129,69 @@ class Worker:
                 warm(self._database, writes_rows, stop=self.stop.is_set)
                 self._cold = False
             self._checkpoint = read_checkpoint(self._database, self._spool.id)
-            self._known = Known()  # it may be another graph than before
+            self._memory = Memory()  # it may be another graph than before
             self._dead_before = self._spool.dead_after(self._checkpoint.position)
-        records = self._spool.read(self._checkpoint.position, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
-        if records:
+            self._ahead = None
+        batch = self._next(self._checkpoint.position)
+        if batch.judged:
+            # What comes after it is read and folded while Neo4j writes this.
+            last = batch.judged[-1].record.seq
+            self._ahead = self._preparing.submit(self._prepare, last, self.events_at_once)
             try:
-                self._fold([_judged(record) for record in records])
+                self._fold(batch)
             except CheckpointMovedError:
                 log.warning("another worker folds this spool too")
                 self._checkpoint = None
-        return len(records)
+        return len(batch.judged)
 
-    def _fold(self, judged: list[_Judged]) -> None:
-        """Fold these, halving them around any that cannot be."""
+    def _next(self, position: int) -> _Batch:
+        """The events after a position, as they were prepared ahead or else as they are now."""
+        ahead, self._ahead = self._ahead, None
+        batch = ahead.result() if ahead is not None else None
+        if batch is None or not batch.judged:
+            return self._prepare(position, self.events_at_once)
+        return batch
+
+    def _prepare(self, position: int, events_max: int) -> _Batch:
+        """Read and fold the events after a position. Raises SpoolFullError."""
+        with self._spool_in_use:
+            records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
+        return self._said([_judged(record) for record in records])
+
+    def _said(self, judged: list[_Judged]) -> _Batch:
         try:
-            self._commit(judged)
+            delta = fold((one.event for one in judged if one.event is not None), self._naming)
+            return _Batch(judged, delta, self._tallied(judged))
+        except Exception as error:  # whatever an event breaks must not stop the others
+            return _Batch(judged, error=error)
+
+    def _fold(self, batch: _Batch) -> None:
+        """Fold these, halving them around any that cannot be."""
+        judged = batch.judged
+        try:
+            if batch.error is not None:
+                raise batch.error
+            self._commit(batch)
         except (UnavailableError, SpoolFullError, CheckpointMovedError):
             raise
         except Exception as error:  # whatever an event breaks must not stop the others
             if len(judged) > 1:
                 middle = len(judged) // 2
-                self._fold(judged[:middle])
-                self._fold(judged[middle:])
+                self._fold(self._said(judged[:middle]))
+                self._fold(self._said(judged[middle:]))
                 return
             record = judged[0].record
             log.exception("event %s is set aside", record.seq)
-            self._commit([_Judged(record, None, f"{type(error).__name__}: {error}")])
+            self._commit(self._said([_Judged(record, None, f"{type(error).__name__}: {error}")]))
 
-    def _commit(self, judged: list[_Judged]) -> None:
+    def _commit(self, batch: _Batch) -> None:
         assert self._checkpoint is not None
         began = time.monotonic()
+        judged = batch.judged
         dead = [(one.record.seq, one.reason) for one in judged if one.event is None]
         if dead:
-            self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
+            with self._spool_in_use:
+                self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
         before = self._checkpoint
         after = Checkpoint(
             position=judged[-1].record.seq,
@@ -163,14 +200,14 @@ class Worker:
         )
         write(
             self._database,
-            fold((one.event for one in judged if one.event is not None), self._naming),
+            batch.delta,
             spool=self._spool.id,
             before=before,
             after=after,
             holder=self._holder,
-            known=self._known,
+            memory=self._memory,
             naming=self._naming,
-            tallies=self._tallied(judged),
+            tallies=batch.tallies,
         )
         self._checkpoint = after
         self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
@@ -183,7 +220,8 @@ class Worker:
     def _revive(self, seqs: set[int]) -> None:
         if not seqs:
             return
-        self._spool.revive(seqs)
+        with self._spool_in_use:
+            self._spool.revive(seqs)
         self._dead_before -= seqs
         log.info("%d events that were set aside once are folded", len(seqs))
 
@@ -219,6 +257,15 @@ class _Judged(msgspec.Struct, frozen=True):
     record: Record
     event: Event | None
     reason: str = ""
+
+
+class _Batch(msgspec.Struct):
+    """Some events and what they say together, or why they cannot be folded together."""
+
+    judged: list[_Judged]
+    delta: GraphDelta = msgspec.field(default_factory=GraphDelta)
+    tallies: Tallies = msgspec.field(default_factory=Tallies)
+    error: Exception | None = None
 
 
 def _judged(record: Record) -> _Judged:

@@ -9,12 +9,12 @@ commit may have happened: the next attempt reads the checkpoint and sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
-from headwater.cypher.database import Database, Transaction
+from headwater.cypher.database import Database, Row, Transaction
 from headwater.cypher.lock import lock
 from headwater.errors import HeadwaterError
 from headwater.ingest.containment import write_attempts, write_containment
@@ -27,16 +27,28 @@ from headwater.ingest.map_edges import (
     write_explicit,
     write_map,
 )
+from headwater.ingest.memory import Memory
 from headwater.ingest.places import Places, learn_names, read_places, regroup, write_places
-from headwater.ingest.project import RunView, answer_view, is_shown, job_properties, run_view, time_at
-from headwater.ingest.rows import run_rows
+from headwater.ingest.project import (
+    RunView,
+    answer_view,
+    differing,
+    is_shown,
+    job_properties,
+    run_view,
+    time_at,
+    told,
+)
+from headwater.ingest.rows import facts_in, run_rows
 from headwater.ingest.schema_versions import judge_drift, write_artifact_schemas, write_schemas
 from headwater.ingest.tally import Tallies
 from headwater.ingest.tally_writer import write_tallies
 from headwater.ingest.versions import (
     Reader,
+    RunChanges,
     answer_reader,
     gone_versions,
+    learn_versions,
     mentioned,
     moved_versions,
     relink,
@@ -44,25 +56,21 @@ from headwater.ingest.versions import (
 )
 from headwater.schema.facts import (
     AnswerFacts,
-    ColumnKey,
-    DerivationKey,
-    Flow,
+    DatasetFacts,
     GraphDelta,
     JobFacts,
     RunFacts,
     join_answers,
-    join_flows,
     join_jobs,
     join_runs,
 )
 from headwater.schema.naming import Naming, load
+from headwater.schema.urns import schema_urn
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
-FlowKey = ColumnKey | DerivationKey
-E = TypeVar("E", ColumnKey, DerivationKey)
 Changes = dict[str, tuple[F | None, F]]
-# Beyond so many, what is known is forgotten, and learnt again as it comes.
-KNOWN_MAX = 500_000
+Views = Mapping[str, tuple[RunView | None, RunView]]
+_TYPES: Mapping[str, Any] = {"runs": RunFacts, "jobs": JobFacts, "answers": AnswerFacts}
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -75,34 +83,6 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 class CheckpointMovedError(HeadwaterError):
     """Another worker has folded this spool further. Nothing was written; read the checkpoint and go on from it."""
-
-
-class Known:
-    """Column edges, derivations and schemas that the graph is known to have. They only ever grow, so what was once
-    committed need not be sent again; forget it all whenever the graph may be another one."""
-
-    def __init__(self) -> None:
-        self._flows: dict[FlowKey, Flow] = {}
-        self._schemas: set[str] = set()
-
-    def new_schemas(self, schemas: Mapping[str, str]) -> dict[str, str]:
-        return {hash: text for hash, text in schemas.items() if hash not in self._schemas}
-
-    def news(self, flows: Mapping[E, Flow]) -> dict[E, Flow]:
-        """Those of these that say something new."""
-        known = self._flows
-        return {key: flow for key, flow in flows.items() if key not in known or not known[key].covers(flow)}
-
-    def learn(self, delta: GraphDelta) -> None:
-        """This delta has been committed."""
-        if len(self._flows) + len(self._schemas) > KNOWN_MAX:
-            self._flows.clear()
-            self._schemas.clear()
-        self._schemas.update(delta.schemas)
-        for flows in (delta.columns, delta.derivations):
-            for key, flow in flows.items():
-                mine = self._flows.get(key)
-                self._flows[key] = flow if mine is None else join_flows(mine, flow)
 
 
 def read_checkpoint(database: Database, spool: str) -> Checkpoint:
@@ -119,95 +99,115 @@ def write(
     before: Checkpoint,
     after: Checkpoint,
     holder: str,
-    known: Known | None = None,
+    memory: Memory | None = None,
     naming: Naming | None = None,
     tallies: Tallies | None = None,
 ) -> None:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
 
-    `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `known` spares
-    writing what earlier deltas are known to have written; it learns from this one.
+    `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
+    reading and writing what it knows from earlier deltas; it learns from this one.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
-    with database.write() as transaction:
-        lock(transaction, holder)
-        rows = transaction.run("read/checkpoint", spool=spool)
-        if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
-            raise CheckpointMovedError("another worker has folded this spool further")
-        known = known or Known()
-        write_delta(transaction, delta, known, naming or load())
-        write_tallies(transaction, tallies or Tallies())
-        transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
-    known.learn(delta)
+    memory = memory or Memory()
+    try:
+        with database.write() as transaction:
+            memory.expect(lock(transaction, holder))
+            rows = transaction.run("read/checkpoint", spool=spool)
+            if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
+                raise CheckpointMovedError("another worker has folded this spool further")
+            write_delta(transaction, delta, memory, naming or load())
+            write_tallies(transaction, tallies or Tallies())
+            transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
+    except BaseException:
+        # What was learnt was never committed, or nobody knows whether it was.
+        memory.forget()
+        raise
 
 
-def write_delta(transaction: Transaction, delta: GraphDelta, known: Known, naming: Naming) -> None:
-    """Join a delta with what the graph holds and write what that changes. Needs the write lock."""
-    places = read_places(transaction, delta.datasets)
-    regroup(transaction, places)
-    runs = _changes(transaction, "runs", delta.runs, RunFacts, join_runs, also=places.dissolved.runs)
-    # A run may make what its job is not yet known to make, though nothing new is said of the job itself.
-    made_by = {job for _, run in runs.values() if run.outputs for job in run.jobs}
-    jobs = _changes(transaction, "jobs", delta.jobs, JobFacts, join_jobs, also=places.dissolved.jobs | made_by)
-    answers = _changes(transaction, "answers", delta.answers, AnswerFacts, join_answers, also=places.dissolved.answers)
-    new_runs = {urn: new for urn, (_, new) in runs.items()}
+def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, naming: Naming) -> None:
+    """Join a delta with what the graph holds and write what that changes. Needs the write lock; if the transaction is
+    not committed, `memory` must forget."""
+    places = read_places(transaction, delta.datasets, memory)
+    regroup(transaction, places, memory)
+    runs, new = _changes(transaction, "runs", delta.runs, memory.runs, join_runs, also=places.dissolved.runs)
+    jobs, _ = _changes(transaction, "jobs", delta.jobs, memory.jobs, join_jobs, also=places.dissolved.jobs)
+    answers, _ = _changes(transaction, "answers", delta.answers, {}, join_answers, also=places.dissolved.answers)
+    new_runs = {urn: facts for urn, (_, facts) in runs.items()}
+    new_jobs = {urn: facts for urn, (_, facts) in jobs.items()}
     old_runs = [old for old, _ in runs.values() if old is not None]
-    new_answers = [new for _, new in answers.values()]
-    on_map = named_on_map(places, [new for _, new in jobs.values()])
+    new_answers = [facts for _, facts in answers.values()]
+    on_map = named_on_map(places, new_jobs.values())
     learn_names(transaction, places, on_map | mentioned([*new_runs.values(), *old_runs], new_answers, naming))
 
-    write_schemas(transaction, known.new_schemas(delta.schemas))
-    write_places(transaction, places)
+    write_schemas(transaction, memory.new_schemas(delta.schemas))
+    memory.learn_schemas(delta.schemas)
+    write_places(transaction, places, memory)
     _write_jobs(transaction, jobs)
-    views = {urn: _views(old, new, places) for urn, (old, new) in runs.items()}
-    _write_runs(transaction, runs, views, delta.heard)
+    views = {urn: _views(old, now, places) for urn, (old, now) in runs.items()}
+    _write_runs(transaction, runs, views, delta.heard, new)
     readers = _run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
-    write_map(transaction, places, {urn: new for urn, (_, new) in jobs.items()}, new_runs)
-    write_derivations(transaction, places, known.news(delta.derivations))
-    write_column_flows(transaction, places, known.news(delta.columns))
-    write_explicit(transaction, places, {urn: new for urn, (_, new) in jobs.items()})
-    moved = [version for old, view in views.values() for version in moved_versions(old, view)]
-    gone = sorted(urn for old, view in views.values() for urn in gone_versions(old, view))
-    placed_anew = [urn for urn, (old, new) in runs.items() if new.after and (old is None or old.after != new.after)]
-    linked = relink(transaction, readers, moved, gone, places, naming, placed_anew)
-    touched = sorted(linked | runs.keys())
-    if touched:
-        transaction.run("write/derived_from", urns=touched)
-    judge_drift(transaction, moved, places)
-    write_containment(transaction, runs, views)
+    rewired = write_map(transaction, places, new_jobs, new_runs, memory) | _rewired(jobs, places)
+    derivations, columns = memory.news(delta.derivations), memory.news(delta.columns)
+    write_derivations(transaction, places, derivations)
+    write_column_flows(transaction, places, columns)
+    memory.learn_flows(derivations)
+    memory.learn_flows(columns)
+    # A run may make what its job is not yet known to make, though nothing new is said of the job itself.
+    told_anew = _held(transaction, "jobs", rewired | {key.job for key in derivations}, memory.jobs)
+    learn_names(transaction, places, named_on_map(places, told_anew.values()))
+    write_explicit(transaction, places, told_anew)
+    changes = _run_changes(runs, views, new)
+    for old, now in views.values():
+        learn_versions(old, now, memory)
+    linked = relink(transaction, readers, changes, places, naming, memory)
+    derived = sorted(linked | {urn for urn, pair in views.items() if _derives_anew(*pair)})
+    if derived:
+        transaction.run("write/derived_from", urns=derived)
+    judge_drift(transaction, changes.moved, places)
+    write_containment(transaction, runs, views, new)
     write_attempts(transaction, views)
-    judge_map(transaction, _judged_jobs(jobs, new_runs, places))
+    judge_map(transaction, rewired, views, memory)
 
 
 def _changes(
     transaction: Transaction,
     kind: str,
     said: Mapping[str, F],
-    type_: type[F],
+    known: dict[str, F],
     join: Callable[[F, F], F],
     *,
-    also: set[str] = frozenset(),  # type: ignore[assignment]  # never changed
-) -> Changes[F]:
+    also: set[str],
+) -> tuple[Changes[F], set[str]]:
     """urn -> (what the graph held, what it must hold now), for those where the two differ, sorted by urn; and `also`
-    for others, as if the graph held nothing of them."""
+    for others, as if the graph held nothing of them. What is not in `known` is read; what is new goes there. Also the
+    urns of which the graph really held nothing."""
     urns = sorted({*said, *also})
-    rows = transaction.run(f"read/facts_of_{kind}", urns=urns) if urns else []
-    stored = {row["urn"]: row["facts"] for row in rows if row["facts"]}
+    held = _held(transaction, kind, urns, known)
     changes: Changes[F] = {}
     for urn in urns:
-        text = stored.get(urn)
-        old = msgspec.json.decode(text, type=type_) if text else None
+        old = held.get(urn)
         new = _joined(old, said.get(urn), join)
         if new is None:
             continue
+        known[urn] = new
         if urn in also:
             changes[urn] = (None, new)
-        elif text is None or msgspec.json.encode(new, order="sorted").decode() != text:
+        elif new != old:
             changes[urn] = (old, new)
-    return changes
+    return changes, {urn for urn in changes if urn not in held}
+
+
+def _held(transaction: Transaction, kind: str, urns: Iterable[str], known: Mapping[str, F]) -> dict[str, F]:
+    """What the graph holds of these, in the order of their urns: as it is known, or else read."""
+    urns = sorted(urns)
+    unknown = [urn for urn in urns if urn not in known]
+    rows = transaction.run(f"read/facts_of_{kind}", urns=unknown) if unknown else []
+    read = {row["urn"]: facts_in(row["facts"], _TYPES[kind]) for row in rows if row["facts"]}
+    return {urn: facts for urn in urns if (facts := known.get(urn) or read.get(urn)) is not None}
 
 
 def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | None:
@@ -231,46 +231,89 @@ def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
 
 
 def _write_runs(
-    transaction: Transaction,
-    changes: Changes[RunFacts],
-    views: Mapping[str, tuple[RunView | None, RunView]],
-    heard: Mapping[str, int],
+    transaction: Transaction, changes: Changes[RunFacts], views: Views, heard: Mapping[str, int], new: set[str]
 ) -> None:
+    """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `new` are
+    those that were not there before."""
+    run_rows(
+        transaction, "write/new_runs", [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(new)]
+    )
+    here = {urn: pair for urn, pair in sorted(views.items()) if urn not in new}
+    # What others write of a run, and news of it make void, is written in any case.
     nodes = [
-        {"urn": urn, "properties": view.node, "heard": time_at(heard.get(urn))}
-        for urn, (_, view) in sorted(views.items())
+        {
+            "urn": urn,
+            "properties": differing(old.node if old else None, view.node, "status", "silent"),
+            "heard": time_at(heard.get(urn)),
+        }
+        for urn, (old, view) in here.items()
     ]
     run_rows(transaction, "write/runs", nodes)
-    artifacts = [
-        {
-            "urn": artifact,
-            "run": urn,
-            "dataset": properties["dataset"],
-            "properties": properties,
-            "produced": view.produced[artifact],
-        }
-        for urn, (_, view) in views.items()
-        for artifact, properties in sorted(view.artifacts.items())
-    ]
-    gone = sorted(urn for old, view in views.values() for urn in gone_versions(old, view))
+    gone = sorted(urn for old, view in here.values() for urn in gone_versions(old, view))
     if gone:
         transaction.run("write/forget_artifacts", urns=gone)
-    run_rows(transaction, "write/artifacts", artifacts)
-    write_artifact_schemas(transaction, views.values())
-    new = {urn: facts for urn, (_, facts) in changes.items()}
-    run_of = [{"run": urn, "job": job} for urn, facts in new.items() for job in sorted(facts.jobs)]
+    run_rows(transaction, "write/artifacts", [row for urn, pair in here.items() for row in _artifacts(urn, *pair)])
+    write_artifact_schemas(transaction, here.values())
+    run_of = [
+        {"run": urn, "job": job}
+        for urn in here
+        for job in sorted(changes[urn][1].jobs)
+        if (before := changes[urn][0]) is None or job not in before.jobs
+    ]
     run_rows(transaction, "write/run_of", run_of)
+    facts = {urn: run for urn, (_, run) in changes.items()}
     for statement, others in (("run_triggers", "after"), ("run_feeds", "sources")):
-        rows = [{"run": urn, "before": other} for urn, facts in new.items() for other in sorted(getattr(facts, others))]
+        rows = [{"run": urn, "before": other} for urn, run in facts.items() for other in sorted(getattr(run, others))]
         run_rows(transaction, f"write/{statement}", rows)
     dropped = [{"run": urn, "dataset": dataset} for urn, (_, view) in views.items() for dataset in view.dropped]
     run_rows(transaction, "write/run_dropped", dropped)
 
 
+def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:
+    made = [
+        {
+            "urn": artifact,
+            "dataset": properties["dataset"],
+            "properties": told(properties),
+            "produced": told(view.produced[artifact]),
+            "schema": schema_urn(properties["schemaHash"]) if properties["schemaHash"] else None,
+        }
+        for artifact, properties in sorted(view.artifacts.items())
+    ]
+    node = {**view.node, "urn": urn, "heardAt": time_at(heard.get(urn))}
+    return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
+
+
+def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
+    """The versions of a run that are not what they were."""
+    for artifact, properties in sorted(view.artifacts.items()):
+        before = old.artifacts.get(artifact) if old else None
+        produced = view.produced[artifact]
+        # Of a version of a run that did not end, others write whether it was abandoned.
+        is_open = not properties["complete"]
+        if is_open or before != properties or (old and old.produced.get(artifact) != produced):
+            yield {
+                "urn": artifact,
+                "run": urn,
+                "dataset": properties["dataset"],
+                "properties": differing(before, properties, "status"),
+                "produced": produced,
+            }
+
+
+def _derives_anew(old: RunView | None, new: RunView) -> bool:
+    """Whether any version of a run is new, or comes from other datasets than it did."""
+    before = old.artifacts if old else {}
+    return any(
+        urn not in before or before[urn]["derivedFrom"] != artifact["derivedFrom"]
+        for urn, artifact in new.artifacts.items()
+    )
+
+
 def _run_readers(
     runs: Mapping[str, RunFacts],
     changes: Changes[RunFacts],
-    views: Mapping[str, tuple[RunView | None, RunView]],
+    views: Views,
 ) -> dict[str, Reader]:
     """The runs among these whose links must be made afresh whatever moved."""
     readers = {}
@@ -295,12 +338,40 @@ def _write_answers(
     return {urn: answer_reader(urn, view) for urn, view in views.items()}
 
 
-def _judged_jobs(jobs: Changes[JobFacts], runs: Mapping[str, RunFacts], places: Places) -> set[str]:
-    """The jobs whose edges on the map may be current now and not before, or the other way round."""
+def _run_changes(changes: Changes[RunFacts], views: Views, new: set[str]) -> RunChanges:
+    return RunChanges(
+        moved=[version for old, view in views.values() for version in moved_versions(old, view)],
+        gone=sorted(urn for old, view in views.values() for urn in gone_versions(old, view)),
+        new=new,
+        placed_anew=[
+            urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)
+        ],
+        triggering={before for _, run in changes.values() for before in run.after},
+    )
+
+
+def _rewired(jobs: Changes[JobFacts], places: Places) -> set[str]:
+    """The jobs of whose edges something else is said than before, beside when they were seen."""
     ends = {edge[end] for edge in places.dissolved.edges for end in ("source", "target")}
-    claimed = {source for facts in places.changed.values() for source in facts.sources if source.startswith("job:")}
-    of_runs = {job for run in runs.values() for job in run.jobs}
-    return {*jobs, *of_runs, *claimed, *(urn for urn in ends if urn.startswith("job:"))}
+    claimed = {
+        source
+        for urn, facts in places.changed.items()
+        if (before := places.stored.get(urn)) is None or _claims(before) != _claims(facts)
+        for source in facts.sources
+    }
+    told = {urn for urn, (old, new) in jobs.items() if old is None or _wiring(old) != _wiring(new)}
+    return told | {urn for urn in ends | claimed if urn.startswith("job:")}
+
+
+def _claims(dataset: DatasetFacts) -> tuple[object, ...]:
+    """What a dataset says of who makes it."""
+    return (dataset.sources.keys(), dataset.declared)
+
+
+def _wiring(job: JobFacts) -> tuple[object, ...]:
+    """What a job says of its edges."""
+    claimed = (job.inputs.keys(), job.outputs.keys(), job.sources.keys(), job.after.keys())
+    return (*claimed, job.declared_inputs, job.declared_outputs, job.explicit)
 
 
 def _nodes(properties: Mapping[str, dict[str, object]]) -> list[dict[str, object]]:

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 from headwater.cypher.database import Database
 from headwater.errors import QueryError, UnavailableError
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Known, read_checkpoint, write
+from headwater.ingest.memory import Memory
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
 from headwater.pipelines.rows import Row, delta_of
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -33,7 +34,7 @@ class PieceWriter:
         self._database = database
         self._name = name
         self._naming = naming
-        self._known = Known()
+        self._memory = Memory()
         self._holder = f"{name} {os.getpid()}@{socket.gethostname()}"
         self._checkpoint = read_checkpoint(database, name)
         # Of facts: written before this began; come by so far; refused by Neo4j; and how many transactions it took.
@@ -105,7 +106,7 @@ class PieceWriter:
             before=before,
             after=after,
             holder=self._holder,
-            known=self._known,
+            memory=self._memory,
             naming=self._naming,
         )
         self._checkpoint = after

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from headwater.cypher.database import Database
 from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
 from headwater.ingest.writer import Checkpoint, write
 from headwater.schema.events import parse
@@ -71,10 +72,10 @@ def test_links_are_those_worked_out_by_brute_force(database: Database, bodies: l
 
 def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
     empty(database)
-    before = Checkpoint()
+    before, memory = Checkpoint(), Memory()
     for batch in batches:
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        write(database, _fold(batch), spool="s", before=before, after=after, holder="test")
+        write(database, _fold(batch), spool="s", before=before, after=after, holder="test", memory=memory)
         before = after
     return canonical(database)
 

@@ -11,7 +11,9 @@ CALL () {
   RETURN r
   UNION
   UNWIND $above AS urn
-  MATCH (:PipelineRun {urn: urn})<-[:PART_OF]-{1,8}(r:PipelineRun)
+  MATCH (a:PipelineRun {urn: urn})
+  WHERE EXISTS { (a)<-[:PART_OF]-() }
+  MATCH (a)<-[:PART_OF]-{1,8}(r:PipelineRun)
   RETURN r
 }
 WITH DISTINCT r

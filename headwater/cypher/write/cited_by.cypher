@@ -5,14 +5,15 @@
 // example: run by the worker
 UNWIND $rows AS row
 MATCH (a:Answer {urn: row.consumer})
-CALL (row) {
-  MATCH (v:Artifact {urn: row.version}) RETURN v
+UNWIND row.links AS link
+CALL (link) {
+  MATCH (v:Artifact {urn: link.version}) RETURN v
   UNION ALL
-  MATCH (v:Source {urn: row.version}) RETURN v
+  MATCH (v:Source {urn: link.version}) RETURN v
   UNION ALL
-  MATCH (v:Column {urn: row.version}) RETURN v
+  MATCH (v:Column {urn: link.version}) RETURN v
   UNION ALL
-  MATCH (v:Answer {urn: row.version}) RETURN v
+  MATCH (v:Answer {urn: link.version}) RETURN v
 }
 MERGE (v)-[e:CITED_BY]->(a)
-SET e += row.properties
+SET e += link.properties

@@ -2,7 +2,7 @@
 // all of them as long as there is neither. Of several runs that ended at the same instant the greatest urn counts.
 // access: write
 // params: $urns LIST<STRING>
-// returns: nothing
+// returns: job, finished, run, used
 // example: run by the worker
 MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
@@ -20,8 +20,11 @@ WITH l, j, last, COLLECT {
   RETURN r ORDER BY r.urn DESC LIMIT 1
 }[0] AS newest
 WITH l, j, newest, COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(newest) RETURN DISTINCT v.dataset } AS used
-MATCH (d:Dataset)-[e:FEEDS]->(j)
-WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used
-  OR (newest IS NULL AND NOT coalesce(j.declaresInputs, false)) AS current
-WHERE e.current IS NULL OR e.current <> current
-SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision
+CALL (l, j, newest, used) {
+  MATCH (d:Dataset)-[e:FEEDS]->(j)
+  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used
+    OR (newest IS NULL AND NOT coalesce(j.declaresInputs, false)) AS current
+  WHERE e.current IS NULL OR e.current <> current
+  SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision
+}
+RETURN j.urn AS job, newest.finishedAt AS finished, newest.urn AS run, used

@@ -3,7 +3,7 @@
 // instant the greatest urn counts.
 // access: write
 // params: $urns LIST<STRING>
-// returns: nothing
+// returns: job, finished, run, used
 // example: run by the worker
 MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
@@ -21,8 +21,11 @@ WITH l, j, last, COLLECT {
   RETURN r ORDER BY r.urn DESC LIMIT 1
 }[0] AS newest
 WITH l, j, newest, COLLECT { MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset } AS used
-MATCH (j)-[e:PRODUCED]->(d:Dataset)
-WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used OR coalesce(e.claimed, false)
-  OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false) AND e.claimed IS NULL) AS current
-WHERE e.current IS NULL OR e.current <> current
-SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision
+CALL (l, j, newest, used) {
+  MATCH (j)-[e:PRODUCED]->(d:Dataset)
+  WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used OR coalesce(e.claimed, false)
+    OR (newest IS NULL AND NOT coalesce(j.declaresOutputs, false) AND e.claimed IS NULL) AS current
+  WHERE e.current IS NULL OR e.current <> current
+  SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision
+}
+RETURN j.urn AS job, newest.finishedAt AS finished, newest.urn AS run, used

@@ -5,10 +5,11 @@
 // example: run by the worker
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.consumer})
-CALL (row) {
-  MATCH (v:Artifact {urn: row.version}) RETURN v
+UNWIND row.links AS link
+CALL (link) {
+  MATCH (v:Artifact {urn: link.version}) RETURN v
   UNION ALL
-  MATCH (v:Source {urn: row.version}) RETURN v
+  MATCH (v:Source {urn: link.version}) RETURN v
 }
 MERGE (v)-[e:FEEDS]->(r)
-SET e += row.properties
+SET e += link.properties

@@ -1,7 +1,7 @@
 // Control flow: one job runs after another. No data flows along it.
 // access: write
 // params: $rows LIST<MAP>
-// returns: nothing
+// returns: edge, source, target, sentAs
 // example: run by the worker
 MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
@@ -13,3 +13,4 @@ SET a.mapRevision = l.revision,
     e += row.properties,
     e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE coalesce(row.first, e.firstSeen) END,
     e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE coalesce(row.last, e.lastSeen) END
+RETURN elementId(e) AS edge, row.source AS source, row.target AS target, row.sentAs AS sentAs

@@ -4,7 +4,7 @@
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MERGE (n:PipelineRun {urn: row.urn})
+MATCH (n:PipelineRun {urn: row.urn})
 SET n += row.properties,
     n.changedAt = datetime.realtime(),
     n.heardAt = CASE WHEN n.heardAt >= row.heard THEN n.heardAt ELSE coalesce(row.heard, n.heardAt) END

@@ -17,7 +17,7 @@ from headwater.ingest.project.datasets import (
 )
 from headwater.ingest.project.jobs import job_properties
 from headwater.ingest.project.runs import RunView, Use, run_view
-from headwater.ingest.project.values import Names, Properties, is_shown, named, time_at
+from headwater.ingest.project.values import Names, Properties, differing, is_shown, named, time_at, told
 
 __all__ = [
     "NO_SOURCE",
@@ -32,10 +32,12 @@ __all__ = [
     "cited_names",
     "column_properties",
     "dataset_view",
+    "differing",
     "is_shown",
     "job_properties",
     "named",
     "run_view",
     "source_properties",
     "time_at",
+    "told",
 ]

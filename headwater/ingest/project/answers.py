@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.project.values import Names, Properties, named, text_of, time_at, time_of
+from headwater.ingest.project.values import Names, Properties, named, time_at, time_of
 from headwater.schema import native
 from headwater.schema.facts import AnswerFacts, Name
+from headwater.schema.kept import keep
 from headwater.schema.naming import Naming
 from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, shown
 
@@ -39,7 +40,7 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
         "content": said.content,
         "generatedAt": generated,
         "generatedBy": said.generated_by,
-        "facts": text_of(facts),
+        "facts": keep(facts),
     }
     cites = [_citation(citation, naming, names) for citation in native.citations(text)] if text else []
     return AnswerView(node, cites)

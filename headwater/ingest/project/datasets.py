@@ -19,9 +19,10 @@ from headwater.ingest.facets import (
     flattened,
     read_facet,
 )
-from headwater.ingest.project.values import Properties, count_of, seen, tag_words, text_of, time_at, time_of
+from headwater.ingest.project.values import Properties, count_of, seen, tag_words, time_at, time_of
 from headwater.schema import native
 from headwater.schema.facts import DatasetFacts, Name
+from headwater.schema.kept import keep
 from headwater.schema.urns import column_urn, dataset_urn, guid_of, shown, source_urn
 
 NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
@@ -48,7 +49,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "schema": msgspec.json.encode(fields).decode() if fields else None,
         **_described(facts),
         **_lifecycle(facts),
-        "facts": text_of(own or facts),
+        "facts": keep(own or facts),
     }
     columns = {
         column_urn(name.namespace, name.name, field): {**column_properties(name, field), "type": type, "current": True}

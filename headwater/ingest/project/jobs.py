@@ -12,8 +12,9 @@ from headwater.ingest.facets import (
     Tags,
     read_facet,
 )
-from headwater.ingest.project.values import Properties, seen, tag_words, text_of
+from headwater.ingest.project.values import Properties, seen, tag_words
 from headwater.schema.facts import JobFacts
+from headwater.schema.kept import keep
 from headwater.schema.urns import guid_of, job_urn, shown
 
 
@@ -47,5 +48,5 @@ def job_properties(facts: JobFacts) -> Properties:
         "codeBranch": location.branch if location else None,
         "declaresInputs": True if facts.declared_inputs else None,
         "declaresOutputs": True if facts.declared_outputs else None,
-        "facts": text_of(facts),
+        "facts": keep(facts),
     }

@@ -30,13 +30,13 @@ from headwater.ingest.project.values import (
     instant_in,
     named,
     tag_words,
-    text_of,
     time_at,
     time_of,
 )
 from headwater.schema import native
 from headwater.schema.events import TERMINAL
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
+from headwater.schema.kept import keep
 from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, run_urn, shown
 
 
@@ -87,7 +87,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "slot": _slot(facts, job),
         # Whatever it was thought to be for want of news, there is news.
         "silent": None,
-        "facts": text_of(facts),
+        "facts": keep(facts),
     }
     artifacts, produced = {}, {}
     for urn, usage in made.items():

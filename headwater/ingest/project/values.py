@@ -56,12 +56,20 @@ def instant_in(text: str | None) -> int | None:
         return None
 
 
-def text_of(facts: msgspec.Struct) -> str:
-    return msgspec.json.encode(facts, order="sorted").decode()
-
-
 def seen(span: Span | None) -> Properties:
     return {"firstSeen": time_at(span.first) if span else None, "lastSeen": time_at(span.last) if span else None}
+
+
+def told(properties: Properties) -> Properties:
+    """Those of which there is anything to tell: all that a new node or edge needs."""
+    return {key: value for key, value in properties.items() if value is not None}
+
+
+def differing(old: Properties | None, new: Properties, *always: str) -> Properties:
+    """What is not as it was, and what is written in any case."""
+    if old is None:
+        return new
+    return {key: value for key, value in new.items() if key in always or old[key] != value}
 
 
 def is_shown(old: Properties | None, new: Properties) -> bool:

@@ -1,0 +1,19 @@
+// The newest versions of some datasets, complete and other ones, newest first.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 8
+// returns: dataset, complete, partial
+// example: run by the worker
+UNWIND $urns AS dataset
+RETURN dataset, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+  WHERE a.dataset = dataset AND a.complete = true AND a.createdAt IS NOT NULL
+  RETURN [a.createdAt, a.urn, a.run, a.startedAt, a.complete]
+  ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
+} AS complete, COLLECT {
+  MATCH (a:Artifact)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+  WHERE a.dataset = dataset AND a.complete = false AND a.createdAt IS NOT NULL
+  RETURN [a.createdAt, a.urn, a.run, a.startedAt, a.complete]
+  ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
+} AS partial

@@ -1,0 +1,169 @@
+"""What a writer remembers of the graph, so that it need be neither read nor written again.
+
+A worker that folds one spool all day sees the same jobs, datasets and edges over and over. What it wrote itself, it
+knows; and as long as nobody else has written since, the graph holds just that. Every transaction that writes is one
+revision of the graph (`headwater.cypher.lock`): a worker that finds another revision than its own last one, or whose
+transaction failed, forgets everything and learns it again as it comes. So nothing here can be stale, and nothing in the
+graph depends on what is remembered: only how much is asked and sent.
+
+All of it is bounded; what was learnt first is forgotten first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from headwater.ingest.timeline import Timeline
+from headwater.schema.facts import (
+    ColumnKey,
+    DatasetFacts,
+    DerivationKey,
+    Flow,
+    JobFacts,
+    RunFacts,
+    Span,
+    join_flows,
+    join_spans,
+)
+
+K = TypeVar("K")
+V = TypeVar("V")
+FlowKey = ColumnKey | DerivationKey
+E = TypeVar("E", ColumnKey, DerivationKey)
+EdgeKey = tuple[str, str, str, str]
+# About 2 kB for a job or a dataset, 3 kB for a run, 0.5 kB for an edge: some 400 MB when all is full.
+JOBS_MAX = DATASETS_MAX = 50_000
+RUNS_MAX = 20_000
+EDGES_MAX = FLOWS_MAX = 300_000
+_NOTHING = object()
+
+
+class Bounded(OrderedDict[K, V], Generic[K, V]):
+    """A dict of at most so many entries: what was learnt first is forgotten first."""
+
+    def __init__(self, size_max: int) -> None:
+        super().__init__()
+        self._size_max = size_max
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        if len(self) > self._size_max:
+            self.popitem(last=False)
+
+
+class Edge(msgspec.Struct):
+    """An edge of the map: its id in Neo4j, between which instants it was seen, and what was said of it."""
+
+    id: str
+    span: Span | None
+    properties: dict[str, Any]
+
+    def covers(self, span: Span | None, properties: Mapping[str, Any]) -> bool:
+        """Whether nothing is new in this but perhaps that it was seen later."""
+        if any(self.properties.get(key, _NOTHING) != value for key, value in properties.items()):
+            return False
+        return span is None or (self.span is not None and self.span.first <= span.first)
+
+    def sees(self, span: Span) -> bool:
+        """Whether it is seen later than ever before; from then on it was."""
+        if self.span is not None and self.span.last >= span.last:
+            return False
+        self.span = join_spans(self.span, span)
+        return True
+
+
+class Newest(NamedTuple):
+    """The newest run of a job that succeeded and read, or wrote, anything: when it ended, its urn, and which datasets
+    it used."""
+
+    finished: datetime
+    run: str
+    used: frozenset[str]
+
+
+class Memory:
+    """What one writer remembers of one graph. To be thrown away whenever the graph may be another one."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._revision: int | None = None
+        self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
+        self.runs: Bounded[str, RunFacts] = Bounded(RUNS_MAX)
+        # Whole datasets by the urns they go by, with what is said under each of their names.
+        self.datasets: Bounded[str, dict[str, DatasetFacts]] = Bounded(DATASETS_MAX)
+        self._goes_by: Bounded[str, str] = Bounded(2 * DATASETS_MAX)
+        self.edges: Bounded[EdgeKey, Edge] = Bounded(EDGES_MAX)
+        # What a job is part of.
+        self.above: Bounded[str, list[str]] = Bounded(JOBS_MAX)
+        # By job and side (readerOf, writerOf).
+        self.newest: Bounded[tuple[str, str], Newest | None] = Bounded(2 * JOBS_MAX)
+        self.timelines: Bounded[str, Timeline] = Bounded(DATASETS_MAX)
+        self._flows: Bounded[FlowKey, Flow] = Bounded(FLOWS_MAX)
+        self._schemas: Bounded[str, None] = Bounded(FLOWS_MAX)
+        # When the newest reader of all began, as the graph had it first; and, by dataset, those linked since.
+        self.newest_reader: datetime | None = None
+        self._read_at: dict[str, datetime] = {}
+        # Whether any run is known to run after another because that one triggered it.
+        self.is_triggering = False
+
+    def expect(self, revision: int) -> None:
+        """The transaction that makes this revision has begun: what is remembered holds if it follows ours."""
+        if self._revision is None or revision != self._revision + 1:
+            self.forget()
+        self._revision = revision
+
+    def goes_by(self, urn: str) -> str | None:
+        """The urn by which a dataset goes, if that is remembered."""
+        canonical = self._goes_by.get(urn)
+        return canonical if canonical in self.datasets else None
+
+    def learn_dataset(self, canonical: str, members: Mapping[str, DatasetFacts]) -> None:
+        self.datasets[canonical] = dict(members)
+        for urn in members:
+            self._goes_by[urn] = canonical
+
+    def learn_edge(self, key: EdgeKey, id: str, span: Span | None, properties: Mapping[str, Any]) -> None:
+        """An edge was written, and this was said of it beside whatever was said before."""
+        edge = self.edges.get(key)
+        if edge is None:
+            self.edges[key] = Edge(id, span, dict(properties))
+        else:
+            edge.span = join_spans(edge.span, span)
+            edge.properties.update(properties)
+
+    def learn_read(self, dataset: str, at: datetime) -> None:
+        """A reader that began then is linked to some version of a dataset."""
+        last = self._read_at.get(dataset)
+        if last is None or at > last:
+            self._read_at[dataset] = at
+
+    def is_read_since(self, dataset: str, instant: datetime) -> bool:
+        """Whether any reader of a dataset may have begun at an instant or later."""
+        if self.newest_reader is None or instant <= self.newest_reader:
+            return True
+        last = self._read_at.get(dataset)
+        return last is not None and instant <= last
+
+    def new_schemas(self, schemas: Mapping[str, str]) -> dict[str, str]:
+        return {hash: text for hash, text in schemas.items() if hash not in self._schemas}
+
+    def learn_schemas(self, hashes: Iterable[str]) -> None:
+        for hash in hashes:
+            self._schemas[hash] = None
+
+    def news(self, flows: Mapping[E, Flow]) -> dict[E, Flow]:
+        """Those of these that say something new."""
+        known = self._flows
+        return {key: flow for key, flow in flows.items() if key not in known or not known[key].covers(flow)}
+
+    def learn_flows(self, flows: Mapping[E, Flow]) -> None:
+        for key, flow in flows.items():
+            mine = self._flows.get(key)
+            self._flows[key] = flow if mine is None else join_flows(mine, flow)
