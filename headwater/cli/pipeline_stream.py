@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.options import Home, settings_of, with_local_neo4j
+from headwater.cli.options import Home, connect, settings_of, with_local_neo4j
 
 if TYPE_CHECKING:
     from headwater.pipelines.stream_chunks import Rules
@@ -53,11 +53,10 @@ def stream(
     from headwater.pipelines.stream import Pace, Stream, session
     from headwater.pipelines.stream_batches import Batches
     from headwater.pipelines.stream_metrics import StreamCounts, served
-    from headwater.server import connect
 
     settings = with_local_neo4j(settings_of(home))
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    logging.getLogger("py4j").setLevel(logging.ERROR)
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if bool(kafka) == bool(files) or bool(kafka) != bool(topic):
         raise typer.BadParameter("name either --kafka and --topic, or --files")
     if kafka:

@@ -168,7 +168,7 @@ class Batches:
                 self._known = Known()  # it may be another graph than before
                 self._events_at_once = max(self._events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
-                log.warning("waiting up to %.1f s: %s", pause, error.message)
+                log.warning("waiting up to %.1f s: %s", pause, _line(error))
                 self.stop.wait(random.uniform(pause / 2, pause))
             else:
                 self._events_at_once = min(self._events_at_once * 8, self._events_max)
@@ -179,13 +179,11 @@ class Batches:
         checkpoint = self._checkpoint()
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
             return
-        began = time.monotonic()
         whole = batch.events <= self._events_at_once and not batch.refused
         if not (whole and self._commit_whole(batch, checkpoint)):
             for group in batch.groups(self._events_at_once):
                 self._write_apart(group, batch, checkpoint)
             self._commit(batch, GraphDelta(), checkpoint)
-        log.debug("batch %d: %d events in %.3f s", batch.number, batch.events, time.monotonic() - began)
 
     def _commit_whole(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
@@ -231,7 +229,6 @@ class Batches:
 
     def _commit(self, batch: _Batch, delta: GraphDelta, checkpoint: Checkpoint) -> None:
         """The transaction by which the batch counts as done."""
-        began = time.monotonic()
         self._set_aside(batch)
         dead = len(batch.dead)
         after = Checkpoint(
@@ -241,7 +238,7 @@ class Batches:
         )
         self._save(delta, batch.tallies(), checkpoint, after)
         received = tuple(at for part in batch.parts for at in part.chunk.received)
-        self._observer.committed(after, Folded(received, dead, time.monotonic() - began))
+        self._observer.committed(after, Folded(received, dead, time.monotonic() - batch.began))
 
     def _set_aside(self, batch: _Batch) -> None:
         dead = batch.dead
@@ -276,6 +273,7 @@ class _Batch:
         self.number = number
         self.refused = False
         self.set_aside = 0
+        self.began = time.monotonic()
         self._rules = rules
         rows = frame.mapInArrow(in_tasks(rules), CHUNK_SCHEMA).collect()
         decode = msgspec.msgpack.Decoder(Chunk).decode

@@ -1,6 +1,6 @@
 """The metrics of one stream, on an address of its own on loopback.
 
-The names are those of the API and the worker (`headwater.health.metrics`), and they add up in the same way:
+The names are those of the API and the worker, and they add up in the same way:
 
     headwater_events_received_total
         = headwater_events_folded_total + headwater_events_dead_total + headwater_stream_lag_offsets
@@ -19,16 +19,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, Histogram, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from headwater.errors import SettingsError
-from headwater.health.metrics import fold_time, lag, observe_fold
 from headwater.ingest.worker import Folded
 from headwater.ingest.writer import Checkpoint
 
 HOST = "127.0.0.1"
+_LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
+_BATCH_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class StreamCounts(Collector):
@@ -39,6 +40,12 @@ class StreamCounts(Collector):
         self._checkpoint = Checkpoint()
         self._waiting = 0
         self._committed_at = 0.0
+        self.registry = CollectorRegistry()
+        self.registry.register(self)
+        text = "From when a message came to its source until it was visible in the graph."
+        self._lag = Histogram("headwater_ingest_lag_seconds", text, buckets=_LAG_SECONDS, registry=self.registry)
+        text = "One batch: read, fold and write, until committed."
+        self._seconds = Histogram("headwater_fold_seconds", text, buckets=_BATCH_SECONDS, registry=self.registry)
 
     def known(self, checkpoint: Checkpoint) -> None:
         """So far the graph had come when the stream asked."""
@@ -47,11 +54,14 @@ class StreamCounts(Collector):
 
     def committed(self, checkpoint: Checkpoint, folded: Folded) -> None:
         """A batch was committed; so far the graph has come with it."""
-        observe_fold(folded)
+        now = time.time()
+        for received in folded.received:
+            self._lag.observe(max(now - received / 1_000_000, 0.0))
+        self._seconds.observe(folded.seconds)
         with self._lock:
             self._checkpoint = checkpoint
             self._waiting = max(self._waiting - len(folded.received), 0)
-            self._committed_at = time.time()
+            self._committed_at = now
 
     def progressed(self, progress: dict[str, Any]) -> None:
         """What Spark says of its last batch. Older news than the last commit is none."""
@@ -121,11 +131,8 @@ def served(counts: StreamCounts, port: int | None) -> Iterator[str]:
     if port is None:
         yield ""
         return
-    registry = CollectorRegistry()
-    for collector in (counts, lag, fold_time):
-        registry.register(collector)
     try:
-        server, thread = start_http_server(port, HOST, registry)
+        server, thread = start_http_server(port, HOST, counts.registry)
     except OSError as error:
         raise SettingsError(f"--metrics-port {port}: {error.strerror}", mend="0 takes any free one.") from error
     try:
