@@ -96,7 +96,7 @@ class Batches:
         self.failure: HeadwaterError | None = None
         self.holder = f"stream {os.getpid()}@{socket.gethostname()}"
         self._database = database
-        self._source = source
+        self.source = source
         self._rules = rules
         self._events_max = self._events_at_once = events_max
         self._observer = observer
@@ -245,7 +245,7 @@ class Batches:
         if len(dead) == batch.set_aside:
             return
         try:
-            self._source.send_dead(batch.frame.sparkSession, batch.number, dead)
+            self.source.send_dead(batch.frame.sparkSession, batch.number, dead)
         except Exception as error:  # Kafka's come as Spark's, a disk's as Python's; all of them may pass
             raise UnavailableError(f"what cannot be folded cannot be set aside: {_line(error)}") from error
         batch.set_aside = len(dead)
