@@ -86,12 +86,21 @@ class Client:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def get(self, path: str) -> tuple[int, bytes]:
-        self._connection.request("GET", path)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        return self._asked("GET", path, None)
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
-        self._connection.request("POST", path, body, {"Content-Type": "application/json"})
+        return self._asked("POST", path, body)
+
+    def _asked(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        try:
+            return self._once(method, path, body)
+        except (ConnectionError, http.client.BadStatusLine):
+            # A server closes a connection on which nothing was asked for some seconds.
+            self._connection.close()
+            return self._once(method, path, body)
+
+    def _once(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        self._connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 

@@ -113,7 +113,7 @@ class Headwater:
     def source(self, name: str, *, namespace: str | None = None, **properties: Any) -> Source:
         """Register one capture of raw data: origin, format, row_count, captured_at, checksum."""
         namespace = namespace or self._namespace
-        self._send([native.source_event(name, namespace=namespace, **properties)])
+        self.send([native.source_event(name, namespace=namespace, **properties)])
         return Source(namespace, name)
 
     def pipeline_run(
@@ -136,30 +136,30 @@ class Headwater:
         except KeyError as error:
             known = ", ".join(native.STATUS_EVENT_TYPES)
             raise QueryError(f"status {error} is none of {known}") from error
-        self._send(events)
+        self.send(events)
         return Run(run_id, pipeline_name, namespace)
 
     def artifact(self, name: str, *, produced_by: Run, namespace: str | None = None, **properties: Any) -> Artifact:
         """Register a version of a dataset that a run made: type, row_count, storage_path, created_at, schema."""
         namespace = namespace or self._namespace
-        self._send([native.artifact_event(name, run_id=produced_by.run_id, namespace=namespace, **properties)])
+        self.send([native.artifact_event(name, run_id=produced_by.run_id, namespace=namespace, **properties)])
         return Artifact(namespace, name, produced_by.run_id)
 
     def answer(self, answer_id: str, *, cites: Iterable[Source | Artifact | str], **properties: Any) -> str:
         """Register an answer: type, content, generated_at, generated_by. It cites artifacts, sources, or other
         answers by id. Returns its id."""
         citations = [{"answerId": cited} if isinstance(cited, str) else cited.reference for cited in cites]
-        self._send([native.answer_event(answer_id, cites=citations, **properties)])
+        self.send([native.answer_event(answer_id, cites=citations, **properties)])
         return answer_id
 
     def join_names(self, one: DatasetName, other: DatasetName) -> None:
         """Decide that two names, each (namespace, name), are one dataset, whatever symlinks facets say."""
-        self._send([native.symlinks_event(_named(one), same=[_named(other)])])
+        self.send([native.symlinks_event(_named(one), same=[_named(other)])])
 
     def part_names(self, one: DatasetName, other: DatasetName) -> None:
         """Decide that two names, each (namespace, name), are two datasets, whatever symlinks facets say. The newest
         decision on a pair counts; names that are both joined to a third stay one dataset."""
-        self._send([native.symlinks_event(_named(one), apart=[_named(other)])])
+        self.send([native.symlinks_event(_named(one), apart=[_named(other)])])
 
     def trace(self, answer_id: str) -> dict[str, Any]:
         """Where an answer came from: `answer`, `sources`, `artifacts`, `runs`, `edges`, `truncated`.
@@ -172,7 +172,8 @@ class Headwater:
         """Failed runs, newest first, with their artifacts and what lies downstream of them."""
         return [edge["node"] for edge in self.ask(_FAILED, {"first": first})["failedRuns"]["edges"]]
 
-    def _send(self, events: list[native.Event]) -> None:
+    def send(self, events: list[native.Event]) -> None:
+        """Send OpenLineage events. Raises EventError for the first that is refused; the others are kept."""
         answer = self._post("/api/v1/lineage/batch", events)
         for failed in answer["failed_events"]:
             raise EventError(failed["reason"], field=failed.get("field", ""))

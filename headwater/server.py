@@ -6,7 +6,6 @@ unless told otherwise.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,6 +31,7 @@ from headwater.access.log import AccessLog
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
 from headwater.cypher.database import Database
+from headwater.cypher.map_follower import MapFollower
 from headwater.cypher.warm import reads, walks, warm
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.graphql.app import graphql_routes
@@ -81,6 +81,8 @@ class Parts:
         self.redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
         self.naming = load_naming(settings.naming_path)
         self.database = connect(settings)
+        if settings.map_in_memory:
+            self.database.memory = MapFollower(self.database)
 
     def close(self) -> None:
         self.appender.close()
@@ -100,7 +102,7 @@ class Parts:
         """What is registered without OpenLineage takes the way of every other event."""
         received = time.time_ns() // 1_000
         bodies = [self.keep(who, msgspec.json.encode(event), received) for event in events]
-        await asyncio.wrap_future(self.appender.append(bodies))
+        await self.appender.append(bodies)
 
     def reader(self, request: Request) -> Database:
         """The graph as whoever asks may see it."""
@@ -121,11 +123,15 @@ def create_app(settings: Settings) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
         ended = threading.Event()
-        warming = threading.Thread(target=_warm_up, args=(parts.database, ended), name="warm-up", daemon=True)
-        warming.start()
+        beside = [threading.Thread(target=_warm_up, args=(parts.database, ended), name="warm-up", daemon=True)]
+        if parts.database.memory is not None:
+            beside.append(threading.Thread(target=parts.database.memory.run, args=(ended,), name="map", daemon=True))
+        for thread in beside:
+            thread.start()
         yield
         ended.set()
-        await anyio.to_thread.run_sync(warming.join, WARM_UP_SECONDS)
+        for thread in beside:
+            await anyio.to_thread.run_sync(thread.join, WARM_UP_SECONDS)
         await anyio.to_thread.run_sync(parts.close)
 
     app = Starlette(
@@ -188,8 +194,10 @@ class OwnPagesOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
-            fault = self._fault(headers.get(b"host", ""), headers.get(b"origin", ""))
+            headers = dict(scope["headers"])
+            fault = self._fault(
+                headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin", b"").decode("latin-1")
+            )
             if fault and scope["type"] == "websocket":
                 # Before it is accepted: answered with 403.
                 await send({"type": "websocket.close", "reason": fault})

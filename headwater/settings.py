@@ -65,6 +65,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     silent_seconds: int = 86_400
     # An event that says it happened this much after it was received is counted as one from the future.
     future_seconds: int = 60
+    # Hold the map in memory, so that questions about it need not be asked of Neo4j (docs/decisions/0013).
+    map_in_memory: bool = True
     # The most values that the answer to a GraphQL query may hold.
     query_cost_max: int = 100_000
     # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/graphql.md).

@@ -1,7 +1,8 @@
-"""Write headwater/local/SERVER.lock: every jar that a server needs, with its sha256 and size.
+"""Write headwater/local/NAME.lock: every jar of a server, or of a Spark connector, with its sha256 and size.
 
-Run by hand when a server's version changes:  python scripts/lock_jars.py neo4j 5.26.30
-                                              python scripts/lock_jars.py kafka 4.1.1
+Run by hand when a version changes:  python scripts/lock_jars.py neo4j 5.26.30
+                                     python scripts/lock_jars.py kafka 4.1.1
+                                     python scripts/lock_jars.py spark-kafka 4.1.3
 Maven resolves the tree in an empty temporary repository, so that nothing local leaks into the lock.
 Nothing else in Headwater needs Maven.
 """
@@ -15,16 +16,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-# What each server is made from; a jar without a version of its own has the server's.
+# What each is made from; a jar without a version of its own has the version that is asked for.
 roots = {
     "neo4j": ("org.neo4j:neo4j", "org.neo4j:neo4j-bolt"),
     # Kafka's own download brings the binding for its log; its pom does not.
     "kafka": ("org.apache.kafka:kafka_2.13", "org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"),
+    # Of its second half, which only delegation tokens need, this is the newest of Spark 4.1 that every mirror has.
+    "spark-kafka": (
+        "org.apache.spark:spark-sql-kafka-0-10_2.13",
+        "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
+    ),
 }
+titles = {"neo4j": "a Neo4j {} server", "kafka": "a Kafka {} server", "spark-kafka": "what lets Spark {} read Kafka"}
 locks = Path(__file__).parent.parent / "headwater" / "local"
 head = """\
-# The jars of a {title} {version} server. Made by scripts/lock_jars.py; not for editing by hand.
-# {server} {version}
+# The jars of {title}. Made by scripts/lock_jars.py; not for editing by hand.
+# {name} {version}
 # group:artifact:version[:classifier] sha256 bytes
 """
 
@@ -37,12 +44,14 @@ def dependency(root: str, version: str) -> str:
     )
 
 
-def pom(server: str, version: str) -> str:
-    wanted = "".join(dependency(root, version) for root in roots[server])
+def pom(name: str, version: str) -> str:
+    wanted = "".join(dependency(root, version) for root in roots[name])
     return (
         "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>headwater</groupId><artifactId>lock</artifactId><version>1</version>"
-        f"<dependencies>{wanted}</dependencies></project>"
+        f"<dependencies>{wanted}</dependencies>"
+        # Also where another version is asked for further down.
+        f"<dependencyManagement><dependencies>{wanted}</dependencies></dependencyManagement></project>"
     )
 
 
@@ -59,19 +68,29 @@ def lock_line(coordinates: str, jars: Path) -> str:
     return f"{name} {hashlib.sha256(content).hexdigest()} {len(content)}\n"
 
 
-def main(server: str, version: str) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "pom.xml").write_text(pom(server, version))
+def of_spark() -> set[str]:
+    """The artifacts that pyspark brings itself: of these, a connector must not bring others."""
+    import pyspark
+
+    jars = Path(pyspark.__file__).parent.glob("jars/*.jar")
+    return {re.sub(r"-\d[\w.-]*\.jar$", "", jar.name) for jar in jars}
+
+
+def main(name: str, version: str) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "pom.xml").write_text(pom(name, version))
         maven(folder, "copy-dependencies", f"-DoutputDirectory={folder}/jars")
         maven(folder, "list", f"-DoutputFile={folder}/list")
         found = re.findall(r"^ +([\w.-]+:[^\s]+)", (folder / "list").read_text(), re.MULTILINE)
-        lines = sorted(lock_line(coordinates, folder / "jars") for coordinates in found)
-        if len(lines) != len(list((folder / "jars").iterdir())):
+        if len(found) != len(list((folder / "jars").iterdir())):
             raise SystemExit("Maven listed other jars than it copied.")
-    title = {"neo4j": "Neo4j", "kafka": "Kafka"}[server]
-    (locks / f"{server}.lock").write_text(head.format(title=title, server=server, version=version) + "".join(lines))
-    print(f"{len(lines)} jars in {server}.lock")
+        there = of_spark() if name.startswith("spark-") else set()
+        wanted = (coordinates for coordinates in found if coordinates.split(":")[1] not in there)
+        lines = sorted(lock_line(coordinates, folder / "jars") for coordinates in wanted)
+    text = head.format(title=titles[name].format(version), name=name, version=version) + "".join(lines)
+    (locks / f"{name}.lock").write_text(text)
+    print(f"{len(lines)} jars in {name}.lock")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ class Map:
     derived: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     sight: Sight = EVERYTHING
     feeds: set[tuple[str, str]] = field(default_factory=set)
+    memory: None = None
 
     def add(self, name: str, inputs: list[str], outputs: list[str], derived: dict[str, list[str]] | None = None) -> Map:
         urn = job(name)

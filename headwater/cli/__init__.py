@@ -38,6 +38,7 @@ from headwater.cli import (
     symlinks,
     whole,
 )
+from headwater.cli.light import load_help
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -70,6 +71,8 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run a command; an error is one or two plain lines and an exit code, never a stack trace."""
+    if "--help" in sys.argv or len(sys.argv) == 1:
+        load_help()
     try:
         app()
     except HeadwaterError as error:

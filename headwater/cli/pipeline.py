@@ -8,5 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from headwater.cli import pipeline_backfill
+from headwater.cli.pipeline_analyse import analyse
+from headwater.cli.pipeline_rollup import rollup
+from headwater.cli.pipeline_stream import stream
+
 HELP = "Pipelines on Spark: history into the graph, the spool into a lake of Parquet."
-COMMANDS: dict[str, Callable[..., None]] = {}
+COMMANDS: dict[str, Callable[..., None]] = {
+    **pipeline_backfill.COMMANDS,
+    "stream": stream,
+    "rollup": rollup,
+    "analyse": analyse,
+}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
-from headwater.errors import EventError
+from headwater.errors import EventError, NotFoundError
+
+if TYPE_CHECKING:
+    from headwater.settings import Settings
 
 
 def backfill(
@@ -60,4 +64,59 @@ def backfill(
         raise typer.Exit(EventError.exit_code)
 
 
-COMMANDS = {"backfill": backfill}
+def archive(
+    lake: Annotated[str, typer.Argument(help="Folder of the lake; also s3://, gs://, abfs:// and hdfs://.")],
+    home: Home = None,
+    cut: Annotated[
+        bool, typer.Option("--cut", help="Then remove from the spool what is in the lake and folded into the graph.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring what the spool has received since the last time into a lake of Parquet, by day and namespace.
+
+    Run it as often as you like, on the machine of the spool; events may come in meanwhile, and nothing is in the lake
+    twice whatever ended the last one. After --cut the lake is the only copy of what it has taken: keep it well, since
+    the graph can be made anew only from both.
+    """
+    from headwater.cli import show
+    from headwater.cli.whole import progress_bar
+    from headwater.ingest.spool import Spool
+    from headwater.pipelines import archive as pipeline
+    from headwater.pipelines.lake import Lake
+    from headwater.pipelines.session import spark_session
+
+    settings = with_local_neo4j(settings_of(home))
+    if not settings.spool_path.is_file():
+        raise NotFoundError(f"there is no spool {settings.spool_path}", mend="--home names the folder it is in.")
+    kept = Lake(lake)
+    with (
+        closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
+        progress_bar(quiet=as_json) as bar,
+    ):
+        task = bar.add_task("starting", total=None)
+
+        def heard(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total or None)
+
+        with spark_session("archive") as spark:
+            done = pipeline.archive(spark, spool, kept, heard=heard)
+        if cut:
+            done.cut = pipeline.cut(spool, kept, _folded(settings, spool.id), heard=heard)
+            done.spool_bytes = settings.spool_path.stat().st_size
+    if as_json:
+        show.json_of(msgspec.structs.asdict(done))
+    else:
+        print(
+            f"{done.events} events into {done.files} files of {done.bytes / 1e6:.1f} MB, {done.cut} cut from the spool"
+        )
+
+
+def _folded(settings: Settings, spool: str) -> int:
+    """Up to which seq the graph says that a spool is folded."""
+    from headwater.ingest.writer import read_checkpoint
+
+    with closing(connect(settings)) as database:
+        return read_checkpoint(database, spool).position
+
+
+COMMANDS: dict[str, Callable[..., None]] = {"backfill": backfill, "archive": archive}

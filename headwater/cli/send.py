@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from headwater.cli.options import Home, Json, Url, api_url, existing, settings_of
-from headwater.client import API_KEY
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
 if TYPE_CHECKING:
@@ -135,6 +134,8 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
     """Send one batch; wait and try again while the API is away or full. Raises UnavailableError or EventError."""
     import urllib.error
     import urllib.request
+
+    from headwater.client import API_KEY
 
     headers = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
     if key := os.environ.get(API_KEY):

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -85,7 +86,8 @@ def rebuild(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before erasing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make the graph anew from every event of the spool, also from those that were set aside.
+    """Make the graph anew from every event of the spool, also from those that were set aside; and from the lake, where
+    the spool was cut (`pipeline archive --cut`).
 
     End the worker first, so that the two do not take turns; nothing is folded twice or lost if you forget: every batch
     takes the graph's write lock and moves the checkpoint. Events may come in meanwhile. After Ctrl-C `headwater worker`
@@ -102,7 +104,10 @@ def rebuild(
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
         progress_bar(quiet=as_json, rate=True) as bar,
     ):
+        gone = _in_the_lake(spool)
         _make_room(database, bar, erase=erase, yes=yes)
+        if gone is not None:
+            _from_lake(settings, database, gone, bar)
         _fold(settings, database, spool, bar, as_json=as_json)
 
 
@@ -123,6 +128,46 @@ def _make_room(database: Database, bar: Progress, *, erase: bool, yes: bool) -> 
         bar.start()
     task = bar.add_task("erasing", total=None)
     graph_erase.erase(database, holder=HOLDER, erased=lambda piece: bar.advance(task, piece))
+    bar.remove_task(task)
+
+
+def _in_the_lake(spool: Spool) -> str | None:
+    """The lake that has what was cut from the spool, None when nothing was. Raises QueryError when it has not."""
+    gone, address = spool.gone()
+    if not gone:
+        return None
+    mend = "Put it back, or the graph cannot be made anew; erase nothing before."
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        raise QueryError(
+            f"events 1 to {gone} are in the lake {address}, which Spark reads",
+            mend="pip install 'headwater[pipelines]'",
+        )
+    from headwater.pipelines.lake import Lake
+
+    found = Lake(address).archived(spool.id)
+    if found < gone:
+        raise QueryError(f"events {found + 1} to {gone} were cut, and are not in the lake {address}", mend=mend)
+    return address
+
+
+def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress) -> None:
+    """Fold what the lake has; the worker then goes on behind it."""
+    from headwater.pipelines.backfill import SETTINGS, backfill
+    from headwater.pipelines.folding import rules_of
+    from headwater.pipelines.session import spark_session
+
+    task = bar.add_task("starting Spark", total=None)
+    with spark_session("rebuild", settings=SETTINGS) as spark:
+        backfill(
+            spark,
+            database,
+            [lake],
+            rules_of(settings),
+            dead=str(settings.home_path / "dead"),
+            heard=lambda what, done, total: bar.update(
+                task, description=f"{what} the lake", completed=done, total=total or None
+            ),
+        )
     bar.remove_task(task)
 
 

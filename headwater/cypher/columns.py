@@ -49,9 +49,10 @@ def column_lineage(
     *,
     direction: str = "BOTH",
     depth: int = DEPTH_DEFAULT,
+    fresh: bool = False,
 ) -> ColumnLineage:
-    """The lineage of a column of a dataset by any of its names. Raises as `lineage` does."""
-    found = lineage(database, column_urn(namespace, dataset, column), direction=direction, depth=depth)
+    """The lineage of a column of a dataset by any of its names. `fresh` and what it raises are as with `lineage`."""
+    found = lineage(database, column_urn(namespace, dataset, column), direction=direction, depth=depth, fresh=fresh)
     pairs = [edge for edge in found.edges if edge.source.startswith("column:") and edge.target.startswith("column:")]
     asked = [{"source": edge.source, "target": edge.target} for edge in pairs]
     rows = database.read("read/column_ways", pairs=asked, limit=WAYS_MAX) if asked else []

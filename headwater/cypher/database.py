@@ -16,13 +16,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwater.cypher.driver import Structure, neo4j
 from headwater.cypher.library import query
 from headwater.errors import QueryError, UnavailableError
 from headwater.schema.kept import text_in
 from headwater.schema.sight import EVERYTHING, Sight
+
+if TYPE_CHECKING:
+    from headwater.cypher.map_follower import MapFollower
 
 AuthError = neo4j.exceptions.AuthError
 ClientError = neo4j.exceptions.ClientError
@@ -81,6 +84,8 @@ class Database:
         """`observed` hears of every query of the library that was read: its name and its seconds."""
         self.uri = uri
         self.sight = EVERYTHING
+        # The map in memory, in processes that keep one.
+        self.memory: MapFollower | None = None
         self._observed = observed
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
@@ -102,6 +107,12 @@ class Database:
         seen = copy.copy(self)
         seen.sight = sight
         return seen
+
+    def without_memory(self) -> Database:
+        """The same, with Neo4j asked for everything. Not to be closed."""
+        asked = copy.copy(self)
+        asked.memory = None
+        return asked
 
     def read(self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any) -> list[Row]:
         """The rows of a query of the library. Raises UnavailableError or QueryError."""
@@ -132,6 +143,13 @@ class Database:
                 if attempt == 2 or slow or not isinstance(error.__cause__, DriverError):
                     raise
         raise AssertionError("unreachable")
+
+    def stream(self, name: str, /, *, seconds: float, **parameters: Any) -> Iterator[Row]:
+        """The rows of a query of the library as they come, in one read transaction that must be over within `seconds`:
+        for what need not fit into memory. Raises UnavailableError or QueryError."""
+        with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
+            for record in transaction.run(query(name).text, parameters):
+                yield _plain(record)
 
     def ask_bounded(
         self, text: str, parameters: Mapping[str, Any], *, seconds: float, rows_max: int, bytes_max: int

@@ -66,6 +66,15 @@ class Filter:
     def _of_jobs(self) -> tuple[tuple[str, ...], ...]:
         return self.job_namespaces, self.job_tags, self.job_owners, self.job_types
 
+    @property
+    def asks_nodes(self) -> bool:
+        """Whether any node could fail to pass."""
+        return any(self._of_datasets) or any(self._of_jobs) or self.asks_time
+
+    @property
+    def asks_time(self) -> bool:
+        return self.since is not None or self.until is not None
+
     def has_edge(self, first: int | None, last: int | None) -> bool:
         """Whether something that was from `first` to `last`, in milliseconds since 1970, meets the range of time."""
         since, until = self._range
@@ -76,7 +85,7 @@ class Filter:
     def refused(self, database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> set[str]:
         """Those of these nodes that do not pass."""
         wanted = list(urns)
-        if not (any(self._of_datasets) or any(self._of_jobs) or self.since or self.until):
+        if not self.asks_nodes:
             return set()
         found: set[str] = set()
         for start in range(0, len(wanted), _URNS_PER_QUERY_MAX):

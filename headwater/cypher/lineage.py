@@ -9,13 +9,15 @@ is shown as stubs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.levels import containers, lift
+from headwater.cypher.map_follower import in_step
 from headwater.cypher.nodes import NodeName, name_nodes, read_nodes, require_node
 from headwater.cypher.onward import Onward, Question, read_onward, write_onward
 from headwater.cypher.starts import OF_COLUMNS, OF_RUNS, ON_MAP, Starts, starts
@@ -113,30 +115,52 @@ def lineage(
     nodes_max: int = NODES_MAX,
     edges_max: int = EDGES_MAX,
     seconds: float = WALK_SECONDS_MAX,
+    fresh: bool = False,
 ) -> Lineage:
     """What lies upstream or downstream of a node, or of several, or both, at most `depth` hops away.
 
     `level` names the layer it is walked in, or shows jobs and runs as what contains them (`levels`); `as_of` asks the
     map as it was at an instant, without it only what is current is walked; `between` asks it at the second instant,
     and how it differs from the first. What does not pass `where` is neither shown nor walked through; the starts do.
-    `after` is the cursor of an `Expand`: what is shown is what comes after it.
+    `after` is the cursor of an `Expand`: what is shown is what comes after it. `fresh`: it knows of everything that was
+    committed before, where without it a map that is held in memory may be up to a second behind.
     """
-    if direction not in DIRECTIONS:
-        raise QueryError(f"direction {direction!r} is none of {', '.join(DIRECTIONS)}")
-    if not 1 <= depth <= DEPTH_MAX:
-        raise QueryError(f"depth {depth} is not between 1 and {DEPTH_MAX}")
     urns = (urn,) if isinstance(urn, str) else tuple(urn)
-    bounds = Bounds.within(seconds, depth=depth, nodes_max=nodes_max, edges_max=edges_max)
     question = Question(urns, direction, depth, level.strip().upper(), as_of, where)
+    bounds = Bounds.within(seconds, depth=depth, nodes_max=nodes_max, edges_max=edges_max)
+    database = in_step(database) if fresh else database
     if between is None:
-        return _answer(database, question, bounds, after)
+        return _told(database, reach(database, question, bounds, after))
     if as_of is not None or after:
         raise QueryError("between goes with neither asOf nor after", mend="Ask for one of them.")
-    before, later = (_answer(database, replace(question, as_of=at), bounds) for at in between)
+    before, later = (_told(database, reach(database, replace(question, as_of=at), bounds)) for at in between)
     return replace(later, reason=later.reason or before.reason, expand=[], difference=_difference(before, later))
 
 
-def _answer(database: Database, question: Question, bounds: Bounds, after: str | None = None) -> Lineage:
+@dataclass(frozen=True)
+class Reached:
+    """What a question reached, by urn, in no order; a lineage tells it, or a table does (`lineage_table`)."""
+
+    question: Question
+    starts: list[str]
+    hops: dict[str, int]
+    edges: set[Edge]
+    reason: str
+    left_out: int
+    # Nearest first: by which name it is shown, from where it goes on, how many next to it are left out.
+    ends: list[tuple[str, Onward, int]]
+
+    def expand(self, first: int | None = None) -> list[Expand]:
+        """The nodes from which there is more, nearest first."""
+        return [Expand(urn, write_onward(self.question, onward), left) for urn, onward, left in self.ends[:first]]
+
+
+def reach(database: Database, question: Question, bounds: Bounds, after: str | None = None) -> Reached:
+    """Walk. Raises as `lineage` does."""
+    if question.direction not in DIRECTIONS:
+        raise QueryError(f"direction {question.direction!r} is none of {', '.join(DIRECTIONS)}")
+    if not 1 <= question.depth <= DEPTH_MAX:
+        raise QueryError(f"depth {question.depth} is not between 1 and {DEPTH_MAX}")
     found = starts(database, question.urns, level=question.level, where=question.where, as_of=question.as_of)
     layers = {"UPSTREAM": found[1:2], "DOWNSTREAM": found[2:3], "BOTH": found[1:3]}[question.direction]
     marks: dict[str, Mark] = {}
@@ -150,46 +174,64 @@ def _answer(database: Database, question: Question, bounds: Bounds, after: str |
         explore(database, layer, {0: found.urns}, bounds, at=question.as_of, where=question.where, marks=marks)[0]
         for layer in layers
     ]
-    return _shown(database, question, walks, found, base)
+    return _reached(database, question, walks, found, base)
 
 
-def _shown(database: Database, question: Question, walks: list[Walk], found: Starts, base: int) -> Lineage:
+def _reached(database: Database, question: Question, walks: list[Walk], found: Starts, base: int) -> Reached:
     hops: dict[str, int] = {}
     for walk in walks:
         for node, hop in walk.nodes.items():
-            hops[node] = min(base + hop, hops.get(node, base + hop))
-    edges = {edge for walk in walks for edge in walk.edges}
+            if base + hop <= hops.get(node, base + hop):
+                hops[node] = base + hop
+    edges = walks[0].edges if len(walks) == 1 else {edge for walk in walks for edge in walk.edges}
     is_lifted = question.level not in {"", ON_MAP, OF_COLUMNS, OF_RUNS}
     shown_as = containers(database, hops, question.level) if is_lifted else {}
-    beyond = {far for walk in walks for some in walk.beyond.values() for far in some} - hops.keys()
-    expand = _expand(question, walks, hops, shown_as)
+    beyond = {far for walk in walks for some in walk.beyond.values() for far in some if far not in hops}
+    ends = _ends(walks, hops, shown_as)
     if shown_as:
         hops, edges = lift(hops, edges, shown_as)
-    nearest_first = sorted(hops, key=lambda node: (hops[node], node))
-    begins = list(dict.fromkeys(shown_as.get(urn, urn) for urn in found.urns))
-    return Lineage(
-        nodes=name_nodes(database, nearest_first),
-        edges=sorted(edges),
+    return Reached(
+        question=question,
+        starts=list(dict.fromkeys(shown_as.get(urn, urn) for urn in found.urns)),
+        hops=hops,
+        edges=edges,
         reason=next((walk.truncated for walk in walks if walk.truncated), "nodes" if found.is_cut else ""),
-        start=begins[0],
-        starts=begins,
-        distances=hops,
         left_out=len(beyond),
-        expand=expand,
+        ends=ends,
     )
 
 
-def _expand(question: Question, walks: list[Walk], hops: dict[str, int], shown_as: dict[str, str]) -> list[Expand]:
-    """Nearest first."""
+def _ends(walks: list[Walk], hops: dict[str, int], shown_as: dict[str, str]) -> list[tuple[str, Onward, int]]:
     return [
-        Expand(
-            urn=shown_as.get(urn, urn),
-            cursor=write_onward(question, Onward(urn, walk.upstream, hops[urn], walk.unfinished[urn])),
-            left_out=len(walk.beyond.get(urn, set()) - hops.keys()),
+        (
+            shown_as.get(urn, urn),
+            Onward(urn, walk.upstream, hops[urn], walk.unfinished[urn]),
+            sum(far not in hops for far in walk.beyond.get(urn, ())),
         )
         for walk in walks
-        for urn in sorted(walk.unfinished, key=lambda urn: (hops[urn], urn))
+        for urn in nearest_first({urn: hops[urn] for urn in walk.unfinished})
     ]
+
+
+def nearest_first(hops: Mapping[str, int]) -> list[str]:
+    """Those equally near by urn. Long lists of urns are sorted several times faster than pairs with them are."""
+    at: dict[int, list[str]] = defaultdict(list)
+    for urn, hop in hops.items():
+        at[hop].append(urn)
+    return [urn for hop in sorted(at) for urn in sorted(at[hop])]
+
+
+def _told(database: Database, reached: Reached) -> Lineage:
+    return Lineage(
+        nodes=name_nodes(database, nearest_first(reached.hops)),
+        edges=sorted(reached.edges),
+        reason=reached.reason,
+        start=reached.starts[0],
+        starts=reached.starts,
+        distances=reached.hops,
+        left_out=reached.left_out,
+        expand=reached.expand(),
+    )
 
 
 def _difference(before: Lineage, later: Lineage) -> Difference:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -80,11 +80,20 @@ def as_it_was(layer: Layer) -> Layer:
 
 
 class Neighbours:
-    """What is next to what, as far as it has been asked; every urn is asked about once.
+    """What is next to what, as far as a walk has come; every node is judged once.
 
     `unseen` are the nodes met that may not be seen, `refused` those that do not pass the filter. `exhausted` tells
-    which bound kept it from learning everything: "edges" or "time".
+    which bound kept it from learning everything: "edges" or "time". How neighbours are learnt is for what is derived
+    from this: from Neo4j below, from memory in `map_neighbours`.
     """
+
+    onward: Mapping[str, Sequence[str]]
+    # Behind a job or run: every place; those reached whatever one came from; those reached from one place only.
+    behind: Mapping[str, Sequence[str]]
+    open: Mapping[str, Sequence[str]]
+    narrow: Mapping[tuple[str, str], Sequence[str]]
+    closed: Container[tuple[str, str]]
+    hops: Mapping[str, Sequence[str]]
 
     def __init__(
         self,
@@ -99,13 +108,6 @@ class Neighbours:
         self.exhausted = ""
         self.unseen: set[str] = set()
         self.refused: set[str] = set()
-        self.onward: dict[str, list[str]] = defaultdict(list)
-        # Behind a job or run: every place; those reached whatever one came from; those reached from one place only.
-        self.behind: dict[str, list[str]] = defaultdict(list)
-        self.open: dict[str, list[str]] = defaultdict(list)
-        self.narrow: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self.closed: set[tuple[str, str]] = set()
-        self.hops: dict[str, list[str]] = defaultdict(list)
         self.cited: dict[str, list[str]] = defaultdict(list)
         self._at = {} if at is None else {"at": at}
         self._where = where
@@ -121,25 +123,13 @@ class Neighbours:
         self._judged |= fresh
         self.unseen |= hidden(self._database, fresh)
 
+    def learn(self, frontier: Iterable[str]) -> None:
+        """Everything one hop beyond these urns."""
+        raise NotImplementedError
+
     def learn_all(self, starts: Iterable[str], most: int) -> None:
         """Everything that can be reached from these, unless it is more than so many nodes, or takes too long to find:
         then a walk has to ask hop by hop."""
-        seconds = (self._deadline - time.monotonic()) * _SHARE_OF_TIME
-        if seconds >= _SECONDS_MIN:
-            rows = self._read(self.layer.all, sorted(starts), seconds, most) or []
-            self.learn(row["urn"] for row in rows if len(rows) <= most)
-
-    def learn(self, frontier: Iterable[str]) -> None:
-        """Everything one hop beyond these urns."""
-        urns = set(frontier) - self.refused
-        processes = {urn for urn in urns if urn.startswith(PROCESSES)}
-        places = urns - processes
-        for row in self._met("process", self._ask(self.layer.onward, places)):
-            self._learn_onward(row)
-        processes.update(process for place in places for process in self.onward.get(place, ()))
-        for row in self._met("place", self._ask(self.layer.beyond, processes - self.refused)):
-            self._learn_beyond(row)
-        self._learn_pairs(self.hops, self._ask(self.layer.hop, [*places, *(processes - self.refused)]))
 
     def learn_citations(self, urns: Iterable[str]) -> None:
         """What these cite (upstream), or what cites them (downstream)."""
@@ -152,25 +142,6 @@ class Neighbours:
             if not self._is_out_of_time(row, row[near], row[far]):
                 known[row[near]].append(row[far])
 
-    def _learn_onward(self, row: Row) -> None:
-        place, process = row["place"], row["process"]
-        if self._is_out_of_time(row, place, process):
-            return
-        self.onward[place].append(process)
-        if row.get("derived") or row.get("told"):
-            self.closed.add((place, process))
-            self.narrow[(place, process)].extend(row["derived"])
-
-    def _learn_beyond(self, row: Row) -> None:
-        place, process = row["place"], row["process"]
-        if self._is_out_of_time(row, place, process):
-            return
-        self.behind[process].append(place)
-        if not row.get("derived") and not row.get("told"):
-            self.open[process].append(place)
-        for source in row.get("derived") or ():
-            self.narrow[(source, process)].append(place)
-
     def _is_out_of_time(self, row: Row, near: str, far: str) -> bool:
         if near in self.unseen or far in self.unseen:
             return False
@@ -179,8 +150,11 @@ class Neighbours:
     def _met(self, far: str, rows: list[Row]) -> list[Row]:
         """These rows, once what they lead to is judged, and what they say that it came from: a job may read that no
         more, and then no other row leads there."""
-        met = {row[far] for row in rows}.union(*(row.get("derived") or () for row in rows))
-        fresh = sorted(met - self._judged)
+        self._judge({row[far] for row in rows}.union(*(row.get("derived") or () for row in rows)))
+        return rows
+
+    def _judge(self, met: Iterable[str]) -> None:
+        fresh = sorted(set(met) - self._judged)
         self._judged.update(fresh)
         seconds = max(_SECONDS_MIN, self._deadline - time.monotonic())
         try:
@@ -193,7 +167,6 @@ class Neighbours:
                 raise
             self.exhausted = "time"
             self.refused.update(fresh)
-        return rows
 
     def _ask(self, name: str, urns: Iterable[str]) -> list[Row]:
         asked = self._asked[name]
@@ -220,6 +193,66 @@ class Neighbours:
             if timed_out(error):
                 return None
             raise
+
+
+class AskedNeighbours(Neighbours):
+    """What Neo4j tells; every urn is asked about once."""
+
+    onward: dict[str, list[str]]
+    behind: dict[str, list[str]]
+    open: dict[str, list[str]]
+    narrow: dict[tuple[str, str], list[str]]
+    closed: set[tuple[str, str]]
+    hops: dict[str, list[str]]
+
+    def __init__(
+        self,
+        database: Database,
+        layer: Layer,
+        deadline: float,
+        rows_max: int,
+        at: datetime | None = None,
+        where: Filter = EVERY_NODE,
+    ) -> None:
+        super().__init__(database, layer, deadline, rows_max, at, where)
+        self.onward, self.behind, self.open = defaultdict(list), defaultdict(list), defaultdict(list)
+        self.narrow, self.hops, self.closed = defaultdict(list), defaultdict(list), set()
+
+    def learn_all(self, starts: Iterable[str], most: int) -> None:
+        seconds = (self._deadline - time.monotonic()) * _SHARE_OF_TIME
+        if seconds >= _SECONDS_MIN:
+            rows = self._read(self.layer.all, sorted(starts), seconds, most) or []
+            self.learn(row["urn"] for row in rows if len(rows) <= most)
+
+    def learn(self, frontier: Iterable[str]) -> None:
+        urns = set(frontier) - self.refused
+        processes = {urn for urn in urns if urn.startswith(PROCESSES)}
+        places = urns - processes
+        for row in self._met("process", self._ask(self.layer.onward, places)):
+            self._learn_onward(row)
+        processes.update(process for place in places for process in self.onward.get(place, ()))
+        for row in self._met("place", self._ask(self.layer.beyond, processes - self.refused)):
+            self._learn_beyond(row)
+        self._learn_pairs(self.hops, self._ask(self.layer.hop, [*places, *(processes - self.refused)]))
+
+    def _learn_onward(self, row: Row) -> None:
+        place, process = row["place"], row["process"]
+        if self._is_out_of_time(row, place, process):
+            return
+        self.onward[place].append(process)
+        if row.get("derived") or row.get("told"):
+            self.closed.add((place, process))
+            self.narrow[(place, process)].extend(row["derived"])
+
+    def _learn_beyond(self, row: Row) -> None:
+        place, process = row["place"], row["process"]
+        if self._is_out_of_time(row, place, process):
+            return
+        self.behind[process].append(place)
+        if not row.get("derived") and not row.get("told"):
+            self.open[process].append(place)
+        for source in row.get("derived") or ():
+            self.narrow[(source, process)].append(place)
 
 
 def timed_out(error: UnavailableError) -> bool:

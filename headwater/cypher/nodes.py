@@ -96,9 +96,12 @@ def require_node(database: Database, urn: str) -> Row:
 def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
     """What these nodes are called, in the order given; those that are not in the graph keep what their urn spells."""
     wanted = list(urns)
-    seen = [urn for urn in wanted if not urn.startswith(HIDDEN)]
+    memory = database.memory.current() if database.memory else None
+    known = {urn: name for urn in wanted if (name := memory.named(urn))} if memory else {}
+    seen = [urn for urn in wanted if urn not in known and not urn.startswith(HIDDEN)]
     unspelled = [urn for urn in seen if urn.startswith("run:") or not parse_urn(urn).parts]
-    return node_names_of(wanted, read_nodes(database, unspelled) if unspelled else {})
+    rows = read_nodes(database, unspelled) if unspelled else {}
+    return [known.get(urn) or _named(urn, rows.get(urn, {})) for urn in wanted]
 
 
 def node_names_of(urns: Iterable[str], rows: Mapping[str, Row]) -> list[NodeName]:

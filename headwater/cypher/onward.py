@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from headwater.cypher.filters import Filter
 from headwater.cypher.pages import read_cursor, write_cursor
@@ -31,7 +32,7 @@ class Question:
     as_of: datetime | None
     where: Filter
 
-    @property
+    @cached_property
     def hash(self) -> str:
         where = tuple(vars(self.where)[name] for name in Filter.__dataclass_fields__)
         said = (self.urns, self.direction, self.depth, self.level, self.as_of, where)

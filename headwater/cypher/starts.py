@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from headwater.cypher.database import Database
 from headwater.cypher.filters import Filter
 from headwater.cypher.nodes import read_nodes, require_node
-from headwater.cypher.visible import visible
+from headwater.cypher.visible import hidden, visible
 from headwater.cypher.walk import (
     COLUMNS_DOWN,
     COLUMNS_UP,
@@ -68,11 +68,24 @@ def starts(database: Database, urns: Sequence[str], *, level: str, where: Filter
             raise QueryError(f"a {parse_urn(urn).kind} has no lineage", mend=f"Ask for one of {', '.join(_LAYERS)}.")
     if level not in _QUERIES:
         _one_layer(urns, as_of)
-    rows = read_nodes(database, urns)
-    named = list(dict.fromkeys(str((rows.get(urn) or require_node(database, urn))["urn"]) for urn in urns))
+    named = list(dict.fromkeys(_remembered(database, urns) or _asked(database, urns)))
     begins, is_cut = _at_level(database, named, level, where)
     upward, downward = _one_layer(begins, as_of)
     return Starts(begins, upward, downward, is_cut)
+
+
+def _remembered(database: Database, urns: Sequence[str]) -> list[str]:
+    """The urns by which these go, where all of them are in memory and may be seen; otherwise nothing."""
+    memory = database.memory.current() if database.memory else None
+    names = [memory.goes_by(urn) if memory else None for urn in urns]
+    known = [name for name in names if name]
+    # By a name that may not be seen nothing is found.
+    return known if len(known) == len(urns) and not hidden(database, {*urns, *known}) else []
+
+
+def _asked(database: Database, urns: Sequence[str]) -> list[str]:
+    rows = read_nodes(database, urns)
+    return [str((rows.get(urn) or require_node(database, urn))["urn"]) for urn in urns]
 
 
 def _at_level(database: Database, urns: list[str], level: str, where: Filter) -> tuple[list[str], bool]:

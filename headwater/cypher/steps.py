@@ -70,11 +70,13 @@ class Walk:
     _is_closing: bool = False
     _left: list[str] = field(default_factory=list)
     _waiting: set[str] = field(default_factory=set)
+    _is_marked: bool = False
 
     def __post_init__(self) -> None:
         self.frontier = list(dict.fromkeys(self.frontier))
         self.nodes.update(dict.fromkeys(self.frontier, 0))
         self._seen[0] = len(self.nodes)
+        self._is_marked = any(self.marks.values())
 
     @property
     def upstream(self) -> bool:
@@ -99,6 +101,8 @@ class Walk:
     def expand(self) -> None:
         """What lies behind the pending nodes: the next frontier, and where a way goes on out of sight more pending."""
         pending, self.pending = self.pending, []
+        if not (self.known.unseen or self.known.refused or self._is_marked):
+            pending = self._expand_plainly(pending)
         for urn in pending:
             is_seen = urn not in self.known.unseen
             if is_seen and urn in self._entries:
@@ -146,6 +150,47 @@ class Walk:
         self._surfaced = ""
         self.pending = [urn for urn in self.frontier if urn in self.known.unseen]
         self.frontier = [urn for urn in self.frontier if urn not in self.known.unseen]
+
+    def _expand_plainly(self, pending: list[str]) -> list[str]:
+        """The same as `_expand`, and in the same order, where nothing is hidden or left out or was walked before: most
+        of a large map is so, and this takes a fifth of the time. Where a bound is near, or a job feeds another, it
+        goes step by step. Those it did not come to."""
+        known, nodes, edges, frontier, opened = self.known, self.nodes, self.edges, self.frontier, self._opened
+        into, out, hop, upstream = self._in, self._out, self.hop, self.upstream
+        nodes_max, edges_max = self.bounds.nodes_max, self.bounds.edges_max
+        new = tuple.__new__
+        for index, urn in enumerate(pending):
+            if self.truncated:
+                return pending[index:]
+            if urn in self._expanded:
+                continue
+            self._expanded.add(urn)
+            if urn in known.behind or urn in known.hops:
+                self._seen = [len(nodes), len(edges)]
+                self._expand(urn)
+                continue
+            for process in self._in_order(known.onward.get(urn, ())):
+                ways = known.narrow.get((urn, process), ())
+                is_opened = process not in opened and (urn, process) not in known.closed
+                if is_opened:
+                    ways = (*ways, *known.open.get(process, ()))
+                more = len(ways) + 1
+                if process in known.hops or len(nodes) + more > nodes_max or len(edges) + more > edges_max:
+                    self._seen = [len(nodes), len(edges)]
+                    self._enter(urn, process)
+                    continue
+                if is_opened:
+                    opened.add(process)
+                edges.add(new(Edge, (process, urn, into) if upstream else (urn, process, into)))
+                if process not in nodes:
+                    nodes[process] = hop
+                for far in sorted(set(ways)) if more > 2 else ways:
+                    edges.add(new(Edge, (far, process, out) if upstream else (process, far, out)))
+                    if far not in nodes:
+                        nodes[far] = hop
+                        frontier.append(far)
+        self._seen = [len(nodes), len(edges)]
+        return []
 
     def _expand(self, urn: str) -> None:
         for place in self._in_order(self.known.behind.get(urn, ())):
@@ -217,6 +262,8 @@ class Walk:
 
     def _in_order(self, urns: Iterable[str]) -> list[str]:
         """What can be seen comes first, so that a mark can be put after it."""
+        if not self.known.unseen:
+            return sorted(set(urns))
         return sorted(set(urns), key=lambda urn: (urn in self.known.unseen, urn))
 
     def _step(

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from headwater.cypher.database import Database
 from headwater.cypher.filters import EVERY_NODE, Filter
+from headwater.cypher.map_neighbours import neighbours
 from headwater.cypher.neighbours import (
     CITING,
     COLUMNS_DOWN,
@@ -79,11 +80,13 @@ def explore(
     of nodes from which step on to take theirs. `at_once` asks for all that can be reached before the first hop.
     """
     begins = {key: list(urns) for key, urns in starts.items()}
-    known = Neighbours(database, layer, bounds.deadline, rows_max or int(bounds.edges_max * _ROWS_PER_EDGE), at, where)
-    known.admit(urn for urns in begins.values() for urn in urns)
+    all_starts = {urn for urns in begins.values() for urn in urns}
+    rows_most = rows_max or int(bounds.edges_max * _ROWS_PER_EDGE)
+    known = neighbours(database, layer, all_starts, bounds.deadline, rows_most, at, where)
+    known.admit(all_starts)
     walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
     if at_once and layer.all:
-        known.learn_all({urn for urns in begins.values() for urn in urns}, int(bounds.nodes_max))
+        known.learn_all(all_starts, int(bounds.nodes_max))
     _go(list(walks.values()), known, bounds.depth)
     for walk in walks.values():
         walk.nodes, walk.edges = walk.shown()

@@ -273,6 +273,14 @@ After = Annotated[
     str | None, strawberry.argument(description="The cursor of an `expand`: go on from there with the same question.")
 ]
 
+Fresh = Annotated[
+    bool,
+    strawberry.argument(
+        description="Answer with all that was in the graph when this was asked: a map that the server holds in memory "
+        "may otherwise be up to a second behind."
+    ),
+]
+
 
 @strawberry.type
 class LineageQueries:
@@ -302,11 +310,12 @@ class LineageQueries:
         where: LineageFilter | None = None,
         between: Between | None = None,
         after: After = None,
+        fresh: Fresh = False,
     ) -> Lineage:
         walked = await info.context.ask(
             lineage.lineage,
             info.context.database,
-            _starts(urn, dataset, job, urns),
+            read_starts(urn, dataset, job, urns),
             direction=direction.value,
             depth=depth,
             level=level,
@@ -314,6 +323,7 @@ class LineageQueries:
             between=(between.from_, between.to) if between else None,
             where=where.read() if where else EVERY_NODE,
             after=after,
+            fresh=fresh,
         )
         return Lineage.of(walked)
 
@@ -325,6 +335,7 @@ class LineageQueries:
         column: str,
         direction: Direction = Direction.BOTH,
         depth: Depth = DEPTH_DEFAULT,
+        fresh: Fresh = False,
     ) -> ColumnLineage:
         found = await info.context.ask(
             columns.column_lineage,
@@ -334,11 +345,12 @@ class LineageQueries:
             column,
             direction=direction.value,
             depth=depth,
+            fresh=fresh,
         )
         return ColumnLineage.of(found)
 
 
-def _starts(urn: str | None, dataset: DatasetName | None, job: JobName | None, urns: list[str] | None) -> list[str]:
+def read_starts(urn: str | None, dataset: DatasetName | None, job: JobName | None, urns: list[str] | None) -> list[str]:
     one = [
         *([urn] if urn is not None else []),
         *([dataset_urn(dataset.namespace, dataset.name)] if dataset else []),

@@ -23,12 +23,13 @@ from headwater.graphql.impact import ImpactQueries
 from headwater.graphql.lineage import LineageQueries, Urn
 from headwater.graphql.results import Connection
 from headwater.graphql.symlinks import Symlink
+from headwater.graphql.tables import TableQueries
 from headwater.graphql.types import Answer, Dataset, Job, PipelineRun
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
 
 
 @strawberry.type
-class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries):
+class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQueries):
     @resolved("One run by its id. Null when it is unknown.")
     async def run(self, info: Info, run_id: str) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))

@@ -65,14 +65,17 @@ class Counts(Collector):
         self._database = database
         self._checkpoint = Checkpoint()
         self._up = False
+        self._revision = 0
 
     def refresh(self) -> None:
         """Ask Neo4j; to be called before `collect`, and given up when it takes too long."""
         self._up = False
         try:
             rows = self._database.read("read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id)
+            revisions = self._database.read("read/map_revision", seconds=SCRAPE_SECONDS_MAX)
         except HeadwaterError:
             return
+        self._revision = revisions[0]["revision"] if revisions else 0
         self._checkpoint = Checkpoint(**rows[0]) if rows else Checkpoint()
         self._up = True
 
@@ -88,6 +91,10 @@ class Counts(Collector):
         yield _gauge("headwater_spool_depth", "Events that wait to be folded.", received - checkpoint.position)
         yield _gauge("headwater_spool_oldest_seconds", "For how long the oldest of them has waited.", max(age, 0.0))
         yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
+        if (memory := self._database.memory) is not None:
+            behind = max(self._revision - memory.revision, 0)
+            yield _gauge("headwater_map_staleness_seconds", "Since the map in memory was in step.", memory.staleness)
+            yield _gauge("headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind)
 
 
 def exposition(counts: Counts) -> bytes:

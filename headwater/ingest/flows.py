@@ -41,8 +41,8 @@ class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
     namespace: str
     name: str
     run_id: str
-    inputs: list[Source]
-    fields: dict[str, list[Source]]
+    inputs: tuple[Source, ...]
+    fields: dict[str, tuple[Source, ...]]
 
     def datasets(self) -> Iterator[Source]:
         """Every dataset it came from."""
@@ -147,12 +147,12 @@ def _target(raw: msgspec.Raw) -> Target | None:
     )
 
 
-def _field_sources(raw: msgspec.Raw) -> list[Source]:
+def _field_sources(raw: msgspec.Raw) -> tuple[Source, ...]:
     field = decoded(_field, raw)
-    return _sources([*field.input_fields, *field.inputs], field.transformation_type) if field else []
+    return _sources([*field.input_fields, *field.inputs], field.transformation_type) if field else ()
 
 
-def _sources(raws: list[msgspec.Raw], older_type: str | None = None) -> list[Source]:
+def _sources(raws: list[msgspec.Raw], older_type: str | None = None) -> tuple[Source, ...]:
     found = []
     for raw in raws:
         source = decoded(_source, raw)
@@ -168,7 +168,7 @@ def _sources(raws: list[msgspec.Raw], older_type: str | None = None) -> list[Sou
                 ways=_ways(source.transformations, older_type),
             )
         )
-    return found
+    return tuple(found)
 
 
 def _is_named(source: _Source) -> bool:
@@ -185,9 +185,9 @@ def _ways(transformations: list[Any] | None, older_type: str | None) -> frozense
     for step in transformations or ():
         if not isinstance(step, dict):
             continue
-        words = [str(step.get("type") or "DIRECT"), str(step.get("subtype") or "")]
-        words.append("masked" if step.get("masking") is True else "")
-        ways.add(":".join(word for word in words if word))
+        kind, subtype = str(step.get("type") or "DIRECT"), str(step.get("subtype") or "")
+        way = f"{kind}:{subtype}" if subtype else kind
+        ways.add(f"{way}:masked" if step.get("masking") is True else way)
     if not ways:
         ways.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
     return _shared(frozenset(ways))

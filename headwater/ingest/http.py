@@ -24,6 +24,7 @@ import codecs
 import re
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -67,21 +68,23 @@ def routes(
 ) -> list[Route]:
     """The routes of ingest. What `keep` makes of somebody's event (its bytes, and when it was received, in microseconds
     since 1970) is kept, or it raises EventError; `counted(accepted, refused)` hears of every request."""
+    turns = asyncio.Lock()
 
     async def one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
         who = principal_of(request)
         event = await _aside(body, lambda body: _kept(body, keep, who))
-        seq = await asyncio.wrap_future(appender.append([event]))
+        seq = await appender.append([event])
         counted(1, 0)
         return json_response({"receipt": seq}, 201)
 
     async def batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
         who = principal_of(request)
-        good, failed = await _sorted_out(await _aside(body, _elements), event_bytes_max, keep, who)
+        elements = await _aside(body, _elements)
+        good, failed = await _sorted_out(elements, event_bytes_max, partial(keep, who), turns)
         if good:
-            await asyncio.wrap_future(appender.append(good))
+            await appender.append(good)
         counted(len(good), len(failed))
         return json_response(_summary(len(good), failed), 200)
 
@@ -173,26 +176,29 @@ def _split(body: bytes) -> list[bytes]:
 
 
 async def _sorted_out(
-    elements: list[bytes], event_bytes_max: int, keep: Keep, who: Principal
+    elements: list[bytes], event_bytes_max: int, keep: Callable[[bytes, int], bytes], turns: asyncio.Lock
 ) -> tuple[list[bytes], list[Failed]]:
-    """The events as they are to be kept, and what was none. In turns with other requests: a batch is some hundred
-    times the work of one event, and those must not wait for all of it."""
+    """The events as they are to be kept, and what was none. In turns with all other requests: a batch is some hundred
+    times the work of one event, and nobody should wait for all of it."""
     if len(elements) > BATCH_EVENTS_MAX:
         raise BodyError(f"more than {BATCH_EVENTS_MAX} events in one batch", status=413, mend="Send smaller batches.")
     good: list[bytes] = []
     failed: list[Failed] = []
     received = time.time_ns() // 1_000
-    ends = time.monotonic() + _TURN_SECONDS
-    for index, element in enumerate(elements):
-        try:
-            if len(element) > event_bytes_max:
-                raise EventError(f"the event is larger than {event_bytes_max} bytes")
-            good.append(await _aside(element, lambda event: keep(who, event, received)))
-        except EventError as error:
-            failed.append(Failed(index, error.message, False, error.field or "body"))
-        if time.monotonic() >= ends:
-            await asyncio.sleep(0)
+    rest = enumerate(elements)
+    while len(good) + len(failed) < len(elements):
+        async with turns:
             ends = time.monotonic() + _TURN_SECONDS
+            for index, element in rest:
+                try:
+                    if len(element) > event_bytes_max:
+                        raise EventError(f"the event is larger than {event_bytes_max} bytes")
+                    good.append(await _aside(element, lambda event: keep(event, received)))
+                except EventError as error:
+                    failed.append(Failed(index, error.message, False, error.field or "body"))
+                if time.monotonic() >= ends:
+                    break
+            await asyncio.sleep(0)
     return good, failed
 
 

@@ -10,8 +10,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
+import msgspec
 
 from headwater.errors import SpoolFullError
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """One event as the spool holds it: `received` in microseconds since 1970, `checksum` that of the accepted bytes."""
+
+    seq: int
+    received: int
+    checksum: int
+    body: bytes
 
 
 class Recall:
@@ -32,6 +42,14 @@ class Recall:
         with self._opened() as connection:
             for (body,) in connection.execute(f"SELECT body FROM event ORDER BY seq {order}"):
                 yield bytes(body)
+
+    def kept(self, first: int, last: int) -> Iterator[Kept]:
+        """The events of these seqs, both included, that are there, in order. Raises SpoolFullError when the spool
+        cannot be read."""
+        statement = "SELECT seq, received, checksum, body FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq"
+        with self._opened() as connection:
+            for row in connection.execute(statement, (first, last)):
+                yield Kept(*row)
 
     @contextmanager
     def _opened(self) -> Iterator[apsw.Connection]:

@@ -4,7 +4,8 @@ A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after t
 
     event(seq, received, checksum, body)    received in microseconds since 1970; checksum is the CRC-32 of the body
     dead(seq, at, reason)                   events that could not be folded, and why
-    meta(name, value)                       the spool's own id, under which the graph keeps its checkpoint
+    meta(name, value)                       the spool's own id, under which the graph keeps its checkpoint; up to which
+                                            seq it was cut, and into which lake what is gone was archived before
 
 The API appends, the worker reads and sets aside; both through apsw, which brings a SQLite newer than 3.51.3 (in
 older ones two connections that write or checkpoint a WAL file at once can corrupt it). After a failed write the
@@ -148,6 +149,43 @@ class Spool:
             )
             return [Dead(seq, at, reason, bytes(body).decode(errors="replace")) for seq, at, reason, body in rows]
 
+    def cut(self, upto: int, *, lake: str, events_max: int) -> int:
+        """Remove the oldest events, none after `upto` and at most so many, in one transaction; returns how many.
+
+        What was set aside stays, and the newest event, by whose seq is known how many were received. Raises
+        SpoolFullError.
+        """
+        with self._writing() as connection, connection:
+            found = connection.execute(
+                "SELECT seq FROM event WHERE seq <= ? AND seq < (SELECT max(seq) FROM event) "
+                "AND seq NOT IN (SELECT seq FROM dead) ORDER BY seq LIMIT ?",
+                (upto, events_max),
+            )
+            seqs = [row[0] for row in found]
+            if seqs:
+                connection.executemany("DELETE FROM event WHERE seq = ?", [(seq,) for seq in seqs])
+                for name, value in (("cut", str(seqs[-1])), ("lake", lake)):
+                    connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", (name, value))
+        return len(seqs)
+
+    def give_back(self, *, pages_max: int = 64) -> bool:
+        """Give some of the room of what was cut back to the disk; whether there is more. In a file that was made before
+        there was cutting it is kept, for events to come. Raises SpoolFullError."""
+        with self._writing() as connection:
+            before = connection.pragma("freelist_count")
+            connection.execute(f"PRAGMA incremental_vacuum({int(pages_max)})")
+            left = connection.pragma("freelist_count")
+            if not left or left == before:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                return False
+        return True
+
+    def gone(self) -> tuple[int, str]:
+        """Up to which seq events were cut, 0 when none were, and the lake that has them."""
+        with self._reading() as connection:
+            found = dict(connection.execute("SELECT name, value FROM meta WHERE name IN ('cut', 'lake')"))
+        return int(found.get("cut", 0)), str(found.get("lake", ""))
+
     def check_writable(self) -> None:
         """Raise SpoolFullError when an event could not be appended now.
 
@@ -207,6 +245,7 @@ class Spool:
         try:
             connection.set_busy_timeout(_BUSY_MS)
             connection.pragma("page_size", _PAGE_BYTES)  # a file that is there keeps its own
+            connection.pragma("auto_vacuum", "incremental")  # of a new file too
             connection.pragma("journal_mode", "wal")
             connection.pragma("synchronous", "full")
             page_bytes = int(connection.pragma("page_size"))

@@ -128,7 +128,7 @@ class Worker:
             if self._cold:
                 warm(self._database, writes_rows, stop=self.stop.is_set)
                 self._cold = False
-            self._checkpoint = read_checkpoint(self._database, self._spool.id)
+            self._checkpoint = self._where_to_go_on()
             self._memory = Memory()  # it may be another graph than before
             self._dead_before = self._spool.dead_after(self._checkpoint.position)
             self._ahead = None
@@ -143,6 +143,18 @@ class Worker:
                 log.warning("another worker folds this spool too")
                 self._checkpoint = None
         return len(batch.judged)
+
+    def _where_to_go_on(self) -> Checkpoint:
+        """The checkpoint. Raises UnavailableError when events after it were cut from the spool: the graph must have
+        them first, or it would be one of half the history."""
+        checkpoint = read_checkpoint(self._database, self._spool.id)
+        gone, lake = self._spool.gone()
+        if checkpoint.position < gone:
+            raise UnavailableError(
+                f"events {checkpoint.position + 1} to {gone} of the spool are in the lake only: "
+                f"`headwater pipeline backfill {lake}`"
+            )
+        return checkpoint
 
     def _next(self, position: int) -> _Batch:
         """The events after a position, as they were prepared ahead or else as they are now."""

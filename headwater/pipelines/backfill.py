@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater import __version__
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.rows import Counts, Kind, Met, Row, join_counts, join_met, unpacked
-from headwater.pipelines.writing import PieceWriter
+from headwater.pipelines.writing import PieceWriter, move_on
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,6 +79,8 @@ def backfill(
 
     began = time.monotonic()
     heard("listing", 0, 0)
+    # Before the files are: what is archived meanwhile does not count yet.
+    archived = _archived(paths)
     files = files_in(spark, paths)
     done = Done(len(files), sum(file.size for file in files))
     if not files:
@@ -100,6 +103,8 @@ def backfill(
             writer.write(piece)
             heard("writing", writer.position, met.facts)
     letters.close()
+    for spool, position in archived.items():
+        move_on(database, spool, position, dead=letters.of_spools[spool])
     folded = met.events + counts.undated
     return msgspec.structs.replace(
         done,
@@ -120,8 +125,16 @@ def name_of(files: Sequence[File], rules: Rules) -> str:
     """Under which a backfill keeps how far it is: another one when anything that it reads, or how, is another."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
     naming = rules.naming.__reduce__()[1]
-    said = msgspec.json.encode((__version__, list(files), naming, key, rules.event_bytes_max), order="sorted")
+    said = msgspec.json.encode((version("headwater"), list(files), naming, key, rules.event_bytes_max), order="sorted")
     return f"backfill:{hashlib.sha256(said).hexdigest()[:16]}"
+
+
+def _archived(paths: Sequence[str]) -> dict[str, int]:
+    """Up to which seq every spool is in the lakes among these paths, by its id."""
+    from headwater.pipelines.lake import lake_at
+
+    lakes = [lake for lake in map(lake_at, paths) if lake is not None]
+    return {spool: lake.archived(spool) for lake in lakes for spool in lake.spools()}
 
 
 def facts(spark: SparkSession, files: Sequence[File], rules: Rules) -> DataFrame:
@@ -151,30 +164,31 @@ class _DeadLetters:
         self._spark = spark
         self.folder = folder
         self._parts = 0
-        self._waiting: list[bytes] = []
+        self._waiting: list[Refused] = []
+        # How many of them each spool has, of those that come from a lake.
+        self.of_spools: Counter[str | None] = Counter()
 
-    def add(self, letter: bytes) -> None:
+    def add(self, fact: bytes) -> None:
+        from headwater.pipelines.folding import Refused
+        from headwater.pipelines.lake import spool_of
+
+        letter = msgspec.msgpack.decode(fact, type=Refused)
         self._waiting.append(letter)
+        self.of_spools[spool_of(letter.file)] += 1
         if len(self._waiting) == _REFUSED_AT_ONCE:
             self.close()
 
     def close(self) -> None:
         """Write what waits."""
-        from headwater.pipelines.folding import Refused
-
         if not self._waiting:
             return
-        letters = [_fields(msgspec.msgpack.decode(letter, type=Refused)) for letter in self._waiting]
+        letters = [msgspec.structs.astuple(letter) for letter in self._waiting]
         frame = self._spark.createDataFrame(
             letters, "reason string, field string, file string, start long, number long, body string"
         )
         frame.coalesce(1).write.mode("overwrite").json(f"{self.folder}/part-{self._parts:05}")
         self._parts += 1
         self._waiting = []
-
-
-def _fields(letter: Refused) -> tuple[Any, ...]:
-    return msgspec.structs.astuple(letter)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ from headwater.schema.facts import (
     Flow,
     GraphDelta,
     JobFacts,
+    Name,
     RunFacts,
     join_answers,
     join_datasets,
@@ -38,6 +39,8 @@ from headwater.schema.facts import (
     join_jobs,
     join_runs,
 )
+from headwater.schema.identity import others
+from headwater.schema.urns import dataset_urn
 
 
 class Kind(IntEnum):
@@ -78,6 +81,14 @@ class Heard(msgspec.Struct, array_like=True):
     at: int | None = None
 
 
+class Place(msgspec.Struct, array_like=True):
+    """Which names are said to be those of a dataset, and what those that it refers to are called: they must come into
+    the graph together, or nobody would see that they are one."""
+
+    dataset: DatasetFacts
+    others: dict[str, Name] = {}
+
+
 class Counts(msgspec.Struct, array_like=True):
     """What was read, in events: all of them, those that were refused, and those that do not say when they happened."""
 
@@ -96,6 +107,10 @@ class Met(msgspec.Struct, array_like=True):
 
     events: int = 0
     facts: int = 0
+
+
+def _join_places(a: Place, b: Place) -> Place:
+    return Place(join_datasets(a.dataset, b.dataset), a.others | b.others)
 
 
 def join_counts(a: Counts, b: Counts) -> Counts:
@@ -126,7 +141,7 @@ _CODECS: dict[int, _Codec] = {
     Kind.COUNTS: _codec(Counts, join_counts),
     Kind.MET: _codec(Met, join_met),
     Kind.REFUSED: _codec(Any, _either),
-    Kind.DATASET_MENTION: _DATASETS,
+    Kind.DATASET_MENTION: _codec(Place, _join_places),
     Kind.JOB_MENTION: _JOBS,
     Kind.RUN_MENTION: _RUNS,
     Kind.ANSWER_MENTION: _ANSWERS,
@@ -164,7 +179,8 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
         names = DatasetFacts(
             dataset.dataset, dataset.span, symlinks=dataset.symlinks, unlinked=dataset.unlinked, by_hand=dataset.by_hand
         )
-        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(names))
+        called = {other: delta.datasets[other].dataset for other in others(dataset) & delta.datasets.keys()}
+        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(Place(names, called)))
     jobs: set[str] = set()
     for dataset in delta.datasets.values():
         jobs.update(dataset.sources)
@@ -223,6 +239,12 @@ def delta_of(rows: Iterable[Row]) -> GraphDelta:
             if fact.at is not None:
                 delta.heard[key] = max(fact.at, delta.heard.get(key, fact.at))
             fact, join = fact.run, join_runs
+        if isinstance(fact, Place):
+            for urn, name in fact.others.items():
+                delta.datasets.setdefault(urn, DatasetFacts(name))
+            fact, join = fact.dataset, join_datasets
+        for name in _ends(key):
+            delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
         into = places[row.kind]
         into[key] = join(into[key], fact) if key in into else fact
     return delta
@@ -247,6 +269,13 @@ def _key(row: Row) -> Any:
     if row.kind == Kind.COLUMN:
         return _column_key(row.key)
     return _derivation_key(row.key) if row.kind == Kind.DERIVATION else row.key.decode()
+
+
+def _ends(key: Any) -> tuple[Name, ...]:
+    """The datasets at the ends of an edge: whoever writes it must look up by which names they go."""
+    if isinstance(key, ColumnKey):
+        return key.source, key.target
+    return (key.output, key.input) if isinstance(key, DerivationKey) else ()
 
 
 def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int) -> Iterator[list[Row]]:

@@ -12,6 +12,7 @@ import random
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from headwater.cypher.database import Database
 from headwater.errors import QueryError, UnavailableError
@@ -111,3 +112,12 @@ class PieceWriter:
         )
         self._checkpoint = after
         self.transactions += 1
+
+
+def move_on(database: Database, spool: str, position: int, *, dead: int) -> None:
+    """Tell the graph that it has the events of a spool up to this position, all but those that are dead, unless it is
+    further: a worker goes on behind them. Raises UnavailableError."""
+    while (before := read_checkpoint(database, spool)).position < position:
+        after = Checkpoint(position, position - dead, dead)
+        with suppress(CheckpointMovedError):
+            write(database, GraphDelta(), spool=spool, before=before, after=after, holder=f"backfill of {spool}")

@@ -12,13 +12,14 @@ from headwater.rest.marquez.api import marquez_api
 from headwater.rest.marquez.graphs import EventLog
 from headwater.rest.openapi import PATH, document
 from headwater.rest.operations import Api, Reader, Submit
+from headwater.rest.tables import tables_api
 from headwater.web import json_response
 
 
 def rest_routes(reader: Reader, submit: Submit, log: EventLog) -> list[BaseRoute]:
     """The routes. `reader` gives the database as whoever asks may see it; `submit` returns once its events are safe on
     disk; `log` has the events as they are kept."""
-    apis: list[Api] = [assets_api(), marquez_api(log), atlas_api()]
+    apis: list[Api] = [assets_api(), marquez_api(log), atlas_api(), tables_api()]
     described = document(apis)
 
     async def describe(_: Request) -> Response:

@@ -101,6 +101,8 @@ def _responses(api: Api, operation: Operation, by_type: dict[Any, Json]) -> Json
     found: Json = {
         str(operation.status): {"description": operation.summary, "content": _json(by_type[operation.answer])}
     }
+    for form in operation.forms:
+        found[str(operation.status)]["content"][form] = {"schema": {"type": "string", "format": "binary"}}
     refusals = {**operation.refusals, 503: _AWAY}
     if _parameters(operation) or operation.body is not None:
         refusals.setdefault(operation.malformed or api.malformed, "A parameter, or the body, is not what it should be.")

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import anyio
+import anyio.to_thread
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -66,7 +66,8 @@ class Asked:
 class Operation:
     """One route. `arguments` has a field for each part of the path and each parameter of the query; `body` and
     `answer` are what is sent and answered, `refusals` when it answers something else, `malformed` how it answers a
-    request that does not fit its types, where that is not as in the rest of its API."""
+    request that does not fit its types, where that is not as in the rest of its API. `forms`: by media type, what
+    writes the answer for who accepts another form of it than JSON."""
 
     method: str
     path: str
@@ -79,6 +80,7 @@ class Operation:
     body_bytes_max: int = BODY_BYTES_MAX
     malformed: int = 0
     refusals: Mapping[int, str] = field(default_factory=dict)
+    forms: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,8 +156,16 @@ async def _answer(operation: Operation, request: Request, reader: Reader, submit
         anyio.from_thread.run(kept, events)
 
     asked = Asked(reader(request), arguments, body, submitted)
-    answer = await anyio.to_thread.run_sync(partial(operation.handler, asked), limiter=_threads, abandon_on_cancel=True)
-    return json_response(answer, operation.status)
+    accepted = {one.partition(";")[0].strip().lower() for one in request.headers.get("accept", "").split(",")}
+    form = next((type for type in operation.forms if type in accepted), "")
+
+    def answered() -> Response:
+        answer = operation.handler(asked)
+        if form:
+            return Response(operation.forms[form](answer), operation.status, media_type=form)
+        return json_response(answer, operation.status)
+
+    return await anyio.to_thread.run_sync(answered, limiter=_threads, abandon_on_cancel=True)
 
 
 def read_arguments(type: type[T], sent: Mapping[str, str]) -> T:

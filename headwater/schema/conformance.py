@@ -82,7 +82,8 @@ def broken_facets(event: Event) -> list[tuple[Held, Fault]]:
 def held(event: Event) -> Iterator[Held]:
     """Every facet of an event."""
     for entity, place, facets in _holders(event):
-        yield from _held(entity, place, facets)
+        for key, raw in facets.items():
+            yield Held(entity, place, key, bytes(raw))
 
 
 def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.Raw]]]:
@@ -103,11 +104,6 @@ def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.R
             yield "dataset", "outputs[].facets", dataset.facets
         if dataset.output_facets:
             yield "output", "outputs[].outputFacets", dataset.output_facets
-
-
-def _held(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Held]:
-    for key, raw in facets.items():
-        yield Held(entity, place, key, bytes(raw))
 
 
 def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
@@ -138,10 +134,11 @@ def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) ->
 
 
 def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Finding]:
-    for facet in _held(entity, place, facets):
-        look = _remembered if len(facet.raw) <= REMEMBERED_BYTES_MAX else _facet
-        for rule, path, detail in look(facet.entity, facet.key, facet.raw):
-            yield Finding(rule, ".".join(part for part in (facet.place, _short(facet.key), path) if part), detail)
+    for key, sent in facets.items():
+        raw = bytes(sent)
+        look = _remembered if len(raw) <= REMEMBERED_BYTES_MAX else _facet
+        for rule, path, detail in look(entity, key, raw):
+            yield Finding(rule, ".".join(part for part in (place, _short(key), path) if part), detail)
 
 
 def _short(key: str) -> str:

@@ -50,7 +50,7 @@ And, from the pipelines (docs/pipelines.md), what no event says by itself:
 | | bytesWritten: sums over the runs that are in the graph no more |
 | Analysis | table, subject (urn of a Dataset or Job, "" for the whole), values (JSON: the row of the table), until |
 | | (the newest event), analysed (when) |
-| Retention | name ("graph"), horizons (JSON: the rules, and the moments at which they were applied), late (runs told of |
+| Retention | name ("graph"), horizons (JSON: the rules, and when they were applied), late (runs told of |
 | | after that, and left out) |
 
 (RunSummary)-[:SUMMARY_OF]->(Job), (Analysis)-[:ABOUT]->(Dataset|Job). An Artifact with `rolledUp` has lost its run to a

@@ -167,6 +167,23 @@ def symlinks_event(
     return _dataset_event(dataset["namespace"], dataset["name"], facets, event_time)
 
 
+def tags_event(
+    namespace: str,
+    name: str,
+    tags: Sequence[Mapping[str, str]],
+    *,
+    is_job: bool = False,
+    event_time: str | None = None,
+) -> Event:
+    """All the tags of a dataset, or of a job: those it had before are gone. Each is `{"key", "value"}`, for a dataset
+    also `"field"` where it is about one, and `"source"`."""
+    facets = {"tags": _facet("tags", {"tags": [{**tag} for tag in tags]})}
+    if is_job:
+        body = {"job": {"namespace": namespace, "name": name, "facets": facets}, "inputs": [], "outputs": []}
+        return _event("JobEvent", event_time, body)
+    return _dataset_event(namespace, name, facets, event_time)
+
+
 def asset_events(
     name: str,
     *,

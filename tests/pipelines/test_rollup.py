@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import subprocess
+import sys
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,6 +27,7 @@ from headwater.pipelines.rollup import Rolled, roll_up
 from headwater.schema.events import parse
 from headwater.schema.retention import Horizon, Rules
 from tests.canonical import canonical, edges, empty
+from tests.conftest import Neo4jServer
 from tests.scenes import dataset, parent, run_event, schema, urns
 from tests.stories import SPOOL, Event, answer, ds, job, run, run_of, tell, version
 
@@ -201,6 +206,50 @@ def test_it_stops_between_two_pieces_and_goes_on(database: Database, monkeypatch
     assert canonical(database) == whole
 
 
+KILLED = """
+import os, signal, sys, msgspec
+from headwater.cypher import rollup as steps
+from headwater.cypher.database import Database
+from headwater.pipelines import rollup
+from headwater.schema.retention import Horizon
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+rollup.PIECE = 2
+if sys.argv[1] == "within":
+    # The sums are written, the runs are not yet taken out.
+    steps._take_out = die
+uri, user, password, horizon = sys.argv[2:]
+seen = []
+def progress(what, count):
+    seen.append(what)
+    if seen.count("summarising") == 2:
+        die()
+rollup.roll_up(Database(uri, user, password), msgspec.json.decode(horizon, type=Horizon), progress=progress)
+"""
+
+
+@pytest.mark.usefixtures("clean_graph")
+@pytest.mark.parametrize(("when", "gone"), [("within", 0), ("between", 4)])
+def test_killed_it_has_counted_what_it_took_out(
+    database: Database, neo4j_server: Neo4jServer, when: str, gone: int
+) -> None:
+    tell(database, daily())
+    roll_up(database, horizon(25))
+    whole = canonical(database)
+    empty(database)
+    tell(database, daily())
+    said = msgspec.json.encode(horizon(25)).decode()
+    told = (when, neo4j_server.uri, neo4j_server.user, neo4j_server.password, said)
+    ended = subprocess.run([sys.executable, "-c", KILLED, *told], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    counted = sum(row["runs"] for name in ("load", "build") for row in summaries(database, name))
+    assert (len(runs_left(database)), counted) == (8 - gone, gone)
+    assert roll_up(database, horizon(25)).summarised == 5 - gone
+    assert canonical(database) == whole
+
+
 JOBS: dict[str, tuple[list[str], list[str]]] = {
     "load": (["crm"], ["raw"]),
     "build": (["raw"], ["mart"]),
@@ -224,7 +273,7 @@ def histories(draw: st.DrawFn) -> list[Event]:
 
 
 @settings(
-    max_examples=12,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -5,6 +5,6 @@
 // params: $holder STRING
 // returns: erasing, revision
 // example: run by the worker
-MERGE (l:WriteLock {name: 'graph'})
+MERGE (l:WriteLock {name: 'graph'}) ON CREATE SET l.graph = randomUUID()
 SET l.holder = $holder, l.revision = coalesce(l.revision, 0) + 1
 RETURN coalesce(l.erasing, false) AS erasing, l.revision AS revision

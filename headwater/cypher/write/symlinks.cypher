@@ -3,11 +3,14 @@
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
+MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MERGE (s:Symlink {urn: row.urn})
 SET s += row.properties
-WITH s, row
+WITH l, s, row
 MATCH (d:Dataset {urn: row.canonical})
+SET s.mapRevision = CASE WHEN EXISTS { (s)-[:SYMLINK_OF]->(d) } THEN s.mapRevision ELSE l.revision END
+WITH s, d
 CALL (s, d) {
   MATCH (s)-[old:SYMLINK_OF]->(other)
   WHERE other <> d

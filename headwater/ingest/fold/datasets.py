@@ -54,7 +54,7 @@ class _Edges(msgspec.Struct, frozen=True, gc=False):
     column edges by their ways."""
 
     came_from: dict[Name, DerivationKey]
-    columns: dict[frozenset[str], list[ColumnKey]]
+    columns: dict[frozenset[str], tuple[ColumnKey, ...]]
 
     def size(self) -> int:
         """In bytes, without the texts: those are the lineage's own."""
@@ -83,7 +83,7 @@ def column_flows(
     return set(edges.came_from)
 
 
-def came_from(said: Said, target: Name, lineage: Target | None, job: Name | None) -> set[Name]:
+def sources_of(said: Said, target: Name, lineage: Target | None, job: Name | None) -> set[Name]:
     """The datasets it comes from, and nothing said of it."""
     return set(_edges_into(said.naming, target, lineage, job).came_from) if lineage is not None else set()
 
@@ -97,18 +97,19 @@ def _edges_into(naming: Naming, target: Name, lineage: Target, job: Name | None)
 
 
 def _read_edges(naming: Naming, target: Name, lineage: Target, job: Name | None) -> _Edges:
-    edges = _Edges({}, {})
+    came_from: dict[Name, DerivationKey] = {}
+    columns: dict[frozenset[str], list[ColumnKey]] = {}
     through = job_urn(*halves(job)) if job is not None else ""
     for field, sources in ((WHOLE, lineage.inputs), *lineage.fields.items()):
         for source in sources:
             if source.type == JOB:
                 continue
             name = naming.normalise(source.namespace, source.name)
-            edges.came_from[name] = DerivationKey(target, name, through)
+            came_from[name] = DerivationKey(target, name, through)
             if source.field:
                 key = ColumnKey(name, source.field, target, field, through)
-                edges.columns.setdefault(source.ways, []).append(key)
-    return edges
+                columns.setdefault(source.ways, []).append(key)
+    return _Edges(came_from, {ways: tuple(keys) for ways, keys in columns.items()})
 
 
 def derive(said: Said, target: Name, source: Name, job: Name | None, known_by: str) -> None:

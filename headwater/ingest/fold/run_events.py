@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.flows import JOB, Source, Target, job_lineage
-from headwater.ingest.fold.datasets import LINEAGE, RENAMED, came_from, column_flows, derive, tell_dataset, tell_output
+from headwater.ingest.fold.datasets import LINEAGE, RENAMED, column_flows, derive, sources_of, tell_dataset, tell_output
 from headwater.ingest.fold.readings import JobReading, Reading, read_dataset, read_job
 from headwater.ingest.fold.said import (
     DROP,
@@ -98,7 +98,7 @@ def _output(said: Said, run: RunFacts, job: JobFacts, dataset: Dataset, state: s
     if reading.lifecycle is not None:
         kind = reading.lifecycle.lifecycle_state_change.upper()
         usage.lifecycle, usage.made, usage.dropped = said.register(kind), kind != DROP, kind == DROP
-    usage.derived = came_from(said, name, reading.columns, job.job)
+    usage.derived = sources_of(said, name, reading.columns, job.job)
     old = renamed_from(said, name, reading.lifecycle)
     if old is not None:
         # What has the new name came from what had the old one, wherever else its columns came from.

@@ -116,8 +116,10 @@ class Said(msgspec.Struct, frozen=True):
         facts.add(self.delta.runs, run_urn(run.run_id), run, facts.join_runs)
 
     def job(self, job: JobFacts) -> str:
-        urn = job_urn(job.job.namespace, job.job.name)
-        facts.add(self.delta.jobs, urn, job, facts.join_jobs)
+        urn = job_urn(*halves(job.job))
+        # Mostly it is only referred to.
+        if urn not in self.delta.jobs or job != JobFacts(job.job):
+            facts.add(self.delta.jobs, urn, job, facts.join_jobs)
         return urn
 
     def dataset(self, dataset: DatasetFacts) -> str:

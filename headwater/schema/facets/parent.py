@@ -14,11 +14,12 @@ events.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
-from headwater.schema.facets.kinds import Facet, Part, Uuid
+from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, Facet, Part, Uuid
 
 # In the order in which they are asked.
 PARENT_KEYS = ("parent", "parentRun")
@@ -78,7 +79,12 @@ def _parents(facets: Mapping[str, msgspec.Raw | bytes | str]) -> Iterator[Parent
             yield parent
 
 
-def _parent(raw: msgspec.Raw | bytes | str) -> Parent | None:
+def _parent(sent: msgspec.Raw | bytes | str) -> Parent | None:
+    raw = sent if isinstance(sent, str) else bytes(sent)
+    return _remembered(raw) if len(raw) <= REMEMBERED_BYTES_MAX else _read(raw)
+
+
+def _read(raw: bytes | str) -> Parent | None:
     try:
         value = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -92,6 +98,10 @@ def _parent(raw: msgspec.Raw | bytes | str) -> Parent | None:
         _text(_object(root.get("run")), _RUN_ID) or _text(root, _FLAT_RUN_ID) or _text(value, _FLAT_ROOT_RUN_ID),
         _job(root),
     )
+
+
+# All events of a run, and all runs of a parent, send the same.
+_remembered = lru_cache(maxsize=4_096)(_read)
 
 
 def _job(holder: dict[str, Any]) -> JobName | None:

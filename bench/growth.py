@@ -1,0 +1,135 @@
+"""`python -m bench.growth --png docs/growth.png`: how long questions and ingest take as the graph grows.
+
+One graph of 20,000 datasets and jobs grows from ten thousand runs to a hundred thousand and a million. At each size the
+main questions are asked over HTTP (`bench.questions`), then a worker is given a spool of new events to fold. What grows
+is older than what is asked about, so that the answers stay the same: flat is as it should be for the map, and
+logarithmic, the depth of an index, at worst for history by time or by run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import neo4j
+
+from bench.events import run_of
+from bench.graph import RUN_SECONDS, Filled, graph_at, home_at, micros, prepare, store_bytes
+from bench.processes import api
+from bench.queries import ask_all
+from bench.report import Report, percentile, say, spread
+from headwater.cypher.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
+from headwater.ingest.writer import read_checkpoint, write
+from headwater.local.neo4j import Running
+from headwater.schema.events import parse
+
+SIZES = (10_000, 100_000, 1_000_000)
+INGEST = "ingest of 100 events"
+_SPOOL = "growth"
+_RUNS_A_BATCH = 50
+_SEED = 6
+
+
+def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
+    """The milliseconds in which batches of new runs of known jobs are parsed, folded and written, one after another."""
+    database = Database(running.uri, running.user, running.password)
+    memory, chance, tables = Memory(), random.Random(_SEED), filled.wiring.tables
+    numbers = itertools.count(2**51 + time.time_ns() // 1_000)
+    taken = []
+    try:
+        # The first makes plans, and is not counted.
+        for _ in range(batches + 1):
+            now = datetime.now(UTC) - timedelta(seconds=RUN_SECONDS)
+            jobs = [chance.randrange(len(tables)) for _ in range(_RUNS_A_BATCH)]
+            bodies = [
+                body for job in jobs for body in run_of(job, tables[job], next(numbers), now, seconds=RUN_SECONDS)
+            ]
+            began = time.perf_counter()
+            events = [parse(body, received=micros(now)) for body in bodies]
+            before = read_checkpoint(database, _SPOOL)
+            after = type(before)(before.position + len(events), before.folded + len(events))
+            write(database, fold(events), spool=_SPOOL, before=before, after=after, holder="bench", memory=memory)
+            taken.append((time.perf_counter() - began) * 1_000)
+    finally:
+        database.close()
+    return taken[1:]
+
+
+def at_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, Any]:
+    """Grow the graph to so many runs and measure."""
+    say(f"growing to {runs} runs")
+    filled, made = prepare(home, running, runs=runs)
+    with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+        driver.execute_query("CALL db.awaitIndexes(300)")
+    with api(home, running) as port:
+        found = ask_all(running, filled, port, repeats)
+    taken = ingest(running, filled, repeats)
+    say(f"{INGEST}: p50 {percentile(taken, 50):.4g} p95 {percentile(taken, 95):.4g}")
+    found.append({"question": INGEST, "milliseconds": spread(taken)})
+    return {"runs": runs, "storeBytes": store_bytes(home), "graph": made, "questions": found}
+
+
+def series(steps: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
+    """For each question its median milliseconds by how many runs there were; without those that failed."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for step in steps:
+        for one in step["questions"]:
+            if "milliseconds" in one:
+                found.setdefault(one["question"], []).append((step["runs"], one["milliseconds"]["median"]))
+    return found
+
+
+def factors(steps: list[dict[str, Any]]) -> dict[str, float]:
+    """How many times as long each takes at the largest size as at the smallest."""
+    return {name: round(points[-1][1] / points[0][1], 2) for name, points in series(steps).items() if points[0][1]}
+
+
+def draw(steps: list[dict[str, Any]], path: Path) -> None:
+    """Time against size, both logarithmic, one line for each question, as PNG."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(11, 7), layout="constrained")
+    styles = itertools.cycle(itertools.product(("-", "--"), "os^Dvx*P"))
+    for (name, points), (line, mark) in zip(series(steps).items(), styles, strict=False):
+        sizes, taken = zip(*points, strict=True)
+        axes.plot(sizes, taken, line, marker=mark, label=name)
+    axes.set(xscale="log", yscale="log", xlabel="runs in the graph", ylabel="median milliseconds")
+    axes.set_title("How long questions and ingest take as the graph grows\n20,000 datasets, 20,000 jobs, 60,000 edges")
+    axes.grid(True, which="both", alpha=0.25)
+    figure.legend(loc="outside right upper", fontsize=9)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
+    options.add_argument("--home", help="a folder that keeps the graph; one that has more runs already is too large")
+    options.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="how many runs, in steps")
+    options.add_argument("--repeats", type=int, default=20)
+    options.add_argument("--png", type=Path, help="draw the picture here")
+    asked = options.parse_args()
+    report = Report("growth")
+    steps = []
+    with home_at(asked.home) as home, graph_at(home, runs=0) as (running, filled, _):
+        if filled.replicas > min(asked.sizes):
+            options.error(f"the graph in {home} has {filled.replicas} runs already")
+        for runs in sorted(asked.sizes):
+            steps.append(at_size(home, running, runs, asked.repeats))
+            if asked.png:
+                draw(steps, asked.png)
+    report.show(steps=steps, factors=factors(steps))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""`python -m bench.startup`: how long `headwater --help` takes, and how soon after Neo4j the API is ready.
+
+Beside each, in turn with it, the floor: `python -c pass`, and the same interpreter importing what the API cannot do
+without (the driver, the server, the GraphQL library).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.graph import home_at
+from bench.processes import api
+from bench.report import Report, percentile, say, spread
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.local.neo4j import LocalNeo4j, Running
+
+HELP_TARGET = 300.0
+READY_TARGET = 2_000.0
+_FLOOR = "import neo4j, starlette.applications, strawberry, uvicorn"
+
+
+def paired(commands: Mapping[str, Sequence[str]], repeats: int) -> dict[str, list[float]]:
+    """The milliseconds of each of these commands, taken in turn. Raises CalledProcessError."""
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(repeats):
+        for name, command in commands.items():
+            began = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ))
+            taken[name].append((time.perf_counter() - began) * 1_000)
+    return taken
+
+
+def ready(home: Path, running: Running, repeats: int) -> list[float]:
+    """The milliseconds from starting the API to its being ready, while Neo4j runs."""
+    taken = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        with api(home, running):
+            taken.append((time.perf_counter() - began) * 1_000)
+    return taken
+
+
+def against(taken: Sequence[float], target: float) -> dict[str, Any]:
+    return {"milliseconds": spread(taken), "target": target, "met": percentile(taken, 50) <= target}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m bench.startup", description=__doc__)
+    options.add_argument("--repeats", type=int, default=10)
+    asked = options.parse_args()
+    report = Report("startup")
+    commands = {"help": ["-m", "headwater", "--help"], "python": ["-c", "pass"], "imports": ["-c", _FLOOR]}
+    paired(commands, 1)
+    taken = paired(commands, asked.repeats)
+    say(f"--help {percentile(taken['help'], 50):.0f} ms, python alone {percentile(taken['python'], 50):.0f} ms")
+    with home_at(None) as home, LocalNeo4j(home, 0) as running:
+        database = Database(running.uri, running.user, running.password)
+        migrate(database)
+        database.close()
+        up = ready(home, running, asked.repeats + 1)[1:]
+    say(f"API ready after {percentile(up, 50):.0f} ms")
+    report.show(
+        help=against(taken["help"], HELP_TARGET),
+        helpFloor=spread(taken["python"]),
+        apiReady=against(up, READY_TARGET),
+        apiReadyFloor=spread(taken["imports"]),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""The command `pipeline stream`: events from Kafka or from files into the graph, for as long as they come."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from headwater.cli.options import Home, connect, settings_of, with_local_neo4j
+
+if TYPE_CHECKING:
+    from headwater.pipelines.stream_chunks import Rules
+    from headwater.pipelines.stream_sources import Source
+    from headwater.settings import Settings
+
+# Of one batch, unless it is said otherwise.
+_OFFSETS_MAX = 10_000
+_FILES_MAX = 100
+
+
+def stream(
+    checkpoint: Annotated[str, typer.Option(help="Folder where Spark keeps how far it is. One stream, one folder.")],
+    kafka: Annotated[str, typer.Option(help="Kafka's brokers.", metavar="HOST:PORT,...")] = "",
+    topic: Annotated[str, typer.Option(help="Topics to read, with commas between.")] = "",
+    files: Annotated[str, typer.Option(help="Or a folder of JSON lines (.gz too) that grows.", metavar="DIR")] = "",
+    dead: Annotated[
+        str, typer.Option(help="Topic (or folder) for what cannot be folded.  [default: TOPIC-dead, CHECKPOINT-dead]")
+    ] = "",
+    since: Annotated[
+        str, typer.Option(help="Where a new checkpoint begins: earliest, latest, or Spark's JSON of offsets.")
+    ] = "earliest",
+    most: Annotated[
+        int | None,
+        typer.Option(help="The most offsets, or files, of one batch.  [default: 10000, or 100 files]", min=1),
+    ] = None,
+    interval: Annotated[float, typer.Option(help="Seconds from batch to batch, at least.", min=0.0)] = 0.5,
+    once: Annotated[bool, typer.Option("--once", help="Take what is there, and end.")] = False,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Answer /metrics here, on loopback; 0: any free port.", min=0, max=65_535)
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="Of Spark's source; a secret as NAME=env:VARIABLE or file:PATH.", metavar="NAME=VALUE"),
+    ] = None,
+    home: Home = None,
+    master: Annotated[str, typer.Option(help="Spark's master, unless spark-submit names one.")] = "local[*]",
+) -> None:
+    """Fold the events of a topic of Kafka, or of files as they are added, into the graph. Ctrl-C ends it."""
+    import logging
+
+    from headwater.cli.serve import set_when_told_to_end
+    from headwater.pipelines.stream import Pace, Stream, session
+    from headwater.pipelines.stream_batches import Batches
+    from headwater.pipelines.stream_metrics import StreamCounts, served
+
+    settings = with_local_neo4j(settings_of(home))
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    if bool(kafka) == bool(files) or bool(kafka) != bool(topic):
+        raise typer.BadParameter("name either --kafka and --topic, or --files")
+    if kafka:
+        source = _topics(kafka, topic, dead, since, most, option)
+    else:
+        source = _folder(files, dead or f"{checkpoint.rstrip('/')}-dead", most, option)
+    counts = StreamCounts()
+    database = connect(settings)
+    events_max = settings.fold_events_max
+    cache = settings.cache_path if settings.cache else None
+    batches = Batches(database, source, _rules(settings), events_max=events_max, observer=counts)
+    try:
+        with (
+            served(counts, metrics_port) as address,
+            session(source, master=master, events_max=events_max, cache=cache) as spark,
+        ):
+            # After Spark was started, which sets a handler of its own.
+            set_when_told_to_end(batches.stop)
+            if address:
+                logging.getLogger("headwater.stream").info("metrics at %s", address)
+            folding = Stream(database, source, batches, counts, silent_seconds=settings.silent_seconds)
+            folding.run(spark, checkpoint, Pace(interval, once))
+    finally:
+        database.close()
+
+
+def _topics(kafka: str, topic: str, dead: str, since: str, most: int | None, option: list[str] | None) -> Source:
+    from headwater.pipelines.stream_sources import KafkaSource, read_options
+
+    return KafkaSource(
+        kafka,
+        topic,
+        dead or f"{topic.split(',')[0]}-dead",
+        since=since,
+        offsets_max=most or _OFFSETS_MAX,
+        options=read_options(option or [], os.environ),
+    )
+
+
+def _folder(files: str, dead: str, most: int | None, option: list[str] | None) -> Source:
+    from headwater.pipelines.stream_sources import FileSource, read_options
+
+    return FileSource(files, dead, files_max=most or _FILES_MAX, options=read_options(option or [], os.environ))
+
+
+def _rules(settings: Settings) -> Rules:
+    from headwater.ingest.redaction_key import load_key
+    from headwater.pipelines.stream_chunks import Rules
+    from headwater.schema.naming import load
+
+    return Rules(
+        redaction_key=settings.redaction_key.encode() or load_key(settings.redaction_key_path),
+        naming=load(settings.naming_path),
+        event_bytes_max=settings.event_bytes_max,
+        future_seconds=settings.future_seconds,
+    )

@@ -1,0 +1,166 @@
+"""Keeps the map in memory in step with Neo4j, which stays the only truth.
+
+It is loaded from Neo4j in the background, a page at a time, and from then on followed: every committed transaction
+makes a revision of the graph, and whatever it changed on the map bears that revision (`mapRevision`), so two short
+statements tell what to read again. Until it is loaded, while the graph is erased, and whenever it could not be told
+for a second to be in step, questions go to Neo4j as if there were no memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator
+
+from headwater.cypher.database import Database, Row
+from headwater.cypher.map_memory import DatasetPart, JobPart, MapMemory, OtherName, Output, Part
+from headwater.cypher.nodes import NodeName, node_names_of
+from headwater.errors import HeadwaterError
+
+POLL_SECONDS = 0.2
+# A map that was not known to be in step for so long is not asked.
+STALE_SECONDS_MAX = 1.0
+_POLL_SECONDS_MAX = 1.0
+_URNS_PER_QUERY = 1_000
+
+log = logging.getLogger("headwater.map")
+
+
+class MapFollower:
+    """One process's map in memory. Safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._memory: MapMemory | None = None
+        self._revision = 0
+        self._graph = ""
+        # When it was asked last what is new, and everything that was new was read: by time.monotonic().
+        self._in_step = float("-inf")
+        self._turn = threading.Lock()
+
+    @property
+    def revision(self) -> int:
+        """Of the graph, up to which every change is in memory; 0 before it is loaded."""
+        return self._revision
+
+    @property
+    def staleness(self) -> float:
+        """For how many seconds it has not been known to be in step; infinite before it is loaded."""
+        return time.monotonic() - self._in_step if self._memory is not None else float("inf")
+
+    def current(self) -> MapMemory | None:
+        """The map, as it was at most a second ago; None while that cannot be told."""
+        memory = self._memory
+        return memory if self.staleness <= STALE_SECONDS_MAX else None
+
+    def catch_up(self) -> bool:
+        """Have it hold all that was committed before this was called. Whether it does; where it is not loaded yet it
+        is not waited for."""
+        if self._memory is None or not self._turn.acquire(timeout=_POLL_SECONDS_MAX):
+            return False
+        try:
+            self._step()
+        except HeadwaterError:
+            return False
+        finally:
+            self._turn.release()
+        return self.current() is not None
+
+    def run(self, ended: threading.Event) -> None:
+        """Load and follow until told to end."""
+        failed = False
+        while not ended.is_set():
+            try:
+                with self._turn:
+                    self._step()
+                failed = False
+            except HeadwaterError as error:
+                if not failed:
+                    log.warning("the map in memory cannot be followed, Neo4j is asked instead: %s", error.message)
+                failed = True
+            # What took long to read is out of step already.
+            if self.current() is not None or self._memory is None or failed:
+                ended.wait(POLL_SECONDS)
+
+    def load(self) -> None:
+        """Read the whole map afresh. Raises UnavailableError or QueryError."""
+        with self._turn:
+            self._memory = None
+            self._step()
+
+    def _step(self) -> None:
+        began = time.monotonic()
+        rows = self._database.read("read/map_revision", seconds=_POLL_SECONDS_MAX)
+        now: Row = rows[0] if rows else {"revision": 0, "graph": "", "erasing": False}
+        if now["erasing"] or now["graph"] != self._graph or now["revision"] < self._revision:
+            self._memory = None
+        if now["erasing"]:
+            return
+        if self._memory is None:
+            memory = MapMemory()
+            self._read(memory, self._all())
+            self._memory = memory
+        elif now["revision"] > self._revision:
+            self._read(self._memory, [self._changed()])
+        self._revision, self._graph, self._in_step = now["revision"], now["graph"], began
+
+    def _all(self) -> Iterator[list[str]]:
+        after = ""
+        while page := [row["urn"] for row in self._database.read("read/map_urns", after=after, limit=_URNS_PER_QUERY)]:
+            yield page
+            after = page[-1]
+
+    def _changed(self) -> list[str]:
+        return sorted({row["urn"] for row in self._database.read("read/map_changed", after=self._revision)})
+
+    def _read(self, memory: MapMemory, pages: Iterable[list[str]]) -> None:
+        """Put what Neo4j has at these urns, and at the jobs that make them: what an output comes from is written at the
+        output, and is part of the job."""
+        is_new = not memory.parts
+        for page in pages:
+            makers: set[str] = set()
+            for start in range(0, len(page), _URNS_PER_QUERY):
+                makers |= self._put(memory, page[start : start + _URNS_PER_QUERY])
+            wanted = [] if is_new else sorted(makers.difference(page))
+            for start in range(0, len(wanted), _URNS_PER_QUERY):
+                self._put(memory, wanted[start : start + _URNS_PER_QUERY])
+
+    def _put(self, memory: MapMemory, urns: list[str]) -> set[str]:
+        parts: dict[str, Part | None] = dict.fromkeys(urns)
+        jobs = [urn for urn in urns if urn.startswith("job:")]
+        datasets = [urn for urn in urns if not urn.startswith("job:")]
+        makers: set[str] = set()
+        for row in self._database.read("read/map_of_jobs", urns=jobs) if jobs else ():
+            parts[row["urn"]] = _job_part(row)
+        for row in self._database.read("read/map_of_datasets", urns=datasets) if datasets else ():
+            parts[row["urn"]] = _dataset_part(row)
+            makers.update(row["makers"])
+        others = [urn for urn in datasets if parts[urn] is None]
+        for row in self._database.read("read/symlinked", urns=others) if others else ():
+            parts[row["urn"]] = OtherName(row["canonical"])
+        memory.put(parts)
+        return makers
+
+
+def in_step(database: Database) -> Database:
+    """The same database, such that every answer knows of what was committed before: its map in memory has caught up,
+    or is not asked."""
+    if database.memory is None or database.memory.catch_up():
+        return database
+    return database.without_memory()
+
+
+def _job_part(row: Row) -> JobPart:
+    outputs = (Output(place, tuple(sorted(derived)), told) for place, told, derived in row["outputs"])
+    return JobPart(_name(row), tuple(sorted(row["inputs"])), tuple(sorted(outputs)), tuple(sorted(row["feeds"])))
+
+
+def _dataset_part(row: Row) -> DatasetPart:
+    columns = ((column, tuple(sorted(targets))) for column, targets in row["columns"])
+    return DatasetPart(_name(row), tuple(sorted(row["feeds"])), tuple(sorted(columns)))
+
+
+def _name(row: Row) -> NodeName:
+    (name,) = node_names_of([row["urn"]], {row["urn"]: row})
+    return name

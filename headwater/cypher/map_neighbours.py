@@ -1,0 +1,115 @@
+"""What is next to what on the map, from memory; and whether a walk can be answered so."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from datetime import datetime
+
+from headwater.cypher.database import Database
+from headwater.cypher.filters import EVERY_NODE, Filter
+from headwater.cypher.map_memory import MapMemory
+from headwater.cypher.neighbours import (
+    COLUMNS_DOWN,
+    COLUMNS_UP,
+    MAP_DOWN,
+    MAP_UP,
+    PROCESSES,
+    AskedNeighbours,
+    Layer,
+    Neighbours,
+)
+
+_REMEMBERED = (MAP_DOWN, MAP_UP, COLUMNS_DOWN, COLUMNS_UP)
+# So many columns are asked about together: what cites them is not in memory.
+_COLUMNS_AT_ONCE = 1_000
+
+
+def neighbours(
+    database: Database,
+    layer: Layer,
+    starts: Iterable[str],
+    deadline: float,
+    rows_max: int,
+    at: datetime | None = None,
+    where: Filter = EVERY_NODE,
+) -> Neighbours:
+    """From memory where that knows the layer as it is now and everything that a walk starts from, else from Neo4j. When
+    an edge was seen only Neo4j knows."""
+    memory = database.memory.current() if database.memory and layer in _REMEMBERED and not where.asks_time else None
+    if memory is None or not all(memory.goes_by(urn) == urn for urn in starts):
+        return AskedNeighbours(database, layer, deadline, rows_max, at, where)
+    return RememberedNeighbours(memory, database, layer, deadline, rows_max, at, where)
+
+
+class RememberedNeighbours(Neighbours):
+    """What memory tells. Nothing has to be learnt of the map, only who may see what and what passes the filter."""
+
+    def __init__(
+        self,
+        memory: MapMemory,
+        database: Database,
+        layer: Layer,
+        deadline: float,
+        rows_max: int,
+        at: datetime | None = None,
+        where: Filter = EVERY_NODE,
+    ) -> None:
+        super().__init__(database, layer, deadline, rows_max, at, where)
+        self._memory = memory
+        self._side = side = memory.up if layer.upstream else memory.down
+        self._judges = where.asks_nodes or not database.sight.everything
+        self._of_columns: dict[str, tuple[str, ...]] = {}
+        self._is_of_columns = layer in (COLUMNS_DOWN, COLUMNS_UP)
+        self.onward, self.behind, self.open = side.onward, side.behind, side.open
+        self.narrow, self.closed = side.narrow, side.closed
+        self.hops = self._of_columns if self._is_of_columns else side.hops
+
+    def learn(self, frontier: Iterable[str]) -> None:
+        if time.monotonic() > self._deadline:
+            self.exhausted = "time"
+        if self.exhausted:
+            return
+        urns = set(frontier) - self.refused
+        if self._is_of_columns:
+            self._of_columns.update((urn, self._beside(urn)) for urn in urns)
+        if self._judges:
+            self._judge_beyond(urns)
+
+    def learn_citations(self, urns: Iterable[str]) -> None:
+        """Of all columns that may be walked through together, so that a walk costs one statement and not one a hop."""
+        wanted = set(urns)
+        if self._is_of_columns and not self.layer.upstream:
+            wanted |= self._reached(wanted)
+        super().learn_citations(wanted)
+
+    def _judge_beyond(self, urns: set[str]) -> None:
+        """In the steps in which they are met in Neo4j: what was refused is not gone through."""
+        processes = {urn for urn in urns if urn.startswith(PROCESSES)}
+        places = urns - processes
+        entered = [(place, process) for place in places for process in self.onward.get(place, ())]
+        derived = {far for pair in entered for far in self.narrow.get(pair, ())}
+        self._judge({process for _, process in entered} | derived)
+        processes.update(process for _, process in entered)
+        processes -= self.refused
+        self._judge(place for process in processes for place in self.behind.get(process, ()))
+        self._judge(other for urn in (*places, *processes) for other in self.hops.get(urn, ()))
+
+    def _beside(self, column: str) -> tuple[str, ...]:
+        """The columns that this one feeds, and all of the datasets that it feeds as a whole; or the other way round."""
+        memory, side = self._memory, self._side
+        if not self.layer.upstream:
+            whole = [far for dataset in side.wholes.get(column, ()) for far in memory.columns.get(dataset, ())]
+        else:
+            whole = [far for dataset in memory.datasets.get(column, ()) for far in side.wholes.get(dataset, ())]
+        return (*side.columns.get(column, ()), *whole)
+
+    def _reached(self, starts: set[str]) -> set[str]:
+        reached: set[str] = set()
+        waiting = sorted(starts)
+        while waiting and len(reached) < _COLUMNS_AT_ONCE:
+            urn = waiting.pop()
+            if urn not in reached:
+                reached.add(urn)
+                waiting.extend(self._beside(urn))
+        return reached

@@ -1,0 +1,52 @@
+// The edges that leave the nodes of one label between two urns (after the first, up to the second), of each the
+// properties that are asked for, in their order, and all of them where `whole` says so. `types`: null for any.
+// access: read
+// params: $label STRING, $after STRING, $upto STRING, $types LIST<STRING>, $columns LIST<STRING>, $whole BOOLEAN, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
+// returns: source, type, target, label, values, properties
+// example: run by spark.read.format("headwater")
+WITH $label AS label
+CALL (label) {
+  WITH label WHERE label = 'Answer'
+  MATCH (n:Answer) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Artifact'
+  MATCH (n:Artifact) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Column'
+  MATCH (n:Column) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Dataset'
+  MATCH (n:Dataset) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Job'
+  MATCH (n:Job) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'PipelineRun'
+  MATCH (n:PipelineRun) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'SchemaVersion'
+  MATCH (n:SchemaVersion) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Source'
+  MATCH (n:Source) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Symlink'
+  MATCH (n:Symlink) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+}
+MATCH (n)-[e]->(m)
+WHERE ($types IS NULL OR type(e) IN $types)
+  AND all(k IN keys($equal) WHERE e[k] IN $equal[k])
+  AND all(k IN keys($least) WHERE e[k] >= $least[k])
+  AND all(k IN keys($below) WHERE e[k] < $below[k])
+  AND all(k IN $present WHERE e[k] IS NOT NULL)
+RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label, [k IN $columns | e[k]] AS values,
+  CASE WHEN $whole THEN properties(e) END AS properties

@@ -1,0 +1,50 @@
+// The nodes of one label between two urns (after the first, up to the second), of each the properties that are asked
+// for, in their order. What must hold of them is given by property: one of these values, at least, below, anything.
+// access: read
+// params: $label STRING, $after STRING, $upto STRING, $columns LIST<STRING>, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
+// returns: values
+// example: run by spark.read.format("headwater")
+WITH $label AS label
+CALL (label) {
+  WITH label WHERE label = 'Answer'
+  MATCH (n:Answer) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Artifact'
+  MATCH (n:Artifact) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Column'
+  MATCH (n:Column) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Dataset'
+  MATCH (n:Dataset) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Job'
+  MATCH (n:Job) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'PipelineRun'
+  MATCH (n:PipelineRun) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'SchemaVersion'
+  MATCH (n:SchemaVersion) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Source'
+  MATCH (n:Source) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+  UNION ALL
+  WITH label WHERE label = 'Symlink'
+  MATCH (n:Symlink) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n
+}
+WITH n
+WHERE all(k IN keys($equal) WHERE n[k] IN $equal[k])
+  AND all(k IN keys($least) WHERE n[k] >= $least[k])
+  AND all(k IN keys($below) WHERE n[k] < $below[k])
+  AND all(k IN $present WHERE n[k] IS NOT NULL)
+RETURN [k IN $columns | n[k]] AS values

@@ -1,0 +1,58 @@
+"""Help answers at once: what it does not draw with is not imported, and it is drawn as before."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import headwater
+from headwater.client import Headwater
+
+_HEAVY = {"neo4j", "strawberry", "starlette", "uvicorn", "pyspark", "pygments", "sqlglot", "attr", "urllib.request"}
+_HELP = """
+import sys
+from headwater.cli import main
+sys.argv = ["headwater", *{words}]
+try:
+    main()
+except SystemExit:
+    print("imported", *sys.modules)
+"""
+
+
+def _run(program: str) -> str:
+    environment = {**os.environ, "COLUMNS": "200"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help"], []])
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    shown, _, imported = _run(_HELP.format(words=words)).rpartition("imported")
+    assert "Data lineage from source to answer." in shown
+    assert "Exit codes: 0 done" in shown
+    assert "typer.rich_utils" in imported.split()
+    assert _HEAVY & set(imported.split()) == set()
+
+
+def test_what_was_left_out_can_be_imported_afterwards() -> None:
+    program = (
+        "from headwater.cli.light import load_help\n"
+        "load_help()\n"
+        "from rich.markdown import Markdown\n"
+        "from rich.traceback import Traceback\n"
+        "import attr\n"
+        "load_help()\n"
+        "print(Markdown.__module__, Traceback.__module__, attr.__name__, hasattr(Markdown, 'elements'))"
+    )
+    assert _run(program).split() == ["rich.markdown", "rich.traceback", "attr", "True"]
+
+
+def test_the_python_api_is_there_when_it_is_asked_for() -> None:
+    assert headwater.Headwater is Headwater
+    assert set(headwater.__all__) == {"Artifact", "Headwater", "Run", "Source", "__version__"}
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = headwater.nothing

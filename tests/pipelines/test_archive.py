@@ -1,0 +1,213 @@
+"""The lake: every event of the spool once, whatever ended the archiving; and a cut that takes nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from headwater.errors import SpoolFullError
+from headwater.ingest.recall import Recall
+from headwater.ingest.spool import Spool
+from headwater.pipelines import archive as pipeline
+from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
+from headwater.pipelines.session import spark_session
+from tests.stories import run
+
+# Spark's own Python leaves sockets for the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+DAY = 86_400_000_000
+JANUARY_31 = 1_769_817_600_000_000  # midnight, UTC
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with spark_session("tests", master="local[2]", settings={"spark.sql.shuffle.partitions": "2"}) as session:
+        yield session
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        yield spool
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(str(tmp_path / "a lake"))
+
+
+def told(count: int, first: int = 0) -> list[bytes]:
+    return [
+        json.dumps(event).encode()
+        for number in range(first, first + count)
+        for event in run(f"r{number}", f"j{number % 3}", ["d1"], ["d2"], minute=number % 1_000)
+    ]
+
+
+def rows(lake: Lake) -> list[dict[str, object]]:
+    """What whoever reads the folder finds, by seq."""
+    tables = [pq.ParquetFile(path).read().to_pylist() for path in Path(lake.root).rglob("*.parquet")]
+    return sorted((row for table in tables for row in table), key=lambda row: row["seq"])
+
+
+def part(spool: Spool, lake: Lake, first: int, last: int) -> None:
+    """One round, written by hand, as Spark's workers do."""
+    lake.add(spool.id, Range(first, last, pipeline.write_part(Recall(spool.path), lake, spool.id, first, last)))
+
+
+@pytest.mark.spark
+def test_every_event_is_there_once_by_day_and_namespace(
+    spark: SparkSession, spool: Spool, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "PART_EVENTS", 3)
+    monkeypatch.setattr(pipeline, "ROUND_PARTS", 2)
+    bodies = told(4)
+    spool.append(bodies[:5], received=JANUARY_31 - 1)
+    spool.append(
+        [*bodies[5:], b'{"dataset": {"namespace": "s3://b/x y", "name": "t"}}', b"{no event"], received=JANUARY_31
+    )
+    done = pipeline.archive(spark, spool, lake)
+    assert (done.events, done.archived) == (10, 10)
+    found = rows(lake)
+    assert [row["body"] for row in found] == [kept.body for kept in Recall(spool.path).kept(1, 10)]
+    assert [row["seq"] for row in found] == list(range(1, 11))
+    assert all(row["checksum"] == zlib.crc32(row["body"]) for row in found)  # type: ignore[arg-type]  # bytes
+    assert {row["spool"] for row in found} == {spool.id}
+    assert [(row["job_name"], row["run_id"], row["event_type"]) for row in found[:2]] == [
+        ("j0", "r0", "START"),
+        ("j0", "r0", "COMPLETE"),
+    ]
+    table = spark.read.parquet(lake.root)
+    assert sorted(map(tuple, table.groupBy("date", "namespace").count().collect()), key=str) == sorted(
+        [
+            (date(2026, 1, 30), "etl", 5),
+            (date(2026, 1, 31), "etl", 3),
+            (date(2026, 1, 31), "s3://b/x y", 1),
+            (date(2026, 1, 31), None, 1),
+        ],
+        key=str,
+    )
+    assert pipeline.archive(spark, spool, lake).events == 0
+    spool.append(told(1, first=4), received=JANUARY_31 + DAY)
+    assert (pipeline.archive(spark, spool, lake).events, len(rows(lake))) == (2, 12)
+    # What a killed one has written, and nobody was told of, is another's to write again.
+    spool.append(told(2, first=5), received=JANUARY_31 + DAY)
+    pipeline.write_part(Recall(spool.path), lake, spool.id, 13, 14)
+    spool.append(told(1, first=7), received=JANUARY_31 + DAY)
+    assert pipeline.archive(spark, spool, lake).events == 6
+    assert [row["seq"] for row in rows(lake)] == list(range(1, 19))
+
+
+def test_names_of_folders() -> None:
+    def folder(namespace: str | None) -> str:
+        return data_name("s", "2026-01-31", namespace, 1, 2).split("/")[1]
+
+    assert folder("spark://prod/a=b") == "namespace=spark%3A%2F%2Fprod%2Fa%3Db"
+    assert folder(None) == folder("") == "namespace=__HIVE_DEFAULT_PARTITION__"
+    long = [folder("é" * 99 + end) for end in "ab"]
+    assert all(len(name) < 200 for name in long)
+    assert (long[0] != long[1], "%-" in long[0]) == (True, False)
+    assert spool_of(f"/x/{data_name('a-b', '2026-01-31', 'n', 1, 2)}") == "a-b"
+    assert spool_of("file:///x/part-0.parquet") is None
+
+
+def test_a_gap_ends_what_is_archived(lake: Lake) -> None:
+    for first, last in ((1, 10), (11, 30), (41, 50)):
+        lake.add("s", Range(first, last, [DataFile("f", 1, 1)]))
+    assert (lake.archived("s"), lake.archived("t"), lake.spools()) == (30, 0, ["s"])
+
+
+def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, lake: Lake) -> None:
+    spool.append(told(30), received=JANUARY_31)
+    spool.set_aside([(3, "dead")])
+    part(spool, lake, 1, 40)
+
+    def left() -> list[int]:
+        return [record.seq for record in spool.read(0, events_max=100, bytes_max=2**30)]
+
+    assert pipeline.cut(spool, lake, 0) == 0
+    assert pipeline.cut(spool, lake, 10) == 9
+    assert left() == [3, *range(11, 61)]
+    assert spool.gone() == (10, lake.root)
+    assert pipeline.cut(spool, lake, 60) == 30
+    assert left() == [3, *range(41, 61)]
+    part(spool, lake, 41, 60)
+    # The newest stays: by it the spool knows how many it has received.
+    assert pipeline.cut(spool, lake, 60) == 19
+    assert (left(), spool.last(), Recall(spool.path).count()) == ([3, 60], 60, 60)
+    assert [dead.seq for dead in spool.dead()] == [3]
+    assert spool.append(told(1), received=JANUARY_31) == 62
+    assert [row["seq"] for row in rows(lake)] == list(range(1, 61))
+
+
+def test_a_cut_gives_the_room_back_while_events_come_in(spool: Spool, lake: Lake) -> None:
+    spool.append([body + b" " * 6_000 for body in told(600)], received=JANUARY_31)
+    part(spool, lake, 1, 1_200)
+    before = spool.path.stat().st_size
+    waited: list[float] = []
+
+    def meanwhile(_: float) -> None:
+        with closing(Spool(spool.path)) as other:
+            began = time.monotonic()
+            other.append([b"{}"], received=JANUARY_31)
+            waited.append(time.monotonic() - began)
+
+    assert pipeline.cut(spool, lake, 1_200, pause=meanwhile) == 1_200
+    spool.close()
+    assert len(waited) > 5
+    assert spool.last() == 1_200 + len(waited)
+    assert spool.path.stat().st_size < before / 10
+
+
+def test_two_do_not_archive_one_spool(spool: Spool, lake: Lake) -> None:
+    with pipeline._alone(spool.path), pytest.raises(SpoolFullError, match="archived already"):
+        pipeline.cut(spool, lake, 0)
+
+
+_ARCHIVING = """
+import sys
+from functools import partial
+from pathlib import Path
+from headwater.ingest.recall import Recall
+from headwater.ingest.spool import Spool
+from headwater.pipelines import archive
+from headwater.pipelines.lake import Lake
+archive.PART_EVENTS, archive.ROUND_PARTS = 25, 2
+spool, lake = Spool(Path(sys.argv[1])), Lake(sys.argv[2])
+write = partial(archive.write_part, Recall(spool.path), lake, spool.id)
+archive.bring(write, spool, lake, heard=lambda *told: print(told, flush=True))
+"""
+
+
+def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
+    bodies = told(1_000)
+    spool.append(bodies, received=JANUARY_31)
+    words = [sys.executable, "-c", _ARCHIVING, str(spool.path), lake.root]
+    for lines in (3, 7):
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as killed:
+            assert killed.stdout is not None
+            for _ in range(lines):
+                assert killed.stdout.readline()
+            time.sleep(0.004 * lines)
+            killed.send_signal(signal.SIGKILL)
+    assert 0 < lake.archived(spool.id) < 2_000
+    assert subprocess.run(words, stdout=subprocess.DEVNULL, check=True, env=os.environ).returncode == 0
+    found = rows(lake)
+    assert [row["seq"] for row in found] == list(range(1, 2_001))
+    assert [row["body"] for row in found] == bodies

@@ -1,0 +1,208 @@
+"""The stream, with a real Kafka, a real Spark and the real Neo4j: the worker's graph, each event counted once, whatever
+is killed; what cannot be folded set aside with its reason; Neo4j away for a while; files that are added to a folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from headwater.cypher.database import Database, Transaction
+from headwater.errors import QueryError
+from headwater.ingest.redact import Redactor
+from headwater.local.kafka import LocalKafka
+from headwater.pipelines.stream import Pace, Stream, session
+from headwater.pipelines.stream_batches import Batches, OtherGraphError
+from headwater.pipelines.stream_chunks import Rules
+from headwater.pipelines.stream_metrics import StreamCounts
+from headwater.pipelines.stream_sources import FileSource
+from headwater.schema.naming import load
+from tests.canonical import canonical, empty
+from tests.conftest import Neo4jServer, jar_cache
+from tests.faults.processes import wait_for
+from tests.pipelines.streams import (
+    KEY,
+    PRODUCER,
+    SECONDS_MAX,
+    Gate,
+    StreamProcess,
+    bodies,
+    by_the_worker,
+    counted,
+    events_of,
+    held,
+    send,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.spark,
+    pytest.mark.neo4j,
+    # pyspark leaves the sockets to its JVM, and those of what it collects, to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+BAD = {
+    b"not json": "the body is not JSON",
+    b'{"eventTime": "2026-01-01T00:00:00Z"}': "neither a run, a job nor a dataset",
+    b'{"job": {"namespace": "etl", "name": "j"}, "owner": "joe@example.com", "eventTime": "yesterday"}': "eventTime",
+}
+
+
+@pytest.fixture
+def kafka(tmp_path: Path) -> Iterator[LocalKafka]:
+    with LocalKafka(tmp_path / "kafka", cache=jar_cache()):
+        yield LocalKafka(tmp_path / "kafka", cache=jar_cache())
+
+
+@pytest.fixture
+def gate(neo4j_server: Neo4jServer) -> Iterator[Gate]:
+    gate = Gate(neo4j_server)
+    yield gate
+    gate.cut()
+
+
+def done(stream: StreamProcess, database: Database) -> int:
+    """How many events are in the graph, or set aside."""
+    checkpoint = stream.position(database)
+    return checkpoint.folded + checkpoint.dead
+
+
+def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
+    kafka: LocalKafka, gate: Gate, database: Database, tmp_path: Path
+) -> None:
+    empty(database)
+    broker = kafka.start()
+    first = [event for number in range(150) for event in events_of(number)]
+    send(broker.bootstrap, "lineage", first)
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "log_level": "0"})
+    for body in BAD:
+        producer.produce("lineage", body, key="bad")
+    assert producer.flush(SECONDS_MAX) == 0
+    options = ("--kafka", broker.bootstrap, "--topic", "lineage", "--most", "40", "--interval", "0")
+
+    stream = StreamProcess(tmp_path, gate.server, *options)
+    try:
+        wait_for("some batches", lambda: stream.position(database).position >= 3, SECONDS_MAX)
+        stream.kill()
+        os.kill(broker.pid, signal.SIGKILL)
+        kafka.start()
+
+        stream = StreamProcess(tmp_path, gate.server, *options)
+        total = len(first) + len(BAD)
+        wait_for("what was sent", lambda: done(stream, database) == total, SECONDS_MAX)
+
+        gate.cut()
+        later = [event for number in range(150, 180) for event in events_of(number)]
+        send(broker.bootstrap, "lineage", later)
+        wait_for("it waits", lambda: "waiting up to" in stream.said(), SECONDS_MAX)
+        gate.open()
+        total += len(later)
+        wait_for("what was sent meanwhile", lambda: done(stream, database) == total, SECONDS_MAX)
+        metrics = stream.metrics()
+        assert stream.end() == 0, stream.said()
+    finally:
+        stream.kill()
+
+    streamed, tallied = canonical(database), counted(database)
+    position = stream.position(database)
+    assert (position.folded, position.dead) == (len(first) + len(later), len(BAD))
+    # Not once more for what was under way when it was killed.
+    assert tallied == {PRODUCER: position.folded, "": position.dead}
+    assert metrics["headwater_events_folded_total"] == position.folded
+    assert metrics["headwater_events_dead_total"] == position.dead
+    assert metrics["headwater_stream_lag_offsets"] == 0
+    assert metrics["headwater_events_received_total"] == total
+    assert metrics["headwater_ingest_lag_seconds_count"] > 0
+    # A batch that is begun again may set the same message aside once more.
+    dead = {
+        (headers["headwater.partition"], headers["headwater.offset"]): (value, headers)
+        for value, headers in held(broker.bootstrap, "lineage-dead")
+    }
+    redactor = Redactor(KEY.encode())
+    assert {
+        value: next(why for why in BAD.values() if why in headers["headwater.reason"])
+        for value, headers in dead.values()
+    } == {redactor.redact(body): why for body, why in BAD.items()}
+    assert b"joe@example.com" not in b"".join(value for value, _ in dead.values())
+    assert {headers["headwater.topic"] for _, headers in dead.values()} == {"lineage"}
+    assert streamed == by_the_worker(database, tmp_path, bodies([*first, *later]))
+
+
+class Picky(Database):
+    """Takes nothing that mentions one job, as a Neo4j would that cannot hold what is said of it."""
+
+    refused = "etl:job13"
+
+    @contextmanager
+    def write(self, *, seconds: float = 60.0) -> Iterator[Transaction]:
+        with super().write(seconds=seconds) as transaction:
+            yield PickyTransaction(transaction)
+
+
+class PickyTransaction(Transaction):
+    def __init__(self, transaction: Transaction) -> None:
+        self._taken = transaction
+
+    def run(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        if name.startswith("write/") and Picky.refused in json.dumps(parameters, default=str):
+            raise QueryError("this cannot be held")
+        return self._taken.run(name, **parameters)
+
+
+def test_files_that_are_added(database: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> None:
+    empty(database)
+    folder = tmp_path / "events"
+    folder.mkdir()
+    source = FileSource(str(folder), str(tmp_path / "dead"), files_max=1)
+    rules = Rules(redaction_key=KEY.encode(), naming=load(), event_bytes_max=10_000, future_seconds=60)
+    first, second = (
+        bodies([event for number in numbers for event in events_of(number)]) for numbers in (range(20), range(20, 40))
+    )
+    poison = bodies(events_of(13, jobs=99))
+    (folder / "1.jsonl").write_bytes(b"\n".join([*first, b"", b"not json", b'{"a": "' + b"x" * 10_000 + b'"}']) + b"\n")
+
+    with (
+        closing(Picky(neo4j_server.uri, neo4j_server.user, neo4j_server.password)) as picky,
+        session(source, master="local[1]", events_max=15) as spark,
+    ):
+
+        def once() -> None:
+            counts = StreamCounts()
+            batches = Batches(picky, source, rules, events_max=15, observer=counts)
+            stream = Stream(picky, source, batches, counts, silent_seconds=86_400)
+            stream.run(spark, str(tmp_path / "checkpoint"), Pace(once=True))
+
+        once()
+        assert counted(database) == {PRODUCER: len(first), "": 2}
+        (folder / "2.jsonl.gz").write_bytes(gzip.compress(b"\n".join([*second, *poison])))
+        once()
+        streamed, tallied = canonical(database), counted(database)
+        once()
+        assert (canonical(database), counted(database)) == (streamed, tallied)
+        assert tallied == {PRODUCER: len(first) + len(second) + len(poison), "": 2}
+
+        empty(database)
+        (folder / "3.jsonl").write_bytes(first[0] + b"\n")
+        with pytest.raises(OtherGraphError, match="0 batches") as caught:
+            once()
+        assert "--checkpoint" in caught.value.mend
+
+    dead = [
+        json.loads(line) for file in sorted((tmp_path / "dead").iterdir()) for line in file.read_text().splitlines()
+    ]
+    assert [one["event"].encode() for one in dead] == [b"not json", b"", *poison]
+    assert [Path(one["file"]).name for one in dead] == ["1.jsonl", "1.jsonl", "2.jsonl.gz", "2.jsonl.gz"]
+    assert "not JSON" in dead[0]["reason"]
+    assert "larger than 10000 bytes" in dead[1]["reason"]
+    assert dead[2]["reason"] == "QueryError: this cannot be held"
+    assert streamed == by_the_worker(database, tmp_path, [*first, *second])

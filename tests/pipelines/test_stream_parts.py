@@ -1,0 +1,104 @@
+"""What needs no Spark: options that hold secrets, the lag that Spark's progress tells, what is synced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.errors import SettingsError
+from headwater.ingest.worker import Folded
+from headwater.ingest.writer import Checkpoint
+from headwater.pipelines.stream_batches import keep_plan
+from headwater.pipelines.stream_metrics import StreamCounts, lag_of, served
+from headwater.pipelines.stream_sources import read_options
+
+
+def progress(batch: int, latest: int, end: int) -> dict[str, Any]:
+    return {
+        "batchId": batch,
+        "sources": [{"latestOffset": {"t": {"0": latest, "1": 7}}, "endOffset": {"t": {"0": end, "1": 7}}}],
+    }
+
+
+def sums(counts: StreamCounts) -> dict[str, float]:
+    found = {sample.name: sample.value for metric in counts.collect() for sample in metric.samples}
+    names = ("events_received_total", "events_folded_total", "events_dead_total", "stream_lag_offsets")
+    received, folded, dead, lag = (found[f"headwater_{name}"] for name in names)
+    assert received == folded + dead + lag
+    return {"received": received, "folded": folded, "dead": dead, "lag": lag}
+
+
+def test_options_take_secrets_from_the_environment_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hidden\n")
+    given = [
+        "kafka.security.protocol=SASL_SSL",
+        "kafka.sasl.jaas.config=env:JAAS",
+        f"kafka.ssl.truststore.password=file:{tmp_path / 'password'}",
+        "minPartitions=4",
+    ]
+    assert read_options(given, {"JAAS": "a=b;"}) == {
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.jaas.config": "a=b;",
+        "kafka.ssl.truststore.password": "hidden",
+        "minPartitions": "4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("kafka.sasl.jaas.config=user-and-hidden", "is a secret"),
+        ("kafka.ssl.key.password=hidden", "is a secret"),
+        ("kafka.ssl.keystore.key=hidden", "is a secret"),
+        ("kafka.sasl.jaas.config=env:NONE", "no variable NONE"),
+        ("kafka.ssl.key.password=file:/none", "cannot be read"),
+        ("minPartitions", "has no value"),
+        ("=4", "has no value"),
+    ],
+)
+def test_a_secret_is_no_argument_and_is_told_to_nobody(given: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=said) as caught:
+        read_options([given], {})
+    assert "hidden" not in f"{caught.value.message} {caught.value.mend}"
+
+
+def test_the_lag_is_that_of_all_partitions() -> None:
+    assert lag_of(progress(0, latest=20, end=12)) == 8
+    assert lag_of({"sources": [{"latestOffset": None, "endOffset": {"logOffset": 3}}]}) == 0
+    told_as_text = {"sources": [{"latestOffset": '{"t": {"0": 5}}', "endOffset": '{"t": {"0": 1}}'}]}
+    assert lag_of(told_as_text) == 4
+
+
+def test_the_counts_add_up_at_every_moment() -> None:
+    counts = StreamCounts()
+    assert sums(counts) == {"received": 0, "folded": 0, "dead": 0, "lag": 0}
+    counts.known(Checkpoint(3, 30, 1))
+    counts.progressed(progress(2, latest=20, end=0))
+    assert sums(counts) == {"received": 51, "folded": 30, "dead": 1, "lag": 20}
+    counts.committed(Checkpoint(4, 41, 2), Folded((1,) * 12, 1, 0.5))
+    assert sums(counts) == {"received": 51, "folded": 41, "dead": 2, "lag": 8}
+    # What is said of a batch before the last commit is old.
+    counts.progressed(progress(2, latest=20, end=0))
+    assert sums(counts)["lag"] == 8
+    counts.progressed(progress(3, latest=23, end=12))
+    assert sums(counts) == {"received": 54, "folded": 41, "dead": 2, "lag": 11}
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with served(StreamCounts(), 0) as address:
+        port = int(address.split(":")[2].split("/")[0])
+        with pytest.raises(SettingsError, match=f"--metrics-port {port}"), served(StreamCounts(), port):
+            pass
+    with served(StreamCounts(), None) as address:
+        assert address == ""
+
+
+def test_a_plan_is_synced_wherever_it_lies(tmp_path: Path) -> None:
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "3").write_text("v1")
+    (tmp_path / "sources" / "0").mkdir(parents=True)
+    (tmp_path / "sources" / "0" / "3").write_text("v1")
+    for place in (str(tmp_path), f"file://{tmp_path}", str(tmp_path / "none"), "s3a://bucket/checkpoint"):
+        keep_plan(place, 3)

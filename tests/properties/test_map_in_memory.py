@@ -1,0 +1,80 @@
+"""The map in memory is the map: whatever is written, once it has caught up it is what a fresh load gives, and every
+walk over it shows what a walk in Neo4j shows."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from headwater.cypher.database import Database
+from headwater.cypher.lineage import lineage
+from headwater.cypher.map_follower import MapFollower
+from headwater.cypher.map_memory import MapMemory
+from headwater.errors import HeadwaterError
+from headwater.ingest.fold import fold
+from headwater.ingest.writer import Checkpoint, write
+from headwater.schema.events import parse
+from headwater.schema.sight import EVERYTHING, Sight
+from tests.canonical import empty
+from tests.histories import histories
+
+pytestmark = pytest.mark.neo4j
+
+SIGHTS = (EVERYTHING, Sight(("db",)), Sight(("etl",)))
+
+
+def loaded(database: Database) -> MapMemory:
+    follower = MapFollower(database)
+    follower.load()
+    assert follower.catch_up()
+    memory = follower.current()
+    assert memory is not None
+    return memory
+
+
+def answer(database: Database, urn: str, sight: Sight, **question: Any) -> Any:
+    try:
+        found = lineage(database.seen_by(sight), urn, **question)
+    except HeadwaterError as error:
+        return error.message
+    return found
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(histories, st.randoms(use_true_random=False))
+def test_it_is_what_neo4j_has_after_every_batch(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+    empty(database)
+    follower = MapFollower(database)
+    follower.load()
+    cuts = sorted(chance.sample(range(len(bodies) + 1), k=min(3, len(bodies))))
+    before = Checkpoint()
+    for start, end in zip([0, *cuts], [*cuts, len(bodies)], strict=True):
+        batch = bodies[start:end]
+        note(f"batch: {batch}")
+        after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
+        delta = fold(parse(body, received=0) for body in batch)
+        write(database, delta, spool="s", before=before, after=after, holder="test")
+        before = after
+        assert follower.catch_up()
+        followed, fresh = follower.current(), loaded(database)
+        assert followed is not None
+        assert followed.parts == fresh.parts
+        assert followed.indexes() == fresh.indexes()
+    remembering = database.without_memory()
+    remembering.memory = follower
+    urns = [*sorted(fresh.parts), *sorted(fresh.datasets)]
+    for urn in chance.sample(urns, k=min(3, len(urns))):
+        question = {
+            "direction": chance.choice(["UPSTREAM", "DOWNSTREAM", "BOTH"]),
+            "depth": chance.choice([1, 2, 20]),
+            "nodes_max": chance.choice([3, 5_000]),
+        }
+        sight = chance.choice(SIGHTS)
+        note(f"{urn} {question} {sight}")
+        assert answer(remembering, urn, sight, **question) == answer(database, urn, sight, **question)

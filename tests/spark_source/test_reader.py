@@ -1,0 +1,293 @@
+"""What the tasks of Spark read, on a real Neo4j: every node and edge once, filters as Spark would have applied them.
+
+The reader is called as Spark calls it: filters first, then the parts, then each part. No Spark is needed for that.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from neo4j import Driver
+from pyspark.sql.datasource import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringEndsWith,
+)
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from headwater.cypher.database import Database
+from headwater.errors import HeadwaterError
+from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, run_urn
+from headwater.spark_source.options import Reading, reading
+from headwater.spark_source.reader import HeadwaterReader, Part
+from headwater.spark_source.tables import TABLES
+from tests.conftest import Neo4jServer
+from tests.spark_source.story import LONG, RUNS, tell_story
+from tests.stories import at, ds, job, version
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("graph")]
+
+TYPES: dict[str, DataType] = {
+    "STRING": StringType(),
+    "BIGINT": LongType(),
+    "BOOLEAN": BooleanType(),
+    "TIMESTAMP": TimestampType(),
+    "ARRAY<STRING>": ArrayType(StringType()),
+}
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def graph(database: Database, graph_driver: Driver) -> Database:
+    return tell_story(database, graph_driver)
+
+
+def schema(kind: str, *names: str) -> StructType:
+    return StructType([StructField(name, TYPES[TABLES[kind][name]]) for name in names or TABLES[kind]])
+
+
+class Table:
+    """One read: what Spark would be left with, and the rows of each part."""
+
+    def __init__(self, options: Reading, names: tuple[str, ...], filters: list[Filter]) -> None:
+        reader = HeadwaterReader(options, schema(options.kind, *names))
+        self.left = list(reader.pushFilters(filters))
+        self.parts = reader.partitions()
+        # What goes to an executor is what came out of a pickle.
+        elsewhere = pickle.loads(pickle.dumps(reader))
+        self.by_part = [
+            [row for batch in elsewhere.read(part) for row in batch.to_pylist()]
+            for part in pickle.loads(pickle.dumps(self.parts))
+        ]
+        self.rows: list[Row] = [row for rows in self.by_part for row in rows]
+
+    def column(self, name: str) -> list[Any]:
+        return sorted(row[name] for row in self.rows)
+
+
+Read = Callable[..., Table]
+
+
+@pytest.fixture(scope="module")
+def read(neo4j_server: Neo4jServer) -> Read:
+    own = {"url": neo4j_server.uri, "user": neo4j_server.user, "password": neo4j_server.password}
+
+    def table(kind: str, *names: str, where: list[Filter] | None = None, **options: Any) -> Table:
+        said = {name: str(value) for name, value in options.items()}
+        return Table(reading({**own, **said, "kind": kind}, {}), names, where or [])
+
+    return table
+
+
+def test_every_node_is_in_the_table_of_its_kind_once(read: Read) -> None:
+    runs = [*(f"r{k:02}" for k in range(RUNS)), "e1", "report-1", "report-2"]
+    assert read("runs", "urn", partitions=3).column("urn") == sorted(map(run_urn, runs))
+    assert read("jobs").column("urn") == sorted([job("clean"), job("report"), job_urn("ops", "copy")])
+    datasets = [*map(ds, ("a", "b", "c", LONG)), dataset_urn("db2", "plain")]
+    assert read("datasets", "urn", partitions=2).column("urn") == sorted(datasets)
+    assert read("answers").column("urn") == [answer_urn("q1")]
+    made = [version("b", f"r{k:02}") for k in range(RUNS)]
+    assert read("artifacts", partitions=4).column("urn") == sorted(
+        [*made, version("c", "report-1"), version("c", "report-2")]
+    )
+    assert read("columns").column("urn") == [column_urn("db", "b", "id"), column_urn("db", "c", "id")]
+    assert read("symlinks").rows == read("schemas").rows == []
+
+
+def test_the_parts_are_of_one_size_and_hold_everything(read: Read) -> None:
+    table = read("runs", "urn", partitions=5)
+    assert [len(rows) for rows in table.by_part] == [9, 9, 9, 9, 7]
+    assert len(read("runs", "urn", partitions=43).parts) == 43
+    assert len(read("runs", "urn", partitions=500).parts) == 43
+    assert len(read("runs", "urn").parts) == 1
+
+
+def test_what_is_written_after_the_parts_were_made_is_in_the_last_one(read: Read) -> None:
+    parts = [part for part in read("runs", "urn", partitions=5).parts if isinstance(part, Part)]
+    ends = [one for part in parts for one in part.ranges]
+    assert ends[0][0] == ""
+    assert ends[-1][1] > "schema:zzz"
+    assert [after for after, _ in ends[1:]] == [upto for _, upto in ends[:-1]]
+
+
+def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> None:
+    for kind, label in (("runs", "PipelineRun"), ("artifacts", "Artifact"), ("datasets", "Dataset"), ("jobs", "Job")):
+        rows = graph.ask("MATCH (n) WHERE $label IN labels(n) RETURN properties(n) AS p", {"label": label})
+        expected = {row["p"]["urn"]: {name: row["p"].get(name) for name in TABLES[kind]} for row in rows}
+        assert {row["urn"]: row for row in read(kind).rows} == expected
+
+
+def minute(number: int) -> datetime:
+    return datetime.fromisoformat(at(number))
+
+
+COMPARISONS: dict[Any, Callable[[Any, Any], bool]] = {
+    EqualTo: lambda a, b: a == b,
+    GreaterThan: lambda a, b: a > b,
+    GreaterThanOrEqual: lambda a, b: a >= b,
+    LessThan: lambda a, b: a < b,
+    LessThanOrEqual: lambda a, b: a <= b,
+}
+
+
+def compared(column: str, kind: Any, value: Any) -> Any:
+    return kind((column,), value)
+
+
+times = st.sampled_from([minute(10 * k) for k in range(4)]).flatmap(
+    lambda time: st.sampled_from([time, time + timedelta(microseconds=1), time.astimezone()])
+)
+columns = st.sampled_from([("startedAt", times), ("attempts", st.integers(0, 2)), ("failedAt", times)])
+comparisons = columns.flatmap(
+    lambda column: st.builds(compared, st.just(column[0]), st.sampled_from([*COMPARISONS]), column[1])
+)
+texts = st.sampled_from(["r00", "r01", "report-1", "report-2", "no"])
+sets = st.builds(lambda values: In(("runId",), tuple(values)), st.lists(texts, min_size=1, max_size=3))
+ids = st.builds(lambda values: In(("urn",), tuple(map(run_urn, values))), st.lists(texts, min_size=1, max_size=3))
+kinds = st.sampled_from(["COMPLETE", "FAIL"]).map(lambda status: EqualTo(("status",), status))
+known = st.sampled_from(["failedAt", "error", "urn"]).map(lambda name: IsNotNull((name,)))
+
+
+def holds(one: Any, row: Row) -> bool:
+    value = row[one.attribute[0]]
+    if value is None:
+        return False
+    if isinstance(one, IsNotNull):
+        return True
+    return value in one.value if isinstance(one, In) else COMPARISONS[type(one)](value, one.value)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(comparisons | sets | ids | kinds | known, max_size=3))
+def test_neo4j_filters_as_spark_would(read: Read, where: list[Filter]) -> None:
+    names = ("urn", "runId", "status", "startedAt", "failedAt", "attempts", "error")
+    table = read("runs", *names, where=where)
+    assert table.left == []
+    expected = [row for row in read("runs", *names).rows if all(holds(one, row) for one in where)]
+    assert sorted(table.rows, key=str) == sorted(expected, key=str)
+
+
+def test_what_neo4j_is_not_asked_is_left_to_spark(read: Read) -> None:
+    left = [
+        Not(EqualTo(("status",), "FAIL")),
+        StringEndsWith(("name",), "x"),
+        EqualTo(("tags",), ["a"]),
+        EqualTo(("status", "part"), "x"),
+    ]
+    table = read("runs", "urn", where=[*left, EqualTo(("status",), "FAIL")])
+    assert table.left == left
+    assert table.rows == [{"urn": run_urn("report-2")}]
+
+
+def test_a_namespace_narrows_what_is_looked_through_and_misses_no_hashed_urn(read: Read) -> None:
+    mine = read("datasets", partitions=2, where=[EqualTo(("namespace",), "db")])
+    assert mine.column("urn") == sorted(map(ds, ("a", "b", "c", LONG)))
+    assert ds(LONG).startswith("dataset:#")
+    looked = {one for part in mine.parts if isinstance(part, Part) for one in part.ranges}
+    assert all(after.startswith(("dataset:db:", "dataset:#")) for after, _ in looked)
+    assert read("datasets", where=[In(("namespace",), ("db2", "none"))]).column("name") == ["plain"]
+    assert read("datasets", where=[EqualTo(("namespace",), "d")]).rows == []
+    assert read("runs", where=[EqualTo(("namespace",), "ops")]).column("runId") == ["e1"]
+
+
+def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
+    told = graph.ask("MATCH (a)-[e]->(b) RETURN a.urn AS source, type(e) AS type, b.urn AS target", {})
+    for partitions in (1, 7):
+        table = read("edges", "source", "type", "target", partitions=partitions)
+        assert sorted(table.rows, key=str) == sorted(told, key=str)
+    assert len(table.parts) >= 7
+
+
+def test_edges_of_the_map_carry_what_is_told_of_them(read: Read) -> None:
+    where = [In(("type",), ("FEEDS", "PRODUCED")), EqualTo(("layer",), "map"), EqualTo(("current",), True)]
+    table = read("edges", where=where)
+    assert table.left == [where[1]]
+    jobs = {tuple(row[name] for name in ("source", "type", "target")) for row in table.rows if row["layer"] == "map"}
+    assert jobs == {
+        (ds("a"), "FEEDS", job("clean")),
+        (job("clean"), "PRODUCED", ds("b")),
+        (ds("b"), "FEEDS", job("report")),
+        (job("report"), "PRODUCED", ds("c")),
+        (ds("c"), "FEEDS", job_urn("ops", "copy")),
+    }
+    (row,) = read("edges", where=[EqualTo(("type",), "FEEDS"), EqualTo(("job",), job("report"))]).rows
+    assert (row["source"], row["target"]) == (column_urn("db", "b", "id"), column_urn("db", "c", "id"))
+    assert (row["sourceKind"], row["targetKind"], row["job"]) == ("COLUMN", "COLUMN", job("report"))
+    (fed,) = (row for row in table.rows if row["target"] == job("clean"))
+    assert (fed["firstSeen"], fed["lastSeen"]) == (minute(0), minute(10 * (RUNS - 1) + 1))
+    assert '"current": true' in fed["properties"]
+
+
+def test_edges_know_their_layer(read: Read) -> None:
+    rows = read("edges", "type", "layer", "sourceKind", "targetKind").rows
+    layers = {(row["sourceKind"], row["type"], row["targetKind"]): row["layer"] for row in rows}
+    assert layers["SOURCE", "FEEDS", "PIPELINE_RUN"] == layers["PIPELINE_RUN", "PRODUCED", "ARTIFACT"] == "history"
+    assert layers["ARTIFACT", "CITED_BY", "ANSWER"] == "history"
+    assert layers["PIPELINE_RUN", "RUN_OF", "JOB"] == layers["DATASET", "HAS_COLUMN", "COLUMN"] == "between"
+    assert layers["DATASET", "DERIVED_FROM", "DATASET"] == layers["DATASET", "FEEDS", "JOB"] == "map"
+    cited = read("edges", "source", "target", where=[EqualTo(("type",), "CITED_BY")]).rows
+    assert {(row["source"], row["target"]) for row in cited} == {
+        (version("c", "report-1"), answer_urn("q1")),
+        (version("c", "report-2"), answer_urn("q1")),
+    }
+    of_b = read("edges", "target", where=[EqualTo(("source",), ds("b")), EqualTo(("type",), "FEEDS")])
+    assert of_b.rows == [{"target": job("report")}]
+
+
+def test_lineage_is_that_of_the_house(read: Read) -> None:
+    down = read("lineage", urn=ds("a"), direction="downstream", depth=2).rows
+    assert {(row["urn"], row["kind"], row["name"], row["distance"]) for row in down} == {
+        (ds("a"), "DATASET", "a", 0),
+        (job("clean"), "JOB", "clean", 1),
+        (ds("b"), "DATASET", "b", 1),
+        (job("report"), "JOB", "report", 2),
+        (ds("c"), "DATASET", "c", 2),
+    }
+    up = read("lineageEdges", urn=ds("b"), direction="UPSTREAM", where=[EqualTo(("type",), "FEEDS")])
+    assert len(up.left) == 1
+    assert {tuple(row.values()) for row in up.rows} == {
+        (ds("a"), job("clean"), "FEEDS"),
+        (job("clean"), ds("b"), "PRODUCED"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        ("lineage", {"urn": "dataset:db:none"}, "there is no dataset"),
+        ("lineage", {"urn": "none"}, "is not a urn"),
+        ("runs", {"password": "wrong"}, "refused the user name or password"),
+        ("runs", {"database": "other"}, "other"),
+    ],
+)
+def test_what_neo4j_refuses_is_said(read: Read, kind: str, options: dict[str, str], said: str) -> None:
+    with pytest.raises(HeadwaterError, match=said):
+        read(kind, **options)
+
+
+def test_a_lineage_that_is_cut_short_is_no_lineage(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headwater.spark_source.reader.LINEAGE_NODES_MAX", 2)
+    with pytest.raises(HeadwaterError, match="larger than could be read: too much nodes"):
+        read("lineage", urn=ds("a"))
