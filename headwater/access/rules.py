@@ -48,6 +48,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/metrics": _READ,
     "/api/v1/lineage": {"POST": Scope.INGEST, "GET": Scope.READ},
     "/api/v1/map/lineage": _READ,
+    "/api/v1/analyses": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
     # The page asks with the reader's own key, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},

@@ -10,7 +10,6 @@ from typing import Any
 
 from headwater.cypher.database import Database
 from headwater.cypher.lock import lock
-from headwater.cypher.visible import visible
 
 PIECE = 1_000
 HOLDER = "analyse"
@@ -58,13 +57,10 @@ def save(database: Database, findings: Sequence[Finding], *, until: datetime, an
 def read(database: Database, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
     """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
     only to those who may see everything, since it counts what others may not see."""
-    rows = database.read("read/analyses", table=table, limit=limit)
+    rows = database.read("read/analyses", table=table, sees=database.sight.regexes, limit=limit)
     if not rows:
         return None
-    seen = set(visible(database, [row["subject"] for row in rows if row["subject"]]))
-    if database.sight.everything:
-        seen.add("")
-    found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows if row["subject"] in seen]
+    found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]
     return Analysis(rows[0]["until"], rows[0]["analysed"], found)
 
 

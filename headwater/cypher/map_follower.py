@@ -8,12 +8,13 @@ for a second to be in step, questions go to Neo4j as if there were no memory.
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
 from collections.abc import Iterable, Iterator
 
-from headwater.cypher.database import Database, Row
+from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
 from headwater.cypher.map_memory import DatasetPart, JobPart, MapMemory, OtherName, Output, Part
 from headwater.cypher.nodes import NodeName, node_names_of
 from headwater.errors import HeadwaterError
@@ -91,7 +92,9 @@ class MapFollower:
 
     def _step(self) -> None:
         began = time.monotonic()
-        rows = self._database.read("read/map_revision", seconds=_POLL_SECONDS_MAX)
+        # A server that has just started takes its time to plan; once there is a map, later is too late.
+        seconds = READ_SECONDS_MAX if self._memory is None else _POLL_SECONDS_MAX
+        rows = self._database.read("read/map_revision", seconds=seconds)
         now: Row = rows[0] if rows else {"revision": 0, "graph": "", "erasing": False}
         if now["erasing"] or now["graph"] != self._graph or now["revision"] < self._revision:
             self._memory = None
@@ -100,6 +103,8 @@ class MapFollower:
         if self._memory is None:
             memory = MapMemory()
             self._read(memory, self._all())
+            # Hundreds of thousands of tuples that stay: whatever looks for garbage need not look through them.
+            gc.freeze()
             self._memory = memory
         elif now["revision"] > self._revision:
             self._read(self._memory, [self._changed()])

@@ -115,7 +115,8 @@ def findings(found: Analysed) -> list[Finding]:
     told += [Finding("dataset_use", row["dataset"], _plain(row)) for row in unused]
     changes: dict[str, dict[str, Any]] = {}
     for row in tables["schema_changes"].orderBy("at").collect():
-        changes[row["dataset"]] = _plain(row)
+        # By which run is for those who may see that run.
+        changes[row["dataset"]] = {key: value for key, value in _plain(row).items() if key != "run"}
     told += [Finding("schema_changes", urn, values) for urn, values in sorted(changes.items())]
     return [*told, Finding("summary", "", _summary(found))]
 

@@ -39,7 +39,7 @@ class WhichTable(msgspec.Struct, kw_only=True):
     fresh: bool = False
 
 
-class Problem(msgspec.Struct, omit_defaults=True):
+class Fault(msgspec.Struct, omit_defaults=True):
     """What is wrong, in which parameter, and how it is put right."""
 
     code: str
@@ -51,7 +51,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
 class Refused(msgspec.Struct):
     """A request that was refused."""
 
-    error: Problem
+    error: Fault
 
 
 def get_lineage_table(asked: Asked) -> LineageTable:
@@ -87,9 +87,10 @@ def write_arrow(table: LineageTable) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _refused(error: HeadwaterError, _: int) -> Refused:
+def refused(error: HeadwaterError, _: int) -> Refused:
+    """An error as the routes here tell it."""
     field = error.field if isinstance(error, ArgumentError | EventError) else ""
-    return Refused(Problem(type(error).__name__.removesuffix("Error"), error.message, field, error.mend))
+    return Refused(Fault(type(error).__name__.removesuffix("Error"), error.message, field, error.mend))
 
 
 def tables_api() -> Api:
@@ -106,4 +107,4 @@ def tables_api() -> Api:
             refusals={404: "There is no such node.", 406: "Arrow cannot be written by this installation."},
         ),
     )
-    return Api("Map", ("/api/v1/map",), operations, Refused, _refused)
+    return Api("Map", ("/api/v1/map",), operations, Refused, refused)

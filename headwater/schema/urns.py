@@ -62,11 +62,11 @@ _remembered = lru_cache(maxsize=65_536)(_urn)
 _REMEMBERED_CHARACTERS_MAX = 300
 
 
-def _lasting(kind: str, *parts: str) -> str:
-    """The urn of what comes again and again: a dataset, a job."""
-    if sum(map(len, parts)) > _REMEMBERED_CHARACTERS_MAX:
-        return _urn(kind, *parts)
-    return _remembered(kind, *parts)
+def _lasting(kind: str, first: str, second: str, *more: str) -> str:
+    """The urn of what comes again and again: a dataset, a job, what a producer does."""
+    if len(first) + len(second) > _REMEMBERED_CHARACTERS_MAX:
+        return _urn(kind, first, second, *more)
+    return _remembered(kind, first, second, *more)
 
 
 def canonical_run_id(run_id: str) -> str:
@@ -134,7 +134,7 @@ def guid_of(urn: str) -> str:
 
 
 def producer_urn(producer: str) -> str:
-    return _lasting("producer", producer)
+    return (_remembered if len(producer) <= _REMEMBERED_CHARACTERS_MAX else _urn)("producer", producer)
 
 
 def finding_urn(producer: str, rule: str, field: str) -> str:

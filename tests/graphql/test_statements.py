@@ -90,6 +90,7 @@ QUESTIONS = {
     "coverage": "{ coverage(days: 3650) { namespaces { nodes { namespace } } certifiedPaths { integrity } } }",
     "freshness": '{ freshness(urn: "dataset:db:all") { newestAt sources { urn } } }',
     "lineage": '{ lineage(urn: "dataset:db:hub") { nodes { urn name distance } edges { source } } }',
+    "lineageTable": '{ lineageTable(urn: "dataset:db:hub") }',
     "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
     "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
     "quality": '{ quality(urn: "dataset:db:hub") { failed assertions { name } metrics(first: 5) { rowCount } } }',

@@ -4,13 +4,16 @@ walk over it shows what a walk in Neo4j shows."""
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
+from headwater.cypher import map_follower
 from headwater.cypher.database import Database
+from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.lineage import lineage
 from headwater.cypher.map_follower import MapFollower
 from headwater.cypher.map_memory import MapMemory
@@ -24,7 +27,21 @@ from tests.histories import histories
 
 pytestmark = pytest.mark.neo4j
 
+FILTERS = (
+    EVERY_NODE,
+    Filter(namespaces=("etl",)),
+    Filter(job_namespaces=("db",)),
+    Filter(job_types=("nothing",)),
+)
 SIGHTS = (EVERYTHING, Sight(("db",)), Sight(("etl",)))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def patient() -> Iterator[None]:
+    """It is in step for as long as the test takes, on a slow machine too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(map_follower, "STALE_SECONDS_MAX", 600.0)
+        yield
 
 
 def loaded(database: Database) -> MapMemory:
@@ -74,6 +91,7 @@ def test_it_is_what_neo4j_has_after_every_batch(database: Database, bodies: list
             "direction": chance.choice(["UPSTREAM", "DOWNSTREAM", "BOTH"]),
             "depth": chance.choice([1, 2, 20]),
             "nodes_max": chance.choice([3, 5_000]),
+            "where": chance.choice(FILTERS),
         }
         sight = chance.choice(SIGHTS)
         note(f"{urn} {question} {sight}")

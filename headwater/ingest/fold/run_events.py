@@ -81,7 +81,8 @@ def _input(said: Said, run: RunFacts, dataset: Dataset) -> None:
     name, reading = said.name(dataset), read_dataset(dataset.facets)
     said.once(tell_dataset, name, reading)
     usage = _usage(said, dataset, name, reading)
-    usage.facets = said.registers(canonical(dataset.input_facets))
+    if dataset.input_facets:
+        usage.facets = said.registers(canonical(dataset.input_facets))
     if reading.version is not None:
         # What was read is what the first event tells: by the last the run may itself have made a newer version.
         usage.version = Register(-said.first, -said.rank, reading.version)
@@ -92,7 +93,8 @@ def _output(said: Said, run: RunFacts, job: JobFacts, dataset: Dataset, state: s
     name, reading = said.name(dataset), read_dataset(dataset.facets)
     said.once(tell_output, name, reading, job.job)
     usage = _usage(said, dataset, name, reading)
-    usage.facets = said.registers(canonical(dataset.output_facets))
+    if dataset.output_facets:
+        usage.facets = said.registers(canonical(dataset.output_facets))
     if reading.version is not None and (state in TERMINAL or not state):
         usage.version = said.register(reading.version)
     if reading.lifecycle is not None:
@@ -128,6 +130,8 @@ def _usage(said: Said, dataset: Dataset, name: Name, reading: Reading) -> Usage:
 
 def _partition(sent: str, name: str) -> str:
     """What stands behind a dataset's own name in the name it was sent with, however both begin: its partition."""
+    if sent == name:
+        return ""
     last = name.rstrip("/").rpartition("/")[2]
     _, found, partition = f"/{sent.strip('/')}/".rpartition(f"/{last}/")
     return partition.strip("/") if found else ""

@@ -1,0 +1,162 @@
+"""What the listener costs a pipeline: the same Spark program with it and without, with Headwater up and away.
+
+    python -m bench.hook                     8 rounds, about 5 minutes on a quiet machine
+    python -m bench.hook --rounds 20 --passes 3
+
+A round runs `bench.hook_job` once in each way, every time as a process of its own, in an order that turns from round to
+round, so that what the machine does meanwhile falls on all of them alike:
+
+| way | what runs |
+|---|---|
+| without | Spark as it is |
+| up | with the listener as `headwater.spark_hooks.configure` sets it, to an API that keeps what it is sent |
+| down | the same, to a port where nothing listens |
+
+For each part of the program the ratio to `without` of the same round is told: its median over the rounds, and between
+what it lies with 95 % (bootstrap over rounds). The parts: `process` from start to end of the process; `start` until
+there is a session; `pipeline` the queries; `settled` the last pass over them, when Spark's own code is warm; `stop`
+until everything is sent; `cpu` the CPU seconds of Spark's JVM, which depend least on who else uses the machine.
+
+The API runs beside Spark on the same cores, which it does not in life: what it takes of them is told as `apiCpu`. Neo4j
+and the worker do not run: accepting events does not need them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.processes import Client, free_port, process
+from bench.report import Report, say, spread
+
+WITHOUT, UP, DOWN = "without", "up", "down"
+WAYS = (WITHOUT, UP, DOWN)
+PARTS = ("process", "start", "pipeline", "settled", "stop", "cpu")
+_RESAMPLES = 10_000
+_RUN_SECONDS_MAX = 600.0
+_READY_SECONDS_MAX = 30.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+Run = dict[str, float]
+
+
+def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, float]:
+    """Between what the median of these lies, by drawing as many of them again and again."""
+    draw = random.Random(1)
+    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(_RESAMPLES))
+    outside = int(_RESAMPLES * (1 - share) / 2)
+    return medians[outside], medians[-outside - 1]
+
+
+def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str, Any]:
+    """A part of a way against the same part without, round by round."""
+    ratios = [one[way][part] / one[WITHOUT][part] for one in rounds if one[WITHOUT][part] > 0]
+    if not ratios:
+        return {"repeats": 0}
+    low, high = interval(ratios)
+    more = statistics.median(one[way][part] - one[WITHOUT][part] for one in rounds)
+    return {
+        "ratio": round(statistics.median(ratios), 4),
+        "from": round(low, 4),
+        "to": round(high, 4),
+        "moreSeconds": round(more, 3),
+        "rounds": len(ratios),
+    }
+
+
+def order_of(number: int) -> list[str]:
+    """The ways in the order of round `number`: each is first, second and third equally often."""
+    turn = number % len(WAYS)
+    turned = [*WAYS[turn:], *WAYS[:turn]]
+    return turned[::-1] if number // len(WAYS) % 2 else turned
+
+
+@contextmanager
+def accepting(home: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """`headwater serve` over a spool of its own: where it listens, and its process."""
+    port = free_port()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    # Nothing listens on port 1.
+    said = {"HOME": str(home), "PORT": str(port), "NEO4J_URI": "bolt://127.0.0.1:1", "LOG_LEVEL": "critical"}
+    environment = {**inherited, **{f"HEADWATER_{name}": value for name, value in said.items()}}
+    with process("headwater", "serve", environment=environment) as started:
+        deadline = time.monotonic() + _READY_SECONDS_MAX
+        while not _lives(port):
+            if started.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError("the API did not start; what it says is above")
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}", started
+
+
+def _lives(port: int) -> bool:
+    try:
+        return Client(port).get("/healthz")[0] == 200
+    except OSError:
+        return False
+
+
+def run(folder: Path, url: str, passes: int) -> Run:
+    """One process from start to end. Raises RuntimeError when the program fails."""
+    command = [sys.executable, "-m", "bench.hook_job", "--folder", str(folder), "--url", url, "--passes", str(passes)]
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    began = time.monotonic()
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=_RUN_SECONDS_MAX, check=False
+    )
+    taken = time.monotonic() - began
+    if done.returncode != 0:
+        raise RuntimeError(f"the program failed: {done.stderr[-2_000:]}")
+    return {"process": taken, "errorLines": len(done.stderr.splitlines()), **json.loads(done.stdout.splitlines()[-1])}
+
+
+def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
+    """Every way in every round, and how they compare."""
+    with accepting(folder / "home") as (url, started):
+        where = {WITHOUT: "", UP: url, DOWN: f"http://127.0.0.1:{free_port()}"}
+        say("once without counting, so that files and jars are in memory")
+        run(folder, where[UP], 1)
+        before = _cpu_of(started.pid)
+        found: list[dict[str, Run]] = []
+        for number in range(rounds):
+            found.append({way: run(folder, where[way], passes) for way in order_of(number)})
+            shown = ", ".join(f"{way} {found[-1][way]['process']:.1f} s" for way in WAYS)
+            say(f"round {number + 1} of {rounds}: {shown}")
+        api_cpu = (_cpu_of(started.pid) - before) / rounds
+    return {
+        "rounds": rounds,
+        "passes": passes,
+        "overhead": {way: {part: compared(found, way, part) for part in PARTS} for way in (UP, DOWN)},
+        "seconds": {way: {part: spread([one[way][part] for one in found]) for part in PARTS} for way in WAYS},
+        "errorLines": {way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS},
+        "apiCpu": round(api_cpu, 3),
+    }
+
+
+def _cpu_of(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="What the listener costs a pipeline.")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--passes", type=int, default=2)
+    chosen = parser.parse_args()
+    report = Report("hook")
+    with tempfile.TemporaryDirectory(prefix="headwater-hook-") as folder:
+        report.show(**measure(Path(folder), chosen.rounds, chosen.passes))
+
+
+if __name__ == "__main__":
+    main()

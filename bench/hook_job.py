@@ -1,0 +1,73 @@
+"""One Spark program, with or without the listener: what `bench.hook` runs in a process of its own, again and again.
+
+It is the demo's pipeline up to its marts (five CSV files to nine Parquet datasets), so many times over one after
+another in one session, without the part that fails on purpose. Prints one JSON object: the seconds of its parts, the
+CPU seconds of Spark's JVM, and whether the listener had to be cut off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from headwater.demo import data
+from headwater.demo.pipeline import SETTINGS, Lake, build_marts, clean
+from headwater.spark_hooks import configure
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def run(folder: Path, url: str, passes: int) -> dict[str, float]:
+    """The seconds of each part; `url` empty: without the listener."""
+    raw = data.lay_out(folder / "raw")
+    began = time.monotonic()
+    builder = SparkSession.builder.master("local[2]").appName("bench_hook")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = (configure(builder, url=url, namespace="bench") if url else builder).getOrCreate()
+    started = time.monotonic()
+    lake = Lake(spark, folder / "lake")
+    each = []
+    for _ in range(passes):
+        at = time.monotonic()
+        build_marts(lake, clean(lake, raw))
+        each.append(time.monotonic() - at)
+    ended = time.monotonic()
+    spark.stop()
+    stopped = time.monotonic()
+    return {
+        "start": started - began,
+        "pipeline": ended - started,
+        "settled": each[-1],
+        "stop": stopped - ended,
+        "cpu": _cpu_of_java(),
+    }
+
+
+def _cpu_of_java() -> float:
+    """The CPU seconds of the JVM below this process, which lives until the program ends."""
+    below = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True, check=False)
+    total = 0
+    for pid in below.stdout.split():
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / _TICKS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--url", default="")
+    parser.add_argument("--passes", type=int, default=1)
+    chosen = parser.parse_args()
+    print(json.dumps(run(chosen.folder, chosen.url, chosen.passes)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
