@@ -66,7 +66,7 @@ class Refused(msgspec.Struct):
 
 def facts_of_batches(batches: Iterable[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
     """Batches of `READ` in, batches of `ROWS` out; for `mapInArrow`."""
-    folding = _Folding(rules)
+    folding = Folding(rules)
     for batch in batches:
         folding.take(batch)
         if len(folding.events) >= FOLDED_AT_ONCE:
@@ -96,7 +96,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
 
 
-class _Folding:
+class Folding:
     """The events of some batches, judged, until they are folded."""
 
     def __init__(self, rules: Rules) -> None:

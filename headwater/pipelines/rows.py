@@ -4,7 +4,7 @@
 |---|---|
 | kind | what the fact is of (`Kind`); the order of kinds is the order in which they are written |
 | at | for a run, when it began (microseconds since 1970), so that versions come in the order in which they were made |
-| key | the urn, or the key of a column edge or derivation |
+| key | the urn; of column edges and derivations, what they go into and the job that makes it: they come as one row |
 | fact | the fact, in MessagePack |
 
 A delta of many events is cut into pieces to be written, and what one fact refers to may lie in another piece. So the
@@ -15,11 +15,11 @@ joining the two gives the fact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from functools import reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -41,6 +41,9 @@ from headwater.schema.facts import (
 )
 from headwater.schema.identity import others
 from headwater.schema.urns import dataset_urn
+
+E = TypeVar("E", ColumnKey, DerivationKey)
+_Edges = list[tuple[E, Flow]]
 
 
 class Kind(IntEnum):
@@ -121,6 +124,13 @@ def join_met(a: Met, b: Met) -> Met:
     return Met(a.events + b.events, a.facts + b.facts)
 
 
+def _join_edges(a: _Edges[E], b: _Edges[E]) -> _Edges[E]:
+    edges = dict(a)
+    for key, flow in b:
+        edges[key] = join_flows(edges[key], flow) if key in edges else flow
+    return list(edges.items())
+
+
 def _either(a: Any, _: Any) -> Any:
     return a
 
@@ -136,7 +146,6 @@ def _codec(type_: Any, join: Callable[[Any, Any], Any]) -> _Codec:
 
 _DATASETS, _JOBS = _codec(DatasetFacts, join_datasets), _codec(JobFacts, join_jobs)
 _RUNS, _ANSWERS = _codec(Heard, _join_heard), _codec(AnswerFacts, join_answers)
-_FLOWS = _codec(Flow, join_flows)
 _CODECS: dict[int, _Codec] = {
     Kind.COUNTS: _codec(Counts, join_counts),
     Kind.MET: _codec(Met, join_met),
@@ -146,16 +155,14 @@ _CODECS: dict[int, _Codec] = {
     Kind.RUN_MENTION: _RUNS,
     Kind.ANSWER_MENTION: _ANSWERS,
     Kind.SCHEMA: _codec(str, min),
-    Kind.COLUMN: _FLOWS,
-    Kind.DERIVATION: _FLOWS,
+    Kind.COLUMN: _codec(list[tuple[ColumnKey, Flow]], _join_edges),
+    Kind.DERIVATION: _codec(list[tuple[DerivationKey, Flow]], _join_edges),
     Kind.DATASET: _DATASETS,
     Kind.JOB: _JOBS,
     Kind.RUN: _RUNS,
     Kind.ANSWER: _ANSWERS,
 }
 encode = msgspec.msgpack.Encoder().encode
-_column_key = msgspec.msgpack.Decoder(ColumnKey).decode
-_derivation_key = msgspec.msgpack.Decoder(DerivationKey).decode
 _NEVER = 2**62
 
 
@@ -165,13 +172,24 @@ def rows_of(delta: GraphDelta) -> Iterator[Row]:
     for kind, facts in ((Kind.SCHEMA, delta.schemas), (Kind.DATASET, delta.datasets), (Kind.JOB, delta.jobs)):
         for urn, fact in facts.items():
             yield Row(kind, 0, urn.encode(), encode(fact))
-    for kind, flows in ((Kind.COLUMN, delta.columns), (Kind.DERIVATION, delta.derivations)):
-        for key, flow in flows.items():
-            yield Row(kind, 0, encode(key), encode(flow))
+    for kind, edges in (
+        (Kind.COLUMN, _together(delta.columns, lambda key: (key.target, key.job))),
+        (Kind.DERIVATION, _together(delta.derivations, lambda key: (key.output, key.job))),
+    ):
+        for into, flows in edges.items():
+            yield Row(kind, 0, encode(into), encode(flows))
     for urn, run in delta.runs.items():
         yield Row(Kind.RUN, _began(run), urn.encode(), encode(Heard(run, delta.heard.get(urn))))
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
+
+
+def _together(flows: Mapping[E, Flow], into: Callable[[E], tuple[Name, str]]) -> dict[tuple[Name, str], _Edges[E]]:
+    """Edges by what they go into and the job that makes it."""
+    edges: dict[tuple[Name, str], _Edges[E]] = {}
+    for key, flow in flows.items():
+        edges.setdefault(into(key), []).append((key, flow))
+    return edges
 
 
 def _mentions(delta: GraphDelta) -> Iterator[Row]:
@@ -230,21 +248,22 @@ def _kind_and_key(row: Row) -> tuple[int, bytes]:
 def delta_of(rows: Iterable[Row]) -> GraphDelta:
     """The delta that these facts are; of a mention and its fact, both together."""
     delta = GraphDelta()
-    places: dict[int, dict[Any, Any]] = {kind: getattr(delta, field) for kind, field in _PLACES.items()}
+    places: dict[int, dict[str, Any]] = {kind: getattr(delta, field) for kind, field in _PLACES.items()}
     for row in rows:
-        codec, key = _CODECS[row.kind], _key(row)
+        codec = _CODECS[row.kind]
         fact = codec.decode(row.fact)
-        join: Callable[[Any, Any], Any] = codec.join
+        if row.kind in (Kind.COLUMN, Kind.DERIVATION):
+            _add_edges(delta, row.kind, fact)
+            continue
+        key, join = row.key.decode(), codec.join
         if isinstance(fact, Heard):
             if fact.at is not None:
                 delta.heard[key] = max(fact.at, delta.heard.get(key, fact.at))
             fact, join = fact.run, join_runs
-        if isinstance(fact, Place):
+        elif isinstance(fact, Place):
             for urn, name in fact.others.items():
                 delta.datasets.setdefault(urn, DatasetFacts(name))
             fact, join = fact.dataset, join_datasets
-        for name in _ends(key):
-            delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
         into = places[row.kind]
         into[key] = join(into[key], fact) if key in into else fact
     return delta
@@ -256,8 +275,6 @@ _PLACES: dict[int, str] = {
     Kind.RUN_MENTION: "runs",
     Kind.ANSWER_MENTION: "answers",
     Kind.SCHEMA: "schemas",
-    Kind.COLUMN: "columns",
-    Kind.DERIVATION: "derivations",
     Kind.DATASET: "datasets",
     Kind.JOB: "jobs",
     Kind.RUN: "runs",
@@ -265,17 +282,17 @@ _PLACES: dict[int, str] = {
 }
 
 
-def _key(row: Row) -> Any:
-    if row.kind == Kind.COLUMN:
-        return _column_key(row.key)
-    return _derivation_key(row.key) if row.kind == Kind.DERIVATION else row.key.decode()
-
-
-def _ends(key: Any) -> tuple[Name, ...]:
-    """The datasets at the ends of an edge: whoever writes it must look up by which names they go."""
-    if isinstance(key, ColumnKey):
-        return key.source, key.target
-    return (key.output, key.input) if isinstance(key, DerivationKey) else ()
+def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
+    """Edges, each of its key once in all rows, and the datasets at their ends: whoever writes them must look up by
+    which names those go."""
+    (delta.columns if kind == Kind.COLUMN else delta.derivations).update(edges)
+    ends = {
+        end
+        for key, _ in edges
+        for end in ((key.source, key.target) if kind == Kind.COLUMN else (key.input, key.output))
+    }
+    for name in ends:
+        delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
 
 
 def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int) -> Iterator[list[Row]]:

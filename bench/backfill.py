@@ -1,0 +1,133 @@
+"""`python -m bench.backfill`: what Spark's side of a backfill takes of a core per event, without Neo4j.
+
+The archive is written first: JSON lines of the standard events. Then, on one session, in turns:
+
+- floor: Spark reads the same files and hands every batch to Python, which hands it back
+- judged: and every event is judged and redacted, nothing else
+- whole: judge, redact, fold, join by key, sort, cut into pieces: all that comes before Neo4j
+
+The figure is events per second of processor time, of Spark's Java and of all Python workers together; so it is that of
+one core, whatever else goes on. Processor time of the driver's own Python is part of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from bench.events import events
+from bench.report import Report, say, spread
+from headwater.pipelines import folding
+from headwater.pipelines.archives import File, files_in, read
+from headwater.pipelines.backfill import SETTINGS, pieces
+from headwater.pipelines.session import spark_session
+from headwater.schema.naming import load
+
+FILES = 8
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def write_archive(folder: Path, runs: int, jobs: int) -> int:
+    """The archive; returns its bytes."""
+    share = -(-runs // FILES)
+    for number in range(FILES):
+        count = min(share, runs - number * share)
+        with (folder / f"events-{number}.jsonl").open("wb") as file:
+            for body in events(count, jobs, first=number * share):
+                file.write(body + b"\n")
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def processor_seconds() -> float:
+    """What this process and everything it ever started has used of processors, also what runs still."""
+    below: dict[int, list[int]] = {}
+    used: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            below.setdefault(int(fields[1]), []).append(int(entry.name))
+            # Its own, in both modes, and of those of its children that it has waited for.
+            used[int(entry.name)] = sum(map(int, fields[11:15]))
+    waiting, total = [os.getpid()], 0
+    while waiting:
+        process = waiting.pop()
+        total += used.get(process, 0)
+        waiting += below.get(process, [])
+    return total / _TICKS
+
+
+def _identity(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
+
+
+def _judged(batches: Iterable[pa.RecordBatch], rules: folding.Rules) -> Iterator[pa.RecordBatch]:
+    taken = folding.Folding(rules)
+    for batch in batches:
+        taken.take(batch)
+        taken.events.clear()
+    yield from ()
+
+
+def parts(spark: SparkSession, files: list[File], rules: folding.Rules) -> dict[str, Callable[[], Any]]:
+    """What is measured, by name."""
+
+    def none(frame: Any) -> None:
+        frame.write.format("noop").mode("overwrite").save()
+
+    return {
+        "floor": lambda: none(read(spark, files).mapInArrow(_identity, folding.READ)),
+        "judged": lambda: none(read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.ROWS)),
+        "whole": lambda: sum(len(piece) for piece in pieces(spark, files, rules)),
+    }
+
+
+def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict[str, Any]:
+    rules = folding.Rules(load(), b"a key of the benches", 10 * 2**20)
+    files = files_in(spark, [str(folder)])
+    found: dict[str, Any] = {}
+    for name, call in parts(spark, files, rules).items():
+        call()  # a JVM that has just begun is slow
+        rates, seconds = [], []
+        for number in range(repeats):
+            began, used = time.perf_counter(), processor_seconds()
+            call()
+            seconds.append(time.perf_counter() - began)
+            rates.append(count / max(processor_seconds() - used, 0.001))
+            say(f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, {seconds[-1]:.1f} s")
+        found[name] = {"eventsPerCoreSecond": spread(rates), "seconds": spread(seconds)}
+    return found
+
+
+def main() -> None:
+    told = argparse.ArgumentParser(description="What Spark's side of a backfill takes of a core per event.")
+    told.add_argument("--runs", type=int, default=40_000, help="two events each")
+    told.add_argument("--jobs", type=int, default=2_000)
+    told.add_argument("--repeats", type=int, default=3)
+    told.add_argument("--master", default="local[*]")
+    asked = told.parse_args()
+    # Spark's workers import this module by its name.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+    report = Report("backfill")
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
+        say(f"writing {2 * asked.runs:,} events")
+        size = write_archive(Path(folder), asked.runs, asked.jobs)
+        with spark_session("bench", master=asked.master, settings=SETTINGS) as spark:
+            found = measure(spark, Path(folder), 2 * asked.runs, asked.repeats)
+    shape = {"events": 2 * asked.runs, "jobs": asked.jobs, "bytes": size, "master": asked.master, "files": FILES}
+    report.show(archive=shape, target={"eventsPerCoreSecond": 10_000}, **found)
+
+
+if __name__ == "__main__":
+    main()

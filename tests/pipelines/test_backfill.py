@@ -1,0 +1,214 @@
+"""An archive through a real Spark into a real Neo4j: the graph that the worker makes of the same events."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from headwater.cypher.database import Database
+from headwater.errors import NotFoundError, QueryError
+from headwater.ingest.fold import fold
+from headwater.ingest.redact import Redactor
+from headwater.ingest.spool import Spool
+from headwater.ingest.worker import Worker
+from headwater.ingest.writer import Checkpoint, read_checkpoint, write
+from headwater.pipelines import archive
+from headwater.pipelines import backfill as pipeline
+from headwater.pipelines.archives import files_in
+from headwater.pipelines.backfill import Done, backfill
+from headwater.pipelines.folding import Rules, rules_of
+from headwater.pipelines.lake import Lake
+from headwater.pipelines.session import spark_session
+from headwater.schema.events import parse
+from headwater.schema.naming import load
+from headwater.settings import load as load_settings
+from tests.canonical import Graph, canonical, empty
+from tests.conftest import Neo4jServer
+from tests.histories import histories
+from tests.stories import run
+
+pytestmark = [
+    pytest.mark.neo4j,
+    pytest.mark.spark,
+    # Spark's own Python leaves sockets for the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+CAPTURES = Path(__file__).parent.parent / "captures"
+RULES = Rules(load(), b"a key of the tests", 100_000)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    chosen = {**pipeline.SETTINGS, "spark.sql.shuffle.partitions": "2"}
+    with spark_session("tests", master="local[2]", settings=chosen) as session:
+        yield session
+
+
+@pytest.fixture
+def graph(database: Database) -> Database:
+    empty(database)
+    return database
+
+
+def folded_at_once(graph: Database, bodies: list[bytes]) -> Graph:
+    """The graph of these events, by one transaction."""
+    empty(graph)
+    delta = fold(parse(body, received=0) for body in bodies)
+    after = Checkpoint(len(bodies), len(bodies), 0)
+    write(graph, delta, spool="s", before=Checkpoint(), after=after, holder="test")
+    return canonical(graph)
+
+
+def told(count: int) -> list[bytes]:
+    return [
+        json.dumps(event).encode()
+        for number in range(count)
+        for event in run(f"r{number}", f"j{number % 7}", [f"d{number % 11}"], [f"d{number % 11 + 1}"], minute=number)
+    ]
+
+
+def into(spark: SparkSession, graph: Database, folder: Path, *paths: Path | str) -> Done:
+    return backfill(spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"))
+
+
+@settings(
+    max_examples=2,
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.lists(histories, min_size=15, max_size=20), st.sampled_from([9, 2_000]))
+def test_any_history_same_graph(
+    spark: SparkSession,
+    database: Database,
+    tmp_path_factory: pytest.TempPathFactory,
+    told: list[list[bytes]],
+    rows: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("archive")
+    for number, history in enumerate(told):
+        (folder / f"{number % 4}.jsonl").open("ab").write(b"".join(body + b"\n" for body in history))
+    empty(database)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "PIECE_ROWS", rows)
+        done = into(spark, database, folder.parent, folder)
+    bodies = {body for history in told for body in history}
+    assert (done.folded, done.refused, done.unwritable) == (len(bodies), 0, 0)
+    assert done.folded + done.duplicates == done.events == sum(map(len, told))
+    assert canonical(database) == folded_at_once(database, sorted(bodies))
+
+
+def test_what_real_producers_sent_in_every_kind_of_file(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+    streams = [(CAPTURES / f"{name}.jsonl").read_bytes() for name in ("spark_flights", "airflow_shop", "dbt_shop")]
+    bodies = [[line for line in stream.splitlines() if line.strip()] for stream in streams]
+    folder = tmp_path / "of [many] kinds"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.jsonl").write_bytes(b"\r\n".join(bodies[0]) + b"\n\n \n")
+    (folder / "deep" / "b.json.gz").write_bytes(gzip.compress(b"\n".join(bodies[1])))
+    pq.write_table(pa.table({"body": [body.decode() for body in bodies[2]]}), folder / "c.parquet")
+    (folder / "_not.jsonl").write_bytes(b"no event")
+    done = into(spark, graph, tmp_path, str(tmp_path / "of*kinds"))
+    assert (done.files, done.events, done.refused) == (3, sum(map(len, bodies)), 0)
+    redact = Redactor(RULES.redaction_key).redact
+    found = canonical(graph)
+    assert found == folded_at_once(graph, [redact(body) for stream in bodies for body in stream])
+
+
+def test_what_is_no_event_is_set_aside_with_its_place(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+    good = told(3)
+    secret = b'{"job": {"namespace": "etl"}, "url": "postgres://etl:hunter2@db"}'
+    lines = [good[0], b"{broken", *good[1:3], secret, b"", good[3], b'{"big": "' + b"x" * 100_000 + b'"}', *good[4:]]
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
+    pq.write_table(pa.table({"body": [b"[]", good[0]]}), tmp_path / "b.parquet")
+    done = into(spark, graph, tmp_path, tmp_path)
+    assert (done.events, done.folded, done.duplicates, done.refused) == (11, 6, 1, 4)
+    letters = [json.loads(line) for part in Path(str(done.dead)).rglob("*.json") for line in part.open()]
+    places = [(Path(one["file"]).name, one["number"], one["field"]) for one in letters]
+    assert sorted(places) == [("a.jsonl", 2, ""), ("a.jsonl", 5, "job.name"), ("a.jsonl", 8, ""), ("b.parquet", 0, "")]
+    assert "hunter2" not in json.dumps(letters)
+    assert canonical(graph) == folded_at_once(graph, good)
+
+
+def test_there_must_be_something_to_read(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        into(spark, graph, tmp_path, tmp_path / "absent")
+    pq.write_table(pa.table({"text": ["x"]}), tmp_path / "other.parquet")
+    with pytest.raises(QueryError, match="no column `body`"):
+        into(spark, graph, tmp_path, tmp_path)
+
+
+def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+    bodies = told(30)
+    lake = Lake(str(tmp_path / "lake"))
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        spool.append([*bodies[:19], b"{broken", *bodies[19:40]], received=1_790_000_000_000_000)
+        worker = Worker(graph, spool)
+        worker.run(until_done=True)
+        archive.archive(spark, spool, lake)
+        assert archive.cut(spool, lake, read_checkpoint(graph, spool.id).position) == 39
+        spool.append(bodies[40:], received=1_790_000_000_000_001)
+        worker.run(until_done=True)
+        whole = canonical(graph)
+        empty(graph)
+        # Half a history would be a lie: a worker waits until the graph has what was cut.
+        beginner = Worker(graph, spool)
+        with pytest.raises(Exception, match=f"events 1 to 40 .*pipeline backfill {lake.root}"):
+            beginner.step()
+        done = into(spark, graph, tmp_path, lake.root)
+        assert (done.events, done.refused) == (41, 1)
+        assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1)
+        beginner.run(until_done=True)
+        assert read_checkpoint(graph, spool.id) == Checkpoint(61, 60, 1)
+    assert canonical(graph) == whole == folded_at_once(graph, bodies)
+
+
+_IN_SMALL_PIECES = (
+    "from headwater.pipelines import backfill; backfill.PIECE_ROWS = 20; from headwater.cli import main; main()"
+)
+
+
+def test_killed_while_it_writes(
+    spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
+    bodies = told(1_200)
+    (tmp_path / "events.jsonl").write_bytes(b"\n".join(bodies))
+    environment = {
+        **os.environ,
+        "HEADWATER_HOME": str(tmp_path / "home"),
+        "HEADWATER_NEO4J_URI": neo4j_server.uri,
+        "HEADWATER_NEO4J_USER": neo4j_server.user,
+        "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
+    }
+    words = [sys.executable, "-c", _IN_SMALL_PIECES, "pipeline", "backfill", str(tmp_path / "*.jsonl"), "--json"]
+    rules = rules_of(load_settings({"HEADWATER_HOME": str(tmp_path / "home")}))
+    files = files_in(spark, [str(tmp_path / "*.jsonl")])
+    name = pipeline.name_of(files, rules)
+    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as killed:
+        deadline = time.monotonic() + 120
+        while read_checkpoint(graph, name).position < 200:
+            assert time.monotonic() < deadline
+            assert killed.poll() is None
+            time.sleep(0.02)
+        os.killpg(killed.pid, signal.SIGKILL)
+    written = read_checkpoint(graph, name).position
+    done = backfill(spark, graph, [str(tmp_path / "*.jsonl")], rules, dead=str(tmp_path / "dead"))
+    assert (done.resumed, done.events) == (written, 2_400)
+    assert 0 < done.resumed < done.facts
+    assert canonical(graph) == folded_at_once(graph, bodies)
