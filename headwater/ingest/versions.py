@@ -89,6 +89,8 @@ class RunChanges(msgspec.Struct):
     new: set[str]
     placed_anew: list[str]
     triggering: set[str]
+    # Of the runs that were not there before: by the dataset that it comes from, the versions they made.
+    derived: dict[str, dict[str, list[str]]] = {}
 
 
 _PLACE = ("startedAt", "createdAt", "complete", "version", "schemaHash")
@@ -181,8 +183,8 @@ def relink(
         if unlink is not None:
             rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
             left.update(row["urn"] for row in run_rows(transaction, f"write/{unlink}", rows))
-        rows = [_linked(urn, links, is_new=linked is new) for urn, links in wanted.items() if links]
-        run_rows(transaction, f"write/{link}", rows)
+        derived = changes.derived if linked is new else None
+        run_rows(transaction, f"write/{link}", [_linked(urn, links, derived) for urn, links in wanted.items() if links])
     if left:
         transaction.run("write/sweep_versions", urns=sorted(left))
         transaction.run("write/sweep_columns", urns=sorted(left))
@@ -310,21 +312,30 @@ def _triggered_versions(
     }
 
 
-def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> dict[str, Properties]:
-    wanted: dict[str, Properties] = {}
+def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> dict[str, tuple[str, Properties]]:
+    """By the urn of a version, or of what else an answer cites: its dataset, and what is told of the link."""
+    wanted: dict[str, tuple[str, Properties]] = {}
     for read in reader.reads:
         for urn in [read.pinned] if read.pinned else versions.get((reader.urn, read.dataset), []):
-            wanted[urn] = read.properties
+            wanted[urn] = (read.dataset, read.properties)
     for urn in (*reader.others, *reader.columns):
-        wanted[urn] = {}
+        wanted[urn] = ("", {})
     return wanted
 
 
-def _linked(consumer: str, links: Mapping[str, Properties], *, is_new: bool) -> Row:
-    rows = [
-        {"version": version, "properties": told(properties) if is_new else properties}
-        for version, properties in sorted(links.items())
-    ]
+def _linked(
+    consumer: str,
+    links: Mapping[str, tuple[str, Properties]],
+    derived: Mapping[str, Mapping[str, list[str]]] | None,
+) -> Row:
+    """The links of one consumer; `derived` is given where it was not there before."""
+    rows = []
+    for version, (dataset, properties) in sorted(links.items()):
+        if derived is None:
+            rows.append({"version": version, "properties": properties})
+        else:
+            into = derived.get(consumer, {}).get(dataset, [])
+            rows.append({"version": version, "properties": told(properties), "into": into})
     return {"consumer": consumer, "links": rows}
 
 

@@ -164,7 +164,7 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     for old, now in views.values():
         learn_versions(old, now, memory)
     linked = relink(transaction, readers, changes, places, naming, memory)
-    derived = sorted(linked | {urn for urn, pair in views.items() if _derives_anew(*pair)})
+    derived = sorted((linked | {urn for urn, pair in views.items() if _derives_anew(*pair)}) - new)
     if derived:
         transaction.run("write/derived_from", urns=derived)
     judge_drift(transaction, changes.moved, places)
@@ -258,7 +258,7 @@ def _write_runs(
         {"run": urn, "job": job}
         for urn in here
         for job in sorted(changes[urn][1].jobs)
-        if (before := changes[urn][0]) is None or job not in before.jobs
+        if _stands_anew(*here[urn]) or job not in (changes[urn][0] or changes[urn][1]).jobs
     ]
     run_rows(transaction, "write/run_of", run_of)
     facts = {urn: run for urn, (_, run) in changes.items()}
@@ -267,6 +267,11 @@ def _write_runs(
         run_rows(transaction, f"write/{statement}", rows)
     dropped = [{"run": urn, "dataset": dataset} for urn, (_, view) in views.items() for dataset in view.dropped]
     run_rows(transaction, "write/run_dropped", dropped)
+
+
+def _stands_anew(old: RunView | None, new: RunView) -> bool:
+    """Whether a run is found by another name or time among those of its job."""
+    return old is None or any(old.node[key] != new.node[key] for key in ("namespace", "pipelineName", "startedAt"))
 
 
 def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:
@@ -347,7 +352,17 @@ def _run_changes(changes: Changes[RunFacts], views: Views, new: set[str]) -> Run
             urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)
         ],
         triggering={before for _, run in changes.values() for before in run.after},
+        derived={urn: _derived(views[urn][1]) for urn in new},
     )
+
+
+def _derived(view: RunView) -> dict[str, list[str]]:
+    """By the dataset that they come from, the versions that a run made."""
+    derived: dict[str, list[str]] = {}
+    for urn, artifact in view.artifacts.items():
+        for dataset in artifact["derivedFrom"] or ():
+            derived.setdefault(dataset, []).append(urn)
+    return derived
 
 
 def _rewired(jobs: Changes[JobFacts], places: Places) -> set[str]:

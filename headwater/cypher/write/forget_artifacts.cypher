@@ -7,5 +7,8 @@ UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
 SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null
 WITH a
+MATCH (a)-[v:VERSION_OF]->(d:Dataset)
+SET v.aside = d.urn
+WITH a
 MATCH (a)<-[p:PRODUCED]-(:PipelineRun)
 DELETE p

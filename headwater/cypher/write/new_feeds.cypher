@@ -1,4 +1,4 @@
-// Which versions were read by runs that were not there before.
+// Which versions were read by runs that were not there before, and which of theirs are known to come from those.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -13,3 +13,7 @@ CALL (link) {
 }
 CREATE (v)-[e:FEEDS]->(r)
 SET e = link.properties
+WITH v, link
+UNWIND link.into AS made
+MATCH (a:Artifact {urn: made})
+MERGE (a)-[:DERIVED_FROM]->(v)

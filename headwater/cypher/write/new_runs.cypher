@@ -1,5 +1,5 @@
-// Runs that were not there before: their nodes, their jobs, and the versions they made. A version may have been named
-// before it was made.
+// Runs that were not there before: their nodes, their jobs, and the versions they made, which may have been named before
+// they were made. What stands aside is told in write/run_of and write/artifacts.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -11,7 +11,9 @@ WITH r, row
 CALL (r, row) {
   UNWIND row.jobs AS job
   MATCH (j:Job {urn: job})
-  CREATE (r)-[:RUN_OF]->(j)
+  CREATE (r)-[e:RUN_OF]->(j)
+  SET e.aside = CASE
+    WHEN r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL THEN null ELSE j.urn END
 }
 CALL (r, row) {
   UNWIND row.made AS made
@@ -20,7 +22,8 @@ CALL (r, row) {
   SET a += made.properties
   CREATE (r)-[p:PRODUCED]->(a)
   SET p = made.produced
-  MERGE (a)-[:VERSION_OF]->(d)
+  MERGE (a)-[v:VERSION_OF]->(d)
+  SET v.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
   WITH a, made
   MATCH (s:SchemaVersion {urn: made.schema})
   MERGE (a)-[:HAS_SCHEMA]->(s)
