@@ -3,7 +3,8 @@
 A dataset is used when a run reads a version of it, or an answer cites one. The cost of a consumer is in seconds of
 runs: a run's time from start to end is split evenly among the datasets that it read, and the part of this dataset is
 charged to the job; what is charged to a job is split evenly among its owners. Rows and bytes are those that the runs
-say they read of it. A run that has not ended costs nothing yet.
+say they read of it. A run that has not ended costs nothing yet. Of runs that were rolled up (docs/pipelines.md) those
+count whose day lies in the window, without rows and bytes.
 
 A dataset is unused when it was known before the window, is not dropped, and in the window no run that read it was under
 way (one that began earlier and still runs reads on), nor was an answer made that cites it. Whether it was read is
@@ -105,6 +106,7 @@ def usage(database: Database, urn: str, *, days: int = DAYS_DEFAULT, now: dateti
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
     window["sees"] = database.sight.regexes
     rows = database.read("read/consumers", **window, limit=CONSUMERS_MAX + 1)
+    rows = _with_summaries(rows, database.read("read/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1))
     answers = database.read("read/citing_answers", **window, limit=ANSWERS_MAX + 1)
     seen = visible(database, [row["urn"] for row in answers[:ANSWERS_MAX]])
     truncated = len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
@@ -159,6 +161,17 @@ def unused(
     entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]
     cursors = [write_cursor(-1 if one.bytes is None else one.bytes, one.dataset) for one in entries]
     return UnusedPage(Page(entries, cursors, len(row["page"]) > first), row["count"], row["bytes"] or 0, row["unsized"])
+
+
+def _with_summaries(rows: list[Row], summed: list[Row]) -> list[Row]:
+    """Consumers with what was summed up of their older runs; of those no rows and bytes are told."""
+    by_job = {row["job"]: row for row in rows}
+    for row in summed:
+        mine = by_job.setdefault(row["job"], {**row, "runs": 0, "seconds": 0.0})
+        mine["runs"] += row["runs"]
+        mine["seconds"] += row["seconds"]
+        mine["lastRead"] = max(at for at in (mine["lastRead"], row["lastRead"]) if at is not None)
+    return sorted(by_job.values(), key=lambda row: (-row["seconds"], row["job"]))
 
 
 def _consumer(row: Row) -> Consumer:

@@ -104,3 +104,26 @@ def test_asking_whether_it_can_be_written_leaves_nothing_behind(spool: Spool) ->
     spool.check_writable()
     assert spool.append([b"two"], received=2) == 2
     assert read(spool) == [b"one", b"two"]
+
+
+def test_a_file_with_small_pages_is_used_as_it_is_and_keeps_its_bound(tmp_path: Path) -> None:
+    path = tmp_path / "older.db"
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("page_size", 4096)
+        connection.pragma("journal_mode", "wal")
+    with closing(Spool(path, bytes_max=1_000_000)) as spool:
+        spool.append([b"x" * 100_000] * 5, received=1)
+        with pytest.raises(SpoolFullError, match="cannot keep events"):
+            spool.append([b"y" * 600_000], received=2)
+        spool.check_writable()
+        assert read(spool) == [b"x" * 100_000] * 5
+    with closing(apsw.Connection(str(path))) as connection:
+        assert connection.pragma("page_size") == 4096
+
+
+def test_the_log_is_written_into_the_database_before_it_grows_large(spool: Spool) -> None:
+    for number in range(60):
+        spool.append([b"%d" % number + b"x" * 6_000] * 100, received=1)
+    log = spool.path.with_name(spool.path.name + "-wal")
+    assert 0 < log.stat().st_size < 12 * 2**20
+    assert spool.path.stat().st_size > 25 * 2**20

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from headwater.errors import NotFoundError
 from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
+from headwater.pipelines.lake import SCHEMA
 from headwater.pipelines.session import spark_session
 from headwater.schema.naming import load
 from tests.scenes import columns, dataset, schema
@@ -79,12 +80,16 @@ def history() -> list[Event]:
 
 
 def lake(folder: Path, events: list[Event]) -> str:
-    folder.mkdir(exist_ok=True)
-    # The first is there twice.
+    """Laid out as `pipeline archive` does it; the first event is there twice."""
     bodies = [json.dumps(one).encode() for one in [*events, *events[:1]]]
     random.Random(1).shuffle(bodies)
     for number, half in enumerate((bodies[::2], bodies[1::2])):
-        pq.write_table(pa.table({"seq": list(range(len(half))), "body": half}), folder / f"{number}.parquet")
+        file = folder / f"date=2026-04-0{number + 1}" / "namespace=etl" / f"{number}.parquet"
+        file.parent.mkdir(parents=True)
+        rows = [{"spool": "s", "seq": seq, "body": body} for seq, body in enumerate(half)]
+        pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file)
+    (folder / "_archived").mkdir()
+    (folder / "_archived" / "1-2.json").write_text("{}")
     return str(folder)
 
 

@@ -20,12 +20,14 @@ from headwater.cypher.consequences import consequences
 from headwater.cypher.database import Database, Row
 from headwater.cypher.freshness import freshness
 from headwater.cypher.lineage import Trace, trace
+from headwater.cypher.usage import usage
 from headwater.ingest.fold import fold
 from headwater.ingest.retention import without_rolled_up
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write
 from headwater.pipelines.rollup import Rolled, roll_up
 from headwater.schema.events import parse
 from headwater.schema.retention import Horizon, Rules
+from headwater.schema.sight import Sight
 from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
 from tests.scenes import dataset, parent, run_event, schema, urns
@@ -204,6 +206,25 @@ def test_it_stops_between_two_pieces_and_goes_on(database: Database, monkeypatch
     second = roll_up(database, horizon(25))
     assert (second.summarised, second.done) == (3, True)
     assert canonical(database) == whole
+
+
+@pytest.mark.usefixtures("clean_graph")
+def test_use_is_counted_over_summaries_too(database: Database) -> None:
+    tell(database, daily(), run("side-0", "side", ["raw", "crm"], minute=6), run("side-1", "side", ["crm"], minute=50))
+    now = datetime(2026, 1, 1, 1, tzinfo=UTC)
+    before = usage(database, ds("raw"), now=now)
+    # Four runs of a minute; one of a minute that read two datasets.
+    assert [(one.job, one.runs, one.seconds) for one in before.consumers] == [
+        (job("build"), 4, 240),
+        (job("side"), 1, 30),
+    ]
+    assert roll_up(database, horizon(25)).summarised == 6
+    assert usage(database, ds("raw"), now=now) == before
+    seen = usage(database.seen_by(Sight(("db", "et"))), ds("raw"), now=now)
+    assert seen.consumers == []
+    # A day that began before the window is not counted.
+    late = usage(database, ds("raw"), days=1, now=datetime(2026, 1, 2, 0, 10, tzinfo=UTC))
+    assert [(one.job, one.runs) for one in late.consumers] == [(job("build"), 2)]
 
 
 KILLED = """

@@ -5,7 +5,9 @@
 // returns: urn, generatedAt
 // example: headwater usage dataset:file:/raw/planes
 CALL () {
-  MATCH (:Dataset {urn: $urn})<-[:VERSION_OF]-(:Artifact|Source)-[:CITED_BY]->(a:Answer)
+  MATCH ()-[e:CITED_BY]->(a:Answer)
+  USING INDEX SEEK e:CITED_BY(dataset)
+  WHERE e.dataset = $urn
   RETURN a
   UNION
   MATCH (:Dataset {urn: $urn})-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(a:Answer)

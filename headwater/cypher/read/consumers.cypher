@@ -1,12 +1,28 @@
 // The jobs whose runs began in a window and read a dataset, the costliest first: how many runs, when the last began, the
-// rows and bytes that they say they read of it, and its even share of their seconds.
+// rows and bytes that they say they read of it, and its even share of their seconds. Which jobs may have read it the map
+// knows, so that of a dataset that a million runs have read only those of the window are looked at.
 // access: read
 // params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 5000
 // returns: job, owners, runs, lastRead, rows, bytes, seconds
 // example: headwater usage dataset:file:/raw/planes
-MATCH (d:Dataset {urn: $urn})<-[:VERSION_OF]-(:Artifact|Source)-[e:FEEDS]->(r:PipelineRun)
-WHERE r.startedAt >= $since AND r.startedAt < $until AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
-  AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+MATCH (:Dataset {urn: $urn})-[:FEEDS]->(reader:Job)
+CALL (reader) {
+  MATCH (r:PipelineRun)
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
+    AND r.startedAt >= $since AND r.startedAt < $until
+  RETURN r
+  UNION
+  MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
+  USING INDEX SEEK aside:RUN_OF(aside)
+  WHERE aside.aside = reader.urn AND r.startedAt >= $since AND r.startedAt < $until
+  RETURN r
+}
+WITH DISTINCT r
+WHERE $sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+  AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) }
+MATCH (v:Artifact|Source)-[e:FEEDS]->(r)
+WHERE v.dataset = $urn
 WITH r, max(e.rowCount) AS rows, max(e.bytes) AS bytes
 WITH r, rows, bytes, COUNT {
   MATCH (r)<-[:FEEDS]-(v:Artifact|Source)

@@ -7,9 +7,9 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {
-  MATCH (d)<-[:VERSION_OF]-(v:Source|Artifact)
-  WITH v
-  MATCH (v)-[:CITED_BY]->(a:Answer)
+  MATCH ()-[e:CITED_BY]->(a:Answer)
+  USING INDEX SEEK e:CITED_BY(dataset)
+  WHERE e.dataset = d.urn
   WITH DISTINCT a, coalesce(a.generatedAt, datetime('9999-12-31T00:00:00Z')) AS at
   WHERE (at < $at OR (at = $at AND a.urn > $behind)) AND ($sees IS NULL OR NOT EXISTS {
     (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)

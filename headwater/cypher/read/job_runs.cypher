@@ -7,9 +7,22 @@
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 RETURN urn, COLLECT {
-  MATCH (r:PipelineRun)-[:RUN_OF]->(j)
-  WITH r, coalesce(r.startedAt, datetime('9999-12-31T00:00:00Z')) AS at
-  WHERE (at < $at OR (at = $at AND r.urn > $behind))
-    AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-  RETURN {urn: r.urn, at: at} ORDER BY at DESC, r.urn LIMIT $limit
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt <= $at
+      AND (r.startedAt < $at OR r.urn > $behind) AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, r.startedAt AS at
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $limit
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+    WITH r, coalesce(r.startedAt, datetime('9999-12-31T00:00:00Z')) AS at
+    WHERE (at < $at OR (at = $at AND r.urn > $behind))
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, at ORDER BY at DESC, run LIMIT $limit
+  }
+  RETURN {urn: run, at: at} ORDER BY at DESC, run LIMIT $limit
 } AS listed

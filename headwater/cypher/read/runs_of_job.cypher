@@ -5,10 +5,23 @@
 // example: headwater cypher read/runs_of_job --param urn=job:spark:flights.clean
 MATCH (j:Job {urn: $urn})
 RETURN COLLECT {
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
+      AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, r.startedAt AS at
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $skip + $limit
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, r.startedAt AS at
+  }
+  RETURN run ORDER BY at DESC, run SKIP $skip LIMIT $limit
+} AS urns, CASE WHEN $sees IS NULL THEN COUNT { ()-[:RUN_OF]->(j) } ELSE COUNT {
   MATCH (r:PipelineRun)-[:RUN_OF]->(j)
-  WHERE $sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) }
-  RETURN r.urn ORDER BY r.startedAt DESC, r.urn SKIP $skip LIMIT $limit
-} AS urns, COUNT {
-  MATCH (r:PipelineRun)-[:RUN_OF]->(j)
-  WHERE $sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) }
-} AS total
+  WHERE NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) }
+} END AS total

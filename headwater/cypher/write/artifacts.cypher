@@ -1,4 +1,5 @@
-// The version of a dataset that a run produced.
+// The version of a dataset that a run produced. One that is not found by its dataset and the time at which it was made,
+// because nobody told that, stands aside.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -10,4 +11,5 @@ MERGE (a:Artifact {urn: row.urn})
 SET a += row.properties
 MERGE (r)-[p:PRODUCED]->(a)
 SET p += row.produced
-MERGE (a)-[:VERSION_OF]->(d)
+MERGE (a)-[e:VERSION_OF]->(d)
+SET e.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END

@@ -1,4 +1,5 @@
-// An answer cites this version of a dataset, this column, or this other answer.
+// An answer cites these versions of datasets, columns, or other answers. Of which dataset a version is stands on the
+// edge: citations are few among very many versions.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -16,4 +17,4 @@ CALL (link) {
   MATCH (v:Answer {urn: link.version}) RETURN v
 }
 MERGE (v)-[e:CITED_BY]->(a)
-SET e += link.properties
+SET e += link.properties, e.dataset = CASE WHEN v:Artifact OR v:Source THEN v.dataset END

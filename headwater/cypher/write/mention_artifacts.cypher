@@ -7,4 +7,5 @@ UNWIND $rows AS row
 MATCH (d:Dataset {urn: row.dataset})
 MERGE (a:Artifact {urn: row.urn})
 ON CREATE SET a += row.properties
-MERGE (a)-[:VERSION_OF]->(d)
+MERGE (a)-[e:VERSION_OF]->(d)
+SET e.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
