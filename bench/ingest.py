@@ -1,0 +1,234 @@
+"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, memory, and size in the graph.
+
+    python -m bench.ingest                         as fast as it goes, for a minute
+    python -m bench.ingest --rate 2800 --minutes 10
+
+The API, the worker, Neo4j and the client that posts share the machine, each a process of its own. START and COMPLETE of
+a run are `--apart` runs apart, so that most runs are told of in two transactions, as in life. An event counts as visible
+when the transaction that its batch was folded in is committed: asked every 20 ms from the checkpoint in the graph.
+
+With `--rate` events are posted on a schedule, whatever came of those before: what waits shows in the time to visible.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import http.client
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from bench.events import pair
+from bench.processes import environment, free_port, process, wait_ready
+from bench.report import Report, say, spread
+from headwater.cypher.database import Database
+from headwater.errors import HeadwaterError
+from headwater.local.neo4j import LocalNeo4j
+
+SETTLE_SECONDS_MAX = 300.0
+_POLL_SECONDS = 0.02
+_MEMORY_SECONDS = 2.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
+    """The events of runs without end: each run ends when `apart` others have begun."""
+    for number in count():
+        yield pair(number, jobs)[0]
+        if number >= apart:
+            yield pair(number - apart, jobs)[1]
+
+
+class Visible:
+    """How far the graph says the spool is folded, and since when: asked all the time."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._at: list[float] = []
+        self._folded: list[int] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_POLL_SECONDS):
+            try:
+                rows = self._database.ask("MATCH (c:Checkpoint) RETURN sum(c.folded) AS folded", {})
+            except HeadwaterError:
+                continue
+            if not self._folded or rows[0]["folded"] != self._folded[-1]:
+                self._folded.append(rows[0]["folded"])
+                self._at.append(time.monotonic())
+
+    def folded(self) -> int:
+        return self._folded[-1] if self._folded else 0
+
+    def when(self, number: int) -> float | None:
+        """When the first `number` events could be seen; None when they cannot yet."""
+        found = bisect.bisect_left(self._folded, number)
+        return self._at[found] if found < len(self._at) else None
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+class Poster:
+    """Posts batches over one connection, on a schedule or as fast as they are taken, and remembers when."""
+
+    def __init__(self, port: int, events: Iterator[bytes], size: int, rate: float | None) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._events, self._size, self._rate = events, size, rate
+        # By batch: how many events were posted with it and before, when it was due, and the seconds until its answer.
+        self.posted: list[tuple[int, float, float]] = []
+
+    def run(self, seconds: float, *, ahead: int, visible: Visible) -> None:
+        """Post for so long; without a rate, never more than `ahead` events before what is visible."""
+        began, sent = time.monotonic(), 0
+        while (now := time.monotonic()) < began + seconds:
+            due = began + sent / self._rate if self._rate else now
+            if now < due:
+                time.sleep(due - now)
+            elif not self._rate and sent - visible.folded() > ahead:
+                time.sleep(_POLL_SECONDS)
+                continue
+            batch = [next(self._events) for _ in range(self._size)]
+            self._post(b"[" + b",".join(batch) + b"]")
+            sent += self._size
+            self.posted.append((sent, due, time.monotonic() - due))
+
+    def _post(self, body: bytes) -> None:
+        self._connection.request("POST", "/api/v1/lineage/batch", body, {"Content-Type": "application/json"})
+        answer = self._connection.getresponse()
+        text = answer.read()
+        if answer.status != 200 or b'"failed":0' not in text:
+            raise RuntimeError(f"a batch was answered {answer.status}: {text[:300]!r}")
+
+
+class Memory:
+    """How much memory each process holds, looked at every few seconds."""
+
+    def __init__(self, pids: dict[str, int]) -> None:
+        self._pids = pids
+        self._seen: list[dict[str, float]] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_MEMORY_SECONDS):
+            self._seen.append({name: resident_mb(pid) for name, pid in self._pids.items()})
+
+    def close(self) -> dict[str, list[float]]:
+        """By process: at the beginning, in the middle, at the end, and the most (MB)."""
+        self._stop.set()
+        self._thread.join()
+        found = {}
+        for name in self._pids if self._seen else ():
+            values = [round(seen[name]) for seen in self._seen]
+            found[name] = [values[0], values[len(values) // 2], values[-1], max(values)]
+        return found
+
+
+def cpu_seconds(pid: int) -> float:
+    """What a process has used of the processor so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def resident_mb(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
+
+
+def store_mb(folder: Path) -> float:
+    """What the graph takes on disk: its stores and indexes, without the transaction logs."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
+
+
+def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
+    with ExitStack() as stack:
+        running = stack.enter_context(LocalNeo4j(home / "neo4j", bolt_port=0))
+        port = free_port()
+        settings = environment(home, running, port=port)
+        served = stack.enter_context(process("headwater", "serve", environment=settings))
+        wait_ready(port, served)
+        worker = stack.enter_context(process("headwater", "worker", environment=settings))
+        database = Database(running.uri, running.user, running.password)
+        stack.callback(database.close)
+        visible = Visible(database)
+        stack.callback(visible.close)
+        pids = {"api": served.pid, "worker": worker.pid, "neo4j": running.pid, "client": os.getpid()}
+        events = interleaved(options.jobs, options.apart)
+        say("warming up: every job is told of once")
+        warm = Poster(port, events, options.batch, None)
+        warm.run(options.warm, ahead=options.ahead, visible=visible)
+        _settle(warm.posted[-1][0], visible)
+        before = {name: cpu_seconds(pid) for name, pid in pids.items()}
+        done, began = visible.folded(), time.monotonic()
+        size = _flushed_mb(database, home)
+        poster = Poster(port, events, options.batch, options.rate)
+        memory = Memory(pids)
+        say(f"measuring for {options.minutes:g} min")
+        poster.run(options.minutes * 60, ahead=options.ahead + done, visible=visible)
+        behind = poster.posted[-1][0] - (visible.folded() - done)
+        _settle(done + poster.posted[-1][0], visible)
+        seconds = time.monotonic() - began
+        count = poster.posted[-1][0]
+        used = {name: round((cpu_seconds(pid) - before[name]) / count * 1e6, 1) for name, pid in pids.items()}
+        lags = [
+            (seen - due) * 1_000 for sent, due, _ in poster.posted if (seen := visible.when(done + sent)) is not None
+        ]
+        return {
+            "asked": vars(options),
+            "events": count,
+            "eventsPerSecond": round(count / seconds),
+            "eventsPerHour": round(count / seconds * 3_600),
+            "behindAtTheEnd": behind,
+            "visibleMs": spread(lags),
+            "answerMs": spread([answer * 1_000 for *_, answer in poster.posted]),
+            "cpuMicrosecondsPerEvent": {**used, "all": round(sum(used.values()), 1)},
+            "memoryMb": memory.close(),
+            "storeBytesPerEvent": round((_flushed_mb(database, home) - size) * 1e6 / count),
+        }
+
+
+def _settle(number: int, visible: Visible) -> None:
+    """Until so many events are visible. Raises RuntimeError when that does not come."""
+    deadline = time.monotonic() + SETTLE_SECONDS_MAX
+    while visible.folded() < number:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{visible.folded()} of {number} events are visible, and no more come")
+        time.sleep(_POLL_SECONDS)
+
+
+def _flushed_mb(database: Database, home: Path) -> float:
+    """The size of the graph's store when everything committed is in it."""
+    database.run_schema("CALL db.checkpoint()")
+    return store_mb(home / "neo4j" / "data" / "databases" / "neo4j")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rate", type=float, help="events a second to post; without it, as fast as they are folded")
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--batch", type=int, default=500, help="events in a request")
+    parser.add_argument("--jobs", type=int, default=2_000)
+    parser.add_argument("--apart", type=int, default=1_000, help="a run ends when so many others have begun")
+    parser.add_argument("--warm", type=float, default=20.0, help="seconds that do not count")
+    parser.add_argument("--ahead", type=int, default=12_000, help="without a rate: events posted and not yet visible")
+    options = parser.parse_args()
+    report = Report("ingest")
+    with tempfile.TemporaryDirectory() as folder:
+        report.show(**measure(options, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()

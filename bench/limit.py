@@ -1,0 +1,154 @@
+"""How near folding and writing come to what Neo4j can do at all.
+
+    python -m bench.limit
+
+The floor: the rows that the writer sends for new runs of known jobs, put together and packed beforehand, sent by the
+bare driver with the writer's own statements: nothing is parsed, folded, joined, read or judged. Beside it, in turns, in
+the same run and on the same graph: parsing, folding and writing as many new events, without HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import neo4j
+
+from bench.events import events, run_id
+from bench.report import Report, say, spread
+from headwater.cypher.database import Database, Row, Transaction, sent_value
+from headwater.cypher.library import query
+from headwater.cypher.migrate import migrate
+from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
+from headwater.ingest.writer import Checkpoint, read_checkpoint, write
+from headwater.local.neo4j import LocalNeo4j
+from headwater.schema.events import parse
+
+_SPOOL = "bench"
+# What is needed for new runs of jobs that are known; the rest of what the writer does is reading and judging.
+_NEEDED = ("write/new_runs", "write/new_feeds", "write/datasets", "write/jobs", "write/map_seen")
+_RUN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class Line:
+    """A writer that folds the standard events one batch after another."""
+
+    def __init__(self, database: Database, jobs: int) -> None:
+        self._database, self._jobs = database, jobs
+        self._memory = Memory()
+        self._checkpoint = read_checkpoint(database, _SPOOL)
+        self.number = 0
+
+    def step(self, runs: int) -> None:
+        """Parse, fold and write the events of the next runs."""
+        bodies = list(events(runs, self._jobs, first=self.number))
+        self.number += runs
+        delta = fold([parse(body, received=0) for body in bodies])
+        done = self._checkpoint.position + len(bodies)
+        after = Checkpoint(done, done, 0)
+        write(
+            self._database,
+            delta,
+            spool=_SPOOL,
+            before=self._checkpoint,
+            after=after,
+            holder="bench",
+            memory=self._memory,
+        )
+        self._checkpoint = after
+
+
+@contextmanager
+def recorded(sent: dict[str, list[Row]]) -> Iterator[None]:
+    """What is sent to the statements that are needed, while this lasts."""
+    run = Transaction.run
+
+    def recording(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
+        if name in _NEEDED:
+            sent[name] = parameters["rows"]
+        return run(self, name, **parameters)
+
+    Transaction.run = recording  # type: ignore[method-assign]  # for as long as the block lasts
+    try:
+        yield
+    finally:
+        Transaction.run = run  # type: ignore[method-assign]
+
+
+def renamed(value: Any, names: dict[str, str]) -> Any:
+    """The same rows of other runs."""
+    if isinstance(value, str):
+        return _RUN.sub(lambda found: names.get(found.group(), found.group()), value)
+    if isinstance(value, dict):
+        return {key: renamed(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [renamed(item, names) for item in value]
+    return value
+
+
+def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
+    """The seconds in which the bare driver writes these rows in one transaction."""
+    began = time.perf_counter()
+    with session.begin_transaction() as transaction:
+        for name in _NEEDED:
+            if name in sent:
+                transaction.run(query(name).text, rows=sent[name]).consume()
+        transaction.commit()
+    return time.perf_counter() - began
+
+
+def measure(options: argparse.Namespace, database: Database, session: neo4j.Session) -> dict[str, Any]:
+    line = Line(database, options.jobs)
+    say("every job is told of, and the statements are planned and compiled")
+    line.step(options.jobs)
+    for _ in range(options.warm):
+        line.step(options.runs)
+    sent: dict[str, list[Row]] = {}
+    first = line.number
+    with recorded(sent):
+        line.step(options.runs)
+    originals = [run_id(number) for number in range(first, first + options.runs)]
+    ours, bare = [], []
+    for turn in range(options.repeats):
+        say(f"turn {turn + 1} of {options.repeats}")
+        names = {one: run_id(10**9 + turn * options.runs + at) for at, one in enumerate(originals)}
+        prepared = {name: sent_value(renamed(rows, names)) for name, rows in sent.items()}
+        bare.append(2 * options.runs / floor(session, prepared))
+        began = time.perf_counter()
+        line.step(options.runs)
+        ours.append(2 * options.runs / (time.perf_counter() - began))
+    shares = [mine / most for mine, most in zip(ours, bare, strict=True)]
+    return {
+        "asked": vars(options),
+        "floorEventsPerSecond": spread(bare),
+        "foldAndWriteEventsPerSecond": spread(ours),
+        "shareOfFloor": spread(shares),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=2_000, help="runs in a transaction, of two events each")
+    parser.add_argument("--jobs", type=int, default=2_000)
+    parser.add_argument("--warm", type=int, default=15, help="transactions that do not count")
+    parser.add_argument("--repeats", type=int, default=15)
+    options = parser.parse_args()
+    report = Report("limit")
+    with tempfile.TemporaryDirectory() as folder, LocalNeo4j(Path(folder), bolt_port=0) as running:
+        database = Database(running.uri, running.user, running.password)
+        migrate(database)
+        auth = (running.user, running.password)
+        with neo4j.GraphDatabase.driver(running.uri, auth=auth) as driver, driver.session() as session:
+            report.show(**measure(options, database, session))
+        database.close()
+
+
+if __name__ == "__main__":
+    main()
