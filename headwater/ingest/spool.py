@@ -244,8 +244,9 @@ class Spool:
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(_BUSY_MS)
-            connection.pragma("page_size", _PAGE_BYTES)  # a file that is there keeps its own
-            connection.pragma("auto_vacuum", "incremental")  # of a new file too
+            if not int(connection.pragma("page_count")):  # a file that is there keeps its own, or it would be written
+                connection.pragma("page_size", _PAGE_BYTES)
+                connection.pragma("auto_vacuum", "incremental")
             connection.pragma("journal_mode", "wal")
             connection.pragma("synchronous", "full")
             page_bytes = int(connection.pragma("page_size"))

@@ -6,7 +6,7 @@ that the same fault of a thousand events is one line in a table. What each rule 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -122,7 +122,7 @@ def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
 # What is found in the facets that events share: mostly nothing, and then a finding or two.
 _FINDING_BYTES = 500
 _in_shared: Memo[tuple[str, Facets], tuple[Finding, ...]] = Memo(
-    16 * 2**20, size=lambda _, found: _FINDING_BYTES * (1 + len(found))
+    64 * 2**20, size=lambda key, found: key[1].size() + _FINDING_BYTES * (1 + len(found))
 )
 
 
@@ -254,9 +254,12 @@ def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
 
 # The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column lineage is judged by.
 _Wired = tuple[Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]]
-_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(
-    32 * 2**20, size=lambda wired, found: _FINDING_BYTES * (1 + len(wired[1]) + len(wired[2]) + len(found))
-)
+_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(64 * 2**20, size=lambda wired, found: _size(wired, found))
+
+
+def _size(wired: _Wired, found: Sequence[Finding]) -> int:
+    outputs = sum([facets.size() for facets in wired[1] if facets is not None])
+    return outputs + _FINDING_BYTES * (1 + len(wired[1]) + len(wired[2]) + len(found))
 
 
 def _columns(event: Event) -> Iterable[Finding]:

@@ -42,6 +42,10 @@ class Facets(dict[str, msgspec.Raw]):
     __slots__ = ()
     __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
 
+    def size(self) -> int:
+        """How many bytes were sent, without the names."""
+        return sum([memoryview(raw).nbytes for raw in self.values()])
+
 
 class Dataset(msgspec.Struct, frozen=True, gc=False):
     namespace: str

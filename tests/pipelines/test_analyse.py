@@ -25,12 +25,16 @@ from tests.stories import Event, ds, job
 # Spark's own client leaves the sockets of answers to the collector of garbage.
 pytestmark = [
     pytest.mark.spark,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
+# Plans over a few rows: making code of them takes longer than reading them.
 SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.default.parallelism": "1",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 END = datetime(2026, 3, 31, 12, tzinfo=UTC)

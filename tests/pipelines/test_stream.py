@@ -54,7 +54,7 @@ pytestmark = [
 BAD = {
     b"not json": "the body is not JSON",
     b'{"eventTime": "2026-01-01T00:00:00Z"}': "neither a run, a job nor a dataset",
-    b'{"job": {"namespace": "etl", "name": "j"}, "owner": "joe@example.com", "eventTime": "yesterday"}': "eventTime",
+    b'{"job": {"namespace": "etl", "name": "j"}, "note": "joe@example.com", "eventTime": "yesterday"}': "eventTime",
 }
 
 
