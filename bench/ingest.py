@@ -3,9 +3,10 @@
     python -m bench.ingest                         as fast as it goes, for a minute
     python -m bench.ingest --rate 2800 --minutes 10
 
-The API, the worker, Neo4j and the client that posts share the machine, each a process of its own. START and COMPLETE of
-a run are `--apart` runs apart, so that most runs are told of in two transactions, as in life. An event counts as visible
-when the transaction that its batch was folded in is committed: asked every 20 ms from the checkpoint in the graph.
+The API, the worker, Neo4j and the client that posts share the machine, each a process of its own. START and COMPLETE
+of a run are `--apart` runs apart, so that most runs are told of in two transactions, as in life. An event counts as
+visible when the transaction that its batch was folded in is committed: asked every 20 ms from the checkpoint in the
+graph.
 
 With `--rate` events are posted on a schedule, whatever came of those before: what waits shows in the time to visible.
 """
@@ -127,7 +128,7 @@ class Memory:
         while not self._stop.wait(_MEMORY_SECONDS):
             self._seen.append({name: resident_mb(pid) for name, pid in self._pids.items()})
 
-    def close(self) -> dict[str, list[float]]:
+    def close(self) -> dict[str, list[int]]:
         """By process: at the beginning, in the middle, at the end, and the most (MB)."""
         self._stop.set()
         self._thread.join()

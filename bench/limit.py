@@ -107,7 +107,8 @@ def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
 def measure(options: argparse.Namespace, database: Database, session: neo4j.Session) -> dict[str, Any]:
     line = Line(database, options.jobs)
     say("every job is told of, and the statements are planned and compiled")
-    line.step(options.jobs)
+    while line.number < options.jobs:
+        line.step(min(200, options.jobs - line.number))
     for _ in range(options.warm):
         line.step(options.runs)
     sent: dict[str, list[Row]] = {}

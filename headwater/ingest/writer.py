@@ -39,6 +39,7 @@ from headwater.ingest.project import (
     time_at,
     told,
 )
+from headwater.ingest.retention import without_rolled_up
 from headwater.ingest.rows import facts_in, run_rows
 from headwater.ingest.schema_versions import judge_drift, write_artifact_schemas, write_schemas
 from headwater.ingest.tally import Tallies
@@ -129,6 +130,7 @@ def write(
 def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, naming: Naming) -> None:
     """Join a delta with what the graph holds and write what that changes. Needs the write lock; if the transaction is
     not committed, `memory` must forget."""
+    delta = without_rolled_up(transaction, delta)
     places = read_places(transaction, delta.datasets, memory)
     regroup(transaction, places, memory)
     runs, new = _changes(transaction, "runs", delta.runs, memory.runs, join_runs, also=places.dissolved.runs)
