@@ -16,6 +16,7 @@ from typing import Any
 import neo4j
 
 from bench.events import run_id
+from headwater.schema.kept import keep_text, text_in
 
 # Numbers of runs that are replicas: that of the pattern and this, so often; so they have the row count of the pattern.
 NUMBERS = 1_000_000
@@ -48,11 +49,14 @@ class Text:
     """A property that names the run or tells microseconds since 1970, cut where these stand."""
 
     parts: tuple[str | int, ...]
+    # Whether it is kept as facts are, deflated.
+    kept: bool = False
 
-    def filled(self, run: str, later: int) -> str:
-        return "".join(
+    def filled(self, run: str, later: int) -> str | bytes:
+        text = "".join(
             run if part is _RUN else part if isinstance(part, str) else str(part + later) for part in self.parts
         )
+        return keep_text(text.encode()) if self.kept else text
 
 
 @dataclass(frozen=True)
@@ -106,13 +110,20 @@ def _same(properties: dict[str, Any]) -> dict[str, Any]:
 def _cut(value: Any, run: str) -> Any:
     if isinstance(value, neo4j.time.DateTime):
         return value.to_native()
+    if isinstance(value, bytes):
+        return Text(_parts(text_in(value), run), kept=True)
     if not isinstance(value, str):
         return value
+    parts = _parts(value, run)
+    return Text(parts) if len(parts) > 1 else value
+
+
+def _parts(value: str, run: str) -> tuple[str | int, ...]:
     parts: list[str | int] = []
     for at, piece in enumerate(value.split(run)):
         parts += [_RUN] if at else []
         parts += [int(part) if odd % 2 else part for odd, part in enumerate(_MICROSECONDS.split(piece))]
-    return Text(tuple(parts)) if len(parts) > 1 else value
+    return tuple(parts)
 
 
 def _filled(properties: dict[str, Any], run: str, later: timedelta) -> dict[str, Any]:

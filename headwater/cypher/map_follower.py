@@ -12,7 +12,8 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from sys import intern
 
 from headwater.cypher.database import READ_SECONDS_MAX, Database, Row
 from headwater.cypher.map_memory import DatasetPart, JobPart, MapMemory, OtherName, Output, Part
@@ -39,6 +40,8 @@ class MapFollower:
         # When it was asked last what is new, and everything that was new was read: by time.monotonic().
         self._in_step = float("-inf")
         self._turn = threading.Lock()
+        # The datasets whose columns have not been read yet.
+        self._without: list[str] = []
 
     @property
     def revision(self) -> int:
@@ -81,7 +84,7 @@ class MapFollower:
                     log.warning("the map in memory cannot be followed, Neo4j is asked instead: %s", error.message)
                 failed = True
             # What took long to read is out of step already.
-            if self.current() is not None or self._memory is None or failed:
+            if failed or self._memory is None or (self.current() is not None and not self._without):
                 ended.wait(POLL_SECONDS)
 
     def load(self) -> None:
@@ -89,6 +92,8 @@ class MapFollower:
         with self._turn:
             self._memory = None
             self._step()
+            while self._without and self._memory is not None:
+                self._step()
 
     def _step(self) -> None:
         began = time.monotonic()
@@ -102,13 +107,14 @@ class MapFollower:
             return
         if self._memory is None:
             memory = MapMemory()
-            self._read(memory, self._all())
-            # Hundreds of thousands of tuples that stay: whatever looks for garbage need not look through them.
-            gc.freeze()
+            for page in self._all():
+                self._put(memory, page, columns=False)
             self._memory = memory
+            self._without = [urn for urn, part in memory.parts.items() if isinstance(part, DatasetPart)]
         elif now["revision"] > self._revision:
-            self._read(self._memory, [self._changed()])
+            self._read_again(self._memory, self._changed())
         self._revision, self._graph, self._in_step = now["revision"], now["graph"], began
+        self._read_columns(self._memory)
 
     def _all(self) -> Iterator[list[str]]:
         after = ""
@@ -119,31 +125,40 @@ class MapFollower:
     def _changed(self) -> list[str]:
         return sorted({row["urn"] for row in self._database.read("read/map_changed", after=self._revision)})
 
-    def _read(self, memory: MapMemory, pages: Iterable[list[str]]) -> None:
+    def _read_columns(self, memory: MapMemory) -> None:
+        """A page of columns, so that in between it can be seen what is new."""
+        if not memory.has_columns:
+            self._put(memory, self._without[:_URNS_PER_QUERY])
+            del self._without[:_URNS_PER_QUERY]
+            memory.has_columns = not self._without
+            if memory.has_columns:
+                # Hundreds of thousands of tuples that stay: whatever looks for garbage need not look through them.
+                gc.freeze()
+
+    def _read_again(self, memory: MapMemory, urns: list[str]) -> None:
         """Put what Neo4j has at these urns, and at the jobs that make them: what an output comes from is written at the
         output, and is part of the job."""
-        is_new = not memory.parts
-        for page in pages:
-            makers: set[str] = set()
-            for start in range(0, len(page), _URNS_PER_QUERY):
-                makers |= self._put(memory, page[start : start + _URNS_PER_QUERY])
-            wanted = [] if is_new else sorted(makers.difference(page))
-            for start in range(0, len(wanted), _URNS_PER_QUERY):
-                self._put(memory, wanted[start : start + _URNS_PER_QUERY])
+        makers: set[str] = set()
+        for start in range(0, len(urns), _URNS_PER_QUERY):
+            makers |= self._put(memory, urns[start : start + _URNS_PER_QUERY])
+        wanted = sorted(makers.difference(urns))
+        for start in range(0, len(wanted), _URNS_PER_QUERY):
+            self._put(memory, wanted[start : start + _URNS_PER_QUERY])
 
-    def _put(self, memory: MapMemory, urns: list[str]) -> set[str]:
-        parts: dict[str, Part | None] = dict.fromkeys(urns)
+    def _put(self, memory: MapMemory, urns: list[str], *, columns: bool = True) -> set[str]:
+        """Put what Neo4j has at these urns; returns the jobs that make those of them that are datasets."""
+        parts: dict[str, Part | None] = dict.fromkeys(map(intern, urns))
         jobs = [urn for urn in urns if urn.startswith("job:")]
         datasets = [urn for urn in urns if not urn.startswith("job:")]
         makers: set[str] = set()
         for row in self._database.read("read/map_of_jobs", urns=jobs) if jobs else ():
-            parts[row["urn"]] = _job_part(row)
-        for row in self._database.read("read/map_of_datasets", urns=datasets) if datasets else ():
-            parts[row["urn"]] = _dataset_part(row)
+            parts[intern(row["urn"])] = _job_part(row)
+        for row in self._database.read("read/map_of_datasets", urns=datasets, columns=columns) if datasets else ():
+            parts[intern(row["urn"])] = _dataset_part(row)
             makers.update(row["makers"])
         others = [urn for urn in datasets if parts[urn] is None]
         for row in self._database.read("read/symlinked", urns=others) if others else ():
-            parts[row["urn"]] = OtherName(row["canonical"])
+            parts[intern(row["urn"])] = OtherName(intern(row["canonical"]))
         memory.put(parts)
         return makers
 
@@ -157,15 +172,20 @@ def in_step(database: Database) -> Database:
 
 
 def _job_part(row: Row) -> JobPart:
-    outputs = (Output(place, tuple(sorted(derived)), told) for place, told, derived in row["outputs"])
-    return JobPart(_name(row), tuple(sorted(row["inputs"])), tuple(sorted(outputs)), tuple(sorted(row["feeds"])))
+    outputs = (Output(intern(place), _in_order(derived), told) for place, told, derived in row["outputs"])
+    return JobPart(_name(row), _in_order(row["inputs"]), tuple(sorted(outputs)), _in_order(row["feeds"]))
 
 
 def _dataset_part(row: Row) -> DatasetPart:
-    columns = ((column, tuple(sorted(targets))) for column, targets in row["columns"])
-    return DatasetPart(_name(row), tuple(sorted(row["feeds"])), tuple(sorted(columns)))
+    columns = ((intern(column), _in_order(targets)) for column, targets in row["columns"])
+    return DatasetPart(_name(row), _in_order(row["feeds"]), tuple(sorted(columns)))
+
+
+def _in_order(urns: list[str]) -> tuple[str, ...]:
+    """Every urn is one string wherever it stands, which saves room."""
+    return tuple(sorted(map(intern, urns)))
 
 
 def _name(row: Row) -> NodeName:
-    (name,) = node_names_of([row["urn"]], {row["urn"]: row})
+    (name,) = node_names_of([intern(row["urn"])], {row["urn"]: row})
     return name

@@ -83,6 +83,8 @@ class MapMemory:
         self.columns: Index = {}
         self.datasets: Index = {}
         self.parts: dict[str, Part] = {}
+        # Columns are many, and come after everything else.
+        self.has_columns = False
 
     def put(self, parts: Mapping[str, Part | None]) -> None:
         """These are now what stands at these urns; None: nothing does."""

@@ -37,6 +37,8 @@ def neighbours(
     """From memory where that knows the layer as it is now and everything that a walk starts from, else from Neo4j. When
     an edge was seen only Neo4j knows."""
     memory = database.memory.current() if database.memory and layer in _REMEMBERED and not where.asks_time else None
+    if memory is not None and layer in (COLUMNS_DOWN, COLUMNS_UP) and not memory.has_columns:
+        memory = None
     if memory is None or not all(memory.goes_by(urn) == urn for urn in starts):
         return AskedNeighbours(database, layer, deadline, rows_max, at, where)
     return RememberedNeighbours(memory, database, layer, deadline, rows_max, at, where)

@@ -33,8 +33,13 @@ _WORDS = (
 
 def keep(facts: msgspec.Struct) -> bytes:
     """Facts as a node keeps them: the same facts give the same bytes with one version of zlib."""
+    return keep_text(msgspec.json.encode(facts, order="sorted"))
+
+
+def keep_text(text: bytes) -> bytes:
+    """The same, of facts that are JSON already."""
     deflate = zlib.compressobj(level=4, zdict=_WORDS)
-    return deflate.compress(msgspec.json.encode(facts, order="sorted")) + deflate.flush()
+    return deflate.compress(text) + deflate.flush()
 
 
 def text_in(kept: bytes) -> str:

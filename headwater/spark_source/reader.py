@@ -44,7 +44,7 @@ ROWS_PER_BATCH = 2_000
 LINEAGE_NODES_MAX = 1_000_000
 LINEAGE_EDGES_MAX = 5_000_000
 
-_BETWEEN = ("HAS_COLUMN", "HAS_SCHEMA", "RUN_OF", "SYMLINK_OF", "VERSION_OF")
+_BETWEEN = ("HAS_COLUMN", "HAS_SCHEMA", "RUN_OF", "SUMMARY_OF", "SYMLINK_OF", "VERSION_OF")
 _OF_MAP = frozenset({"Dataset", "Job", "Column"})
 
 
@@ -172,7 +172,7 @@ def edges(database: Database, part: Part, columns: Columns, pushed: Pushed, seco
 
 
 def kind_of_label(label: str) -> str:
-    """DATASET, JOB, PIPELINE_RUN, ...; SYMLINK for another name of a dataset."""
+    """DATASET, JOB, PIPELINE_RUN, ... Beside those of GraphQL SYMLINK, another name of a dataset, and RUNSUMMARY."""
     return NODE_KINDS.get(label, label.upper())
 
 

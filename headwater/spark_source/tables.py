@@ -14,7 +14,8 @@ from typing import Any
 
 from headwater.errors import SettingsError
 
-STRING, BIGINT, BOOLEAN, TIMESTAMP, STRINGS = "STRING", "BIGINT", "BOOLEAN", "TIMESTAMP", "ARRAY<STRING>"
+STRING, BIGINT, DOUBLE, BOOLEAN, TIMESTAMP = "STRING", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"
+STRINGS = "ARRAY<STRING>"
 LINEAGE, LINEAGE_EDGES, EDGES = "lineage", "lineageEdges", "edges"
 # What is in it is a mapping of everything that an edge carries, as JSON.
 PROPERTIES = "properties"
@@ -33,6 +34,7 @@ LABELS = {
     "columns": "Column",
     "schemas": "SchemaVersion",
     "symlinks": "Symlink",
+    "summaries": "RunSummary",
 }
 
 
@@ -73,13 +75,20 @@ TABLES: dict[str, Columns] = {
         "namespace name dataset run runId status type storagePath schema schemaHash drift version lifecycle",
         **_of(TIMESTAMP, "startedAt createdAt"),
         **_of(BIGINT, "rowCount bytes fileCount"),
-        **_of(BOOLEAN, "complete explicit"),
+        **_of(BOOLEAN, "complete explicit rolledUp"),
         derivedFrom=STRINGS,
     ),
     "answers": _columns("answerId name type content generatedBy", generatedAt=TIMESTAMP),
     "columns": _columns("namespace dataset name type", current=BOOLEAN),
     "schemas": _columns("hash fields", columns=STRINGS),
     "symlinks": _columns("namespace name"),
+    "summaries": _columns(
+        "job day status versions version",
+        **_of(STRINGS, "reads writes"),
+        **_of(BIGINT, "runs timed errors rowsRead rowsWritten bytesWritten"),
+        **_of(DOUBLE, "seconds secondsMin secondsMax"),
+        **_of(TIMESTAMP, "first last"),
+    ),
     EDGES: {
         **_of(STRING, "source sourceKind type target targetKind layer job"),
         **_of(TIMESTAMP, "firstSeen lastSeen"),
@@ -136,6 +145,7 @@ def _time(value: object) -> str:
 _AS: Mapping[str, Callable[[Any], Any]] = {
     STRING: _text,
     BIGINT: lambda value: value if isinstance(value, int) and not isinstance(value, bool) else None,
+    DOUBLE: lambda value: float(value) if isinstance(value, int | float) else None,
     BOOLEAN: lambda value: value if isinstance(value, bool) else None,
     TIMESTAMP: lambda value: value if isinstance(value, datetime) and value.tzinfo else None,
     STRINGS: lambda value: [_text(item) for item in value] if isinstance(value, list) else [_text(value)],

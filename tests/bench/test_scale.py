@@ -54,7 +54,7 @@ def test_what_waited_during_an_outage_is_caught_up_with_what_is_left_over() -> N
 
 def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up() -> None:
     assert scale.burst(ROUND, 800, 1) == scale.Lag(0, 0.0, 0)
-    # 5,000 come and 4,000 are taken for 600 seconds, then 3,000 a second are left over; what came at 600 is taken at 750.
+    # 5,000 come and 4,000 are taken for 600 seconds, then 3,000 are left over. What came at 600 is taken at 750.
     lag = scale.burst(ROUND, 1_000, 1)
     assert (lag.events, lag.seconds) == (600_000, 800)
     assert lag.behind == 150

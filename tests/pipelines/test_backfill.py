@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from headwater.cli import whole
 from headwater.cypher.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.fold import fold
@@ -94,7 +95,7 @@ def into(spark: SparkSession, graph: Database, folder: Path, *paths: Path | str)
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-@given(st.lists(histories, min_size=15, max_size=20), st.sampled_from([9, 2_000]))
+@given(st.lists(histories, min_size=15, max_size=20), st.sampled_from([40, 2_000]))
 def test_any_history_same_graph(
     spark: SparkSession,
     database: Database,
@@ -179,6 +180,33 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
     assert canonical(graph) == whole == folded_at_once(graph, bodies)
 
 
+def test_a_graph_is_made_anew_from_lake_and_spool(
+    spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in ("URI", neo4j_server.uri), ("USER", neo4j_server.user), ("PASSWORD", neo4j_server.password):
+        monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
+    # Ctrl-C stays that of the tests.
+    monkeypatch.setattr(whole, "set_when_told_to_end", id)
+    bodies = told(20)
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        spool.append(bodies[:30], received=1_790_000_000_000_000)
+        Worker(graph, spool).run(until_done=True)
+        lake = Lake(str(tmp_path / "lake"))
+        archive.archive(spark, spool, lake)
+        assert archive.cut(spool, lake, 30) == 29
+        spool.append(bodies[30:], received=1_790_000_000_000_001)
+        Worker(graph, spool).run(until_done=True)
+        live = canonical(graph)
+        os.rename(lake.root, tmp_path / "elsewhere")
+        with pytest.raises(QueryError, match="were cut, and are not in the lake"):
+            whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
+        assert canonical(graph) == live
+        os.rename(tmp_path / "elsewhere", lake.root)
+        whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
+        assert read_checkpoint(graph, spool.id) == Checkpoint(40, 40, 0)
+    assert canonical(graph) == live
+
+
 _IN_SMALL_PIECES = (
     "from headwater.pipelines import backfill; backfill.PIECE_ROWS = 20; from headwater.cli import main; main()"
 )
@@ -187,7 +215,7 @@ _IN_SMALL_PIECES = (
 def test_killed_while_it_writes(
     spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path
 ) -> None:
-    bodies = told(1_200)
+    bodies = told(500)
     (tmp_path / "events.jsonl").write_bytes(b"\n".join(bodies))
     environment = {
         **os.environ,
@@ -201,14 +229,14 @@ def test_killed_while_it_writes(
     files = files_in(spark, [str(tmp_path / "*.jsonl")])
     name = pipeline.name_of(files, rules)
     with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as killed:
-        deadline = time.monotonic() + 120
-        while read_checkpoint(graph, name).position < 200:
+        deadline = time.monotonic() + 200
+        while read_checkpoint(graph, name).position < 100:
             assert time.monotonic() < deadline
             assert killed.poll() is None
             time.sleep(0.02)
         os.killpg(killed.pid, signal.SIGKILL)
     written = read_checkpoint(graph, name).position
     done = backfill(spark, graph, [str(tmp_path / "*.jsonl")], rules, dead=str(tmp_path / "dead"))
-    assert (done.resumed, done.events) == (written, 2_400)
+    assert (done.resumed, done.events) == (written, 1_000)
     assert 0 < done.resumed < done.facts
     assert canonical(graph) == folded_at_once(graph, bodies)

@@ -30,6 +30,7 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     DataType,
+    DoubleType,
     LongType,
     StringType,
     StructField,
@@ -52,6 +53,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("graph")]
 TYPES: dict[str, DataType] = {
     "STRING": StringType(),
     "BIGINT": LongType(),
+    "DOUBLE": DoubleType(),
     "BOOLEAN": BooleanType(),
     "TIMESTAMP": TimestampType(),
     "ARRAY<STRING>": ArrayType(StringType()),
@@ -137,6 +139,23 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
         rows = graph.ask("MATCH (n) WHERE $label IN labels(n) RETURN properties(n) AS p", {"label": label})
         expected = {row["p"]["urn"]: {name: row["p"].get(name) for name in TABLES[kind]} for row in rows}
         assert {row["urn"]: row for row in read(kind).rows} == expected
+
+
+def test_summaries_of_old_runs_are_a_table_and_have_an_edge(read: Read, graph: Database, graph_driver: Driver) -> None:
+    summed = {"day": "2025-01-01", "status": "COMPLETE", "reads": [ds("a")], "version": "1"}
+    row: Row = {"urn": "summary:clean:2025-01-01", "properties": {"job": job("clean"), **summed}, "job": job("clean")}
+    counts = {"runs": 2, "timed": 2, "seconds": 3.5, "errors": 0, "rowsRead": 5, "rowsWritten": 4, "bytesWritten": 1}
+    row |= {**counts, "first": minute(0), "last": minute(9), "secondsMin": 1.5, "secondsMax": 2.0}
+    with graph.write() as transaction:
+        transaction.run("write/run_summaries", rows=[row])
+    try:
+        (found,) = read("summaries").rows
+        assert {name: found[name] for name in (*summed, *counts, "job")} == {**summed, **counts, "job": job("clean")}
+        assert (found["first"], found["last"], found["secondsMax"]) == (minute(0), minute(9), 2.0)
+        (edge,) = read("edges", "source", "layer", "targetKind", where=[EqualTo(("type",), "SUMMARY_OF")]).rows
+        assert edge == {"source": row["urn"], "layer": "between", "targetKind": "JOB"}
+    finally:
+        graph_driver.execute_query("MATCH (s:RunSummary) DETACH DELETE s")
 
 
 def minute(number: int) -> datetime:

@@ -7,15 +7,15 @@
 UNWIND $urns AS urn
 WITH urn, COLLECT {
   MATCH (a:Artifact)
+  USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = urn AND a.complete = true AND a.createdAt <= $at
-  RETURN a.createdAt ORDER BY a.createdAt DESC LIMIT 1
+  RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS floor
 WITH urn, coalesce(floor, datetime({year: 1})) AS since, floor IS NULL AS unmade
 CALL (urn, since, unmade) {
-  MATCH (v:Artifact)
-  WHERE v.dataset = urn AND v.complete IN [true, false] AND v.createdAt >= since
-  WITH v
-  MATCH (v)-[:CITED_BY]->(answer:Answer)
+  MATCH (v:Artifact)-[e:CITED_BY]->(answer:Answer)
+  USING INDEX SEEK e:CITED_BY(dataset)
+  WHERE e.dataset = urn AND v.complete IS NOT NULL AND v.createdAt >= since
   RETURN answer, v.createdAt AS createdAt
   UNION
   MATCH (:Dataset {urn: urn})<-[:VERSION_OF]-(v:Source)
@@ -26,7 +26,8 @@ CALL (urn, since, unmade) {
 }
 RETURN urn AS dataset, answer.urn AS answer, COLLECT {
   MATCH (n:Artifact)
+  USING INDEX SEEK n:Artifact(dataset, complete, createdAt)
   WHERE n.dataset = urn AND n.complete = true AND n.createdAt > createdAt
-  RETURN n.createdAt ORDER BY n.createdAt LIMIT 1
+  RETURN n.createdAt ORDER BY n.dataset, n.complete, n.createdAt LIMIT 1
 }[0] AS superseded
 LIMIT $limit

@@ -4,5 +4,7 @@
 // returns: urn, registered
 // example: headwater cypher read/known_sources --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
-MATCH (s:Source)-[:VERSION_OF]->(d:Dataset {urn: urn})
+MATCH (s:Source)
+USING INDEX SEEK s:Source(dataset)
+WHERE s.dataset = urn AND EXISTS { (s)-[:VERSION_OF]->(:Dataset {urn: urn}) }
 RETURN urn, coalesce(s.registered, false) AS registered

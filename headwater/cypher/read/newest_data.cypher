@@ -12,6 +12,8 @@ RETURN urn, COLLECT {
   WHERE a.dataset = urn AND a.complete = true AND a.createdAt IS NOT NULL
   RETURN {urn: a.urn, at: a.createdAt} ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn DESC LIMIT 1
 }[0] AS made, COLLECT {
-  MATCH (s:Source)-[:VERSION_OF]->(d)
+  MATCH (s:Source)
+  USING INDEX SEEK s:Source(dataset)
+  WHERE s.dataset = urn AND EXISTS { (s)-[:VERSION_OF]->(d) }
   RETURN s.urn ORDER BY s.urn LIMIT 1
 }[0] AS source, d.droppedAt AS dropped

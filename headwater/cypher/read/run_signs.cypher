@@ -1,5 +1,5 @@
 // What some runs show of themselves that may have spoiled what they made: how they ended, the tests they made, the code
-// that ran, and the newest run of the same job before each that succeeded and told its code.
+// that ran, and the newest run of the same job before each that succeeded and told its code, of the newest thousand.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, at, job, pipeline, status, error, version, testsFailed, testsPassed, failedTests, previous
@@ -14,11 +14,15 @@ RETURN r.urn AS urn, at, job, r.pipelineName AS pipeline, r.status AS status, r.
   r.testsFailed AS testsFailed, r.testsPassed AS testsPassed, r.failedTests AS failedTests, [COLLECT {
     MATCH (p:PipelineRun)
     USING INDEX SEEK p:PipelineRun(readerOf, finishedAt)
-    WHERE p.readerOf = job AND p.finishedAt <= at AND p.version IS NOT NULL AND p.urn <> r.urn
-    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.readerOf DESC, p.finishedAt DESC LIMIT 1
+    WHERE p.readerOf = job AND p.finishedAt <= at AND p.urn <> r.urn
+    WITH p ORDER BY p.readerOf DESC, p.finishedAt DESC LIMIT 1000
+    WHERE p.version IS NOT NULL
+    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.finishedAt DESC LIMIT 1
   }[0], COLLECT {
     MATCH (p:PipelineRun)
     USING INDEX SEEK p:PipelineRun(writerOf, finishedAt)
-    WHERE p.writerOf = job AND p.finishedAt <= at AND p.version IS NOT NULL AND p.urn <> r.urn
-    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.writerOf DESC, p.finishedAt DESC LIMIT 1
+    WHERE p.writerOf = job AND p.finishedAt <= at AND p.urn <> r.urn
+    WITH p ORDER BY p.writerOf DESC, p.finishedAt DESC LIMIT 1000
+    WHERE p.version IS NOT NULL
+    RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.finishedAt DESC LIMIT 1
   }[0]] AS previous

@@ -30,6 +30,10 @@ CALL (label) {
   MATCH (n:PipelineRun) WHERE n.urn > $after AND n.urn <= $upto
   RETURN n.urn AS urn ORDER BY urn SKIP $skip LIMIT 2
   UNION ALL
+  WITH label WHERE label = 'RunSummary'
+  MATCH (n:RunSummary) WHERE n.urn > $after AND n.urn <= $upto
+  RETURN n.urn AS urn ORDER BY urn SKIP $skip LIMIT 2
+  UNION ALL
   WITH label WHERE label = 'SchemaVersion'
   MATCH (n:SchemaVersion) WHERE n.urn > $after AND n.urn <= $upto
   RETURN n.urn AS urn ORDER BY urn SKIP $skip LIMIT 2
