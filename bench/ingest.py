@@ -1,4 +1,4 @@
-"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, memory, and size in the graph.
+"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, memory, size in the graph.
 
     python -m bench.ingest                         as fast as it goes, for a minute
     python -m bench.ingest --rate 2800 --minutes 10

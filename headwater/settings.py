@@ -58,7 +58,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event_bytes_max: int = 10 * 2**20
     batch_bytes_max: int = 100 * 2**20
     # How many events the worker folds into one transaction.
-    fold_events_max: int = 4_000
+    fold_events_max: int = 2_000
     # A file with rules of your own for the names of datasets (docs/naming.md).
     naming_file: str = ""
     # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.

@@ -16,7 +16,15 @@ import msgspec
 
 from headwater.cypher.database import Row, Transaction
 from headwater.ingest.memory import Memory
-from headwater.ingest.project import NO_SOURCE, DatasetView, dataset_view, is_shown, time_at
+from headwater.ingest.project import (
+    NO_SOURCE,
+    DatasetView,
+    dataset_view,
+    is_only_seen_again,
+    is_shown,
+    seen_again,
+    time_at,
+)
 from headwater.ingest.rows import facts_in, run_rows
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.identity import goes_by
@@ -147,7 +155,9 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     for name, members in groups.items():
         memory.learn_dataset(name, members)
     canonicals = sorted({places.goes_by[urn] for urn in places.changed})
-    facts = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
+    told = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
+    again = {urn for urn, (old, new) in told.items() if old is not None and is_only_seen_again(old, new)}
+    facts = {urn: pair for urn, pair in told.items() if urn not in again}
     views = {
         urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
         for urn, (old, new) in facts.items()
@@ -155,6 +165,10 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     nodes = [
         {"urn": urn, "properties": new.node, "shown": is_shown(old.node if old else None, new.node)}
         for urn, (old, new) in views.items()
+    ]
+    nodes += [
+        {"urn": urn, "properties": seen_again(told[urn][1], places.members[urn]), "shown": False}
+        for urn in sorted(again)
     ]
     run_rows(transaction, "write/datasets", nodes)
     aliases = [

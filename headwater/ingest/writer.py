@@ -33,9 +33,11 @@ from headwater.ingest.project import (
     RunView,
     answer_view,
     differing,
+    is_only_seen_again,
     is_shown,
     job_properties,
     run_view,
+    seen_again,
     time_at,
     told,
 )
@@ -225,10 +227,12 @@ def _views(old: RunFacts | None, new: RunFacts, places: Places) -> tuple[RunView
 def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
     rows = []
     for urn, (old, new) in changes.items():
+        if old is not None and is_only_seen_again(old, new):
+            rows.append({"urn": urn, "properties": seen_again(new, new), "shown": False})
+            continue
         properties = job_properties(new)
-        rows.append(
-            {"urn": urn, "properties": properties, "shown": is_shown(job_properties(old) if old else None, properties)}
-        )
+        shown = is_shown(job_properties(old) if old else None, properties)
+        rows.append({"urn": urn, "properties": properties, "shown": shown})
     run_rows(transaction, "write/jobs", rows)
 
 

@@ -101,14 +101,18 @@ def run_urn(run_id: str) -> str:
 
 
 def source_urn(namespace: str, name: str) -> str:
-    return _urn("source", namespace, name)
+    return _lasting("source", namespace, name)
 
 
 def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = None) -> str:
     """The version of a dataset that a run made; `ended` (microseconds since 1970, UTC) tells an earlier attempt of the
     run, which was begun again since."""
-    attempt = () if ended is None else (str(ended),)
-    return _urn("artifact", namespace, name, canonical_run_id(run_id), *attempt)
+    attempt = "" if ended is None else f":{ended}"
+    run = run_id.lower() if is_uuid(run_id) else quote(run_id, safe="/")
+    dataset = _lasting("artifact", namespace, name)
+    if len(dataset) + 1 + len(run) + len(attempt) <= URN_BYTES_MAX:
+        return f"{dataset}:{run}{attempt}"
+    return _urn("artifact", namespace, name, canonical_run_id(run_id), *attempt[1:].split())
 
 
 def answer_urn(answer_id: str) -> str:
@@ -116,7 +120,7 @@ def answer_urn(answer_id: str) -> str:
 
 
 def column_urn(namespace: str, name: str, field: str) -> str:
-    return _urn("column", namespace, name, field)
+    return _lasting("column", namespace, name, field)
 
 
 def schema_hash(fields: str) -> str:
@@ -125,7 +129,7 @@ def schema_hash(fields: str) -> str:
 
 
 def schema_urn(hash: str) -> str:
-    return _urn("schema", hash)
+    return _remembered("schema", hash)
 
 
 def guid_of(urn: str) -> str:

@@ -17,7 +17,17 @@ from headwater.ingest.project.datasets import (
 )
 from headwater.ingest.project.jobs import job_properties
 from headwater.ingest.project.runs import RunView, Use, run_view
-from headwater.ingest.project.values import Names, Properties, differing, is_shown, named, time_at, told
+from headwater.ingest.project.values import (
+    Names,
+    Properties,
+    differing,
+    is_only_seen_again,
+    is_shown,
+    named,
+    seen_again,
+    time_at,
+    told,
+)
 
 __all__ = [
     "NO_SOURCE",
@@ -33,10 +43,12 @@ __all__ = [
     "column_properties",
     "dataset_view",
     "differing",
+    "is_only_seen_again",
     "is_shown",
     "job_properties",
     "named",
     "run_view",
+    "seen_again",
     "source_properties",
     "time_at",
     "told",

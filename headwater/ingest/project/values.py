@@ -11,7 +11,8 @@ import msgspec
 from headwater.errors import EventError
 from headwater.ingest.facets import Tag
 from headwater.schema.events import datetime_of, instant_of
-from headwater.schema.facts import Name, Span
+from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
+from headwater.schema.kept import keep
 from headwater.schema.urns import dataset_urn
 
 Properties = dict[str, Any]
@@ -20,6 +21,8 @@ Properties = dict[str, Any]
 Names = Mapping[str, Name]
 # What Neo4j can hold; a count beyond it is no count.
 _COUNT_MAX = 2**63 - 1
+# The one facet of which it is shown when it was said.
+_DATED = "lifecycleStateChange"
 # Of a dataset or a job, what changes with every event.
 _BESIDE = frozenset({"firstSeen", "lastSeen", "facts"})
 
@@ -70,6 +73,28 @@ def differing(old: Properties | None, new: Properties, *always: str) -> Properti
     if old is None:
         return new
     return {key: value for key, value in new.items() if key in always or old[key] != value}
+
+
+def is_only_seen_again(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFacts) -> bool:
+    """Whether nothing is new in what is said of a dataset or a job but when it was said."""
+    mine, now = old.facets, new.facets
+    if len(mine) != len(now) or any(name not in now or now[name].value != mine[name].value for name in mine):
+        return False
+    if mine.get(_DATED) != now.get(_DATED):
+        return False
+    if isinstance(old, DatasetFacts) and isinstance(new, DatasetFacts):
+        firsts = {hash: span.first for hash, span in old.schemas.items()}
+        return firsts == {hash: span.first for hash, span in new.schemas.items()}
+    return _declared(old) == _declared(new)
+
+
+def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
+    return (bool(facts.declared_inputs), bool(facts.declared_outputs)) if isinstance(facts, JobFacts) else None
+
+
+def seen_again(facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts) -> Properties:
+    """All that is to be written of one of which nothing is new but when it was said."""
+    return {**seen(facts.span), "facts": keep(own)}
 
 
 def is_shown(old: Properties | None, new: Properties) -> bool:
