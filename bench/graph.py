@@ -220,7 +220,9 @@ def prepare(home: Path, running: Running, *, runs: int, wiring: Wiring | None = 
         state.write_bytes(msgspec.json.encode(filled))
     missing = runs - filled.replicas
     if missing > 0:
-        with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+        with neo4j.GraphDatabase.driver(
+            running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
+        ) as driver:
             try:
                 seconds = grow(driver, filled, runs)
             finally:

@@ -66,7 +66,9 @@ def at_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, 
     """Grow the graph to so many runs and measure."""
     say(f"growing to {runs} runs")
     filled, made = prepare(home, running, runs=runs)
-    with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+    with neo4j.GraphDatabase.driver(
+        running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
+    ) as driver:
         driver.execute_query("CALL db.awaitIndexes(300)")
     with api(home, running) as port:
         found = ask_all(running, filled, port, repeats)

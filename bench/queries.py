@@ -76,7 +76,9 @@ def ask_all(running: Running, filled: Filled, port: int, repeats: int, only: str
     found = []
     client = Client(port)
     with (
-        neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver,
+        neo4j.GraphDatabase.driver(
+            running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
+        ) as driver,
         driver.session() as session,
     ):
         for question in questions(filled):
@@ -116,7 +118,9 @@ def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[
 
 
 def _folded(running: Running) -> int:
-    with neo4j.GraphDatabase.driver(running.uri, auth=(running.user, running.password)) as driver:
+    with neo4j.GraphDatabase.driver(
+        running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
+    ) as driver:
         records, _, _ = driver.execute_query("MATCH (c:Checkpoint) RETURN sum(c.folded) AS folded")
         return int(records[0]["folded"])
 

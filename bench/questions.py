@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -57,8 +57,6 @@ class Question:
     count: Callable[[Any], Mapping[str, Any]]
     floor: tuple[str, Mapping[str, Any]]
     target: float | None = None
-    # Whether it is to be the same in a graph of any size.
-    scoped: bool = field(default=True)
 
 
 def questions(filled: Filled, *, now: datetime | None = None) -> list[Question]:
@@ -67,7 +65,9 @@ def questions(filled: Filled, *, now: datetime | None = None) -> list[Question]:
     hot = job_urn(NAMESPACE, f"job_{filled.wiring.hot:06}")
     days = ((now or datetime.now(UTC)) - filled.until).days + 1
     return [
-        *(_lineage(table["root"], depth, target) for depth, target in ((2, 10.0), (10, 60.0), (20, 200.0))),
+        # In GraphQL a walk ends at 5,000 nodes, so that what is promised of larger ones is promised of columns.
+        *(_lineage(table["root"], depth, target) for depth, target in ((2, 10.0), (10, None), (20, None))),
+        *(_lineage_columns(table["root"], depth, target) for depth, target in ((2, 10.0), (10, 60.0), (20, 200.0))),
         _columns(table["diamond"]),
         *_of_dense_nodes(filled, table, hot, days),
         *_of_history(),
@@ -107,7 +107,7 @@ def _graphql(
     return Question(name, lambda client: client.graphql(query, variables), counted, floor, target)
 
 
-def rest(
+def _rest(
     name: str,
     path: str,
     parameters: Mapping[str, Any],
@@ -127,11 +127,20 @@ def rest(
     return Question(name, ask, count, floor, target)
 
 
-def _lineage(urn: str, depth: int, target: float) -> Question:
-    bare = f"""MATCH (:Dataset {{urn: $urn}})-[:FEEDS|PRODUCED*0..{2 * depth - 1}]->(n) WITH DISTINCT n
+def _bare_map(depth: int) -> str:
+    return f"""MATCH (:Dataset {{urn: $urn}})-[:FEEDS|PRODUCED*0..{2 * depth - 1}]->(n) WITH DISTINCT n
 MATCH (n)-[e:FEEDS|PRODUCED]->(m:Dataset|Job) WHERE e.current RETURN n.urn, m.urn"""
-    variables = {"urn": urn, "depth": depth}
-    return _graphql(f"lineage at depth {depth}", _MAP, variables, _walk, (bare, {"urn": urn}), target=target)
+
+
+def _lineage(urn: str, depth: int, target: float | None) -> Question:
+    variables, floor = {"urn": urn, "depth": depth}, (_bare_map(depth), {"urn": urn})
+    return _graphql(f"lineage at depth {depth}", _MAP, variables, _walk, floor, target=target)
+
+
+def _lineage_columns(urn: str, depth: int, target: float) -> Question:
+    asked = {"urn": urn, "direction": "downstream", "depth": depth}
+    floor = (_bare_map(depth), {"urn": urn})
+    return _rest(f"lineage as columns at depth {depth}", "/api/v1/map/lineage", asked, _table, floor, target=target)
 
 
 def _columns(urn: str) -> Question:
@@ -230,6 +239,11 @@ MATCH (n)<-[:HAS_COLUMN]-(d:Dataset) RETURN DISTINCT d.urn, n.urn"""
 
 def _walk(answer: Any) -> Mapping[str, Any]:
     return {"nodes": len(answer["nodes"]), "edges": len(answer["edges"]), "truncated": answer["truncated"]}
+
+
+def _table(answer: Any) -> Mapping[str, Any]:
+    nodes, edges = (len(next(iter(answer[name].values()))) for name in ("nodes", "edges"))
+    return {"nodes": nodes, "edges": edges, "truncated": answer["truncated"]}
 
 
 def _connection(answer: Any) -> Mapping[str, Any]:
