@@ -1,4 +1,4 @@
-"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, memory, size in the graph.
+"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, and how much memory.
 
     python -m bench.ingest                         as fast as it goes, for a minute
     python -m bench.ingest --rate 2800 --minutes 10
@@ -149,19 +149,14 @@ def resident_mb(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
 
 
-def store_mb(folder: Path) -> float:
-    """What the graph takes on disk: its stores and indexes, without the transaction logs."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-
-
 def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
     with ExitStack() as stack:
         running = stack.enter_context(LocalNeo4j(home / "neo4j", bolt_port=0))
         port = free_port()
         settings = environment(home, running, port=port)
         served = stack.enter_context(process("headwater", "serve", environment=settings))
-        wait_ready(port, served)
         worker = stack.enter_context(process("headwater", "worker", environment=settings))
+        wait_ready(port, served)
         database = Database(running.uri, running.user, running.password)
         stack.callback(database.close)
         visible = Visible(database)
@@ -174,7 +169,6 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
         _settle(warm.posted[-1][0], visible)
         before = {name: cpu_seconds(pid) for name, pid in pids.items()}
         done, began = visible.folded(), time.monotonic()
-        size = _flushed_mb(database, home)
         poster = Poster(port, events, options.batch, options.rate)
         memory = Memory(pids)
         say(f"measuring for {options.minutes:g} min")
@@ -197,7 +191,6 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
             "answerMs": spread([answer * 1_000 for *_, answer in poster.posted]),
             "cpuMicrosecondsPerEvent": {**used, "all": round(sum(used.values()), 1)},
             "memoryMb": memory.close(),
-            "storeBytesPerEvent": round((_flushed_mb(database, home) - size) * 1e6 / count),
         }
 
 
@@ -208,12 +201,6 @@ def _settle(number: int, visible: Visible) -> None:
         if time.monotonic() > deadline:
             raise RuntimeError(f"{visible.folded()} of {number} events are visible, and no more come")
         time.sleep(_POLL_SECONDS)
-
-
-def _flushed_mb(database: Database, home: Path) -> float:
-    """The size of the graph's store when everything committed is in it."""
-    database.run_schema("CALL db.checkpoint()")
-    return store_mb(home / "neo4j" / "data" / "databases" / "neo4j")
 
 
 def main() -> None:

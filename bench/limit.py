@@ -93,6 +93,12 @@ def renamed(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
+def tell_every_job(line: Line, jobs: int) -> None:
+    """One run of each job, in transactions that Neo4j bears: a job that is new makes twenty edges between columns."""
+    while line.number < jobs:
+        line.step(min(200, jobs - line.number))
+
+
 def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
     """The seconds in which the bare driver writes these rows in one transaction."""
     began = time.perf_counter()
@@ -107,8 +113,7 @@ def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
 def measure(options: argparse.Namespace, database: Database, session: neo4j.Session) -> dict[str, Any]:
     line = Line(database, options.jobs)
     say("every job is told of, and the statements are planned and compiled")
-    while line.number < options.jobs:
-        line.step(min(200, options.jobs - line.number))
+    tell_every_job(line, options.jobs)
     for _ in range(options.warm):
         line.step(options.runs)
     sent: dict[str, list[Row]] = {}

@@ -1,0 +1,81 @@
+"""How large the graph gets: bytes of Neo4j's store for an event of a job that ran before.
+
+    python -m bench.size
+    python -m bench.size --runs 500000           a million events
+
+The store is weighed twice while Neo4j is stopped, so that everything committed is in it: when every job was told of
+once, and when all the other runs were. The logs of transactions, which Neo4j prunes by itself, are not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.limit import Line, tell_every_job
+from bench.report import Report, say
+from headwater.cypher.database import Database
+from headwater.cypher.migrate import migrate
+from headwater.local.neo4j import LocalNeo4j
+
+_RUNS_AT_ONCE = 1_000
+
+
+def stores(home: Path) -> dict[str, int]:
+    """The bytes of every file of a graph whose Neo4j is stopped, by the kind of thing that is in it."""
+    sizes: dict[str, int] = {}
+    for file in (home / "data" / "databases" / "neo4j").rglob("*"):
+        if file.is_file():
+            kind = "indexes" if "schema" in file.parts else file.name.removeprefix("neostore.")
+            sizes[kind] = sizes.get(kind, 0) + file.stat().st_size
+    return sizes
+
+
+def grow(home: Path, jobs: int, until: Callable[[Line], object]) -> None:
+    """Start Neo4j, write, and stop it again."""
+    with LocalNeo4j(home, bolt_port=0) as running:
+        database = Database(running.uri, running.user, running.password)
+        migrate(database)
+        until(Line(database, jobs))
+        database.close()
+
+
+def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
+    grow(home, options.jobs, lambda line: tell_every_job(line, options.jobs))
+    before = stores(home)
+
+    def more(line: Line) -> None:
+        line.number = options.jobs
+        while line.number < options.jobs + options.runs:
+            line.step(_RUNS_AT_ONCE)
+            if line.number % 20_000 < _RUNS_AT_ONCE:
+                say(f"{line.number - options.jobs:,} of {options.runs:,} runs")
+
+    grow(home, options.jobs, more)
+    after = stores(home)
+    grown = {kind: after[kind] - before.get(kind, 0) for kind in after if after[kind] != before.get(kind, 0)}
+    events = 2 * options.runs
+    return {
+        "asked": vars(options),
+        "events": events,
+        "storeMegabytes": {"jobsOnly": round(sum(before.values()) / 1e6), "all": round(sum(after.values()) / 1e6)},
+        "bytesPerEvent": round(sum(grown.values()) / events),
+        "bytesPerEventByFile": {kind: round(size / events, 1) for kind, size in sorted(grown.items())},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=2_000)
+    parser.add_argument("--runs", type=int, default=100_000, help="of two events each")
+    options = parser.parse_args()
+    report = Report("size")
+    with tempfile.TemporaryDirectory() as folder:
+        report.show(**measure(options, Path(folder)))
+
+
+if __name__ == "__main__":
+    main()
