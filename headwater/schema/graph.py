@@ -89,11 +89,11 @@ Between them: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(
 (Symlink)-[:SYMLINK_OF]->(Dataset). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
 
 A job may have a million runs, a dataset as many versions, and all of them hang on one node. So they are asked for by
-indexes in the order of time: runs by namespace, pipelineName and startedAt, versions by dataset, complete and createdAt.
+indexes in the order of time: runs by namespace, pipelineName and startedAt; versions by dataset, complete, createdAt.
 Edges to what such an order misses have `aside`, the urn of the job or dataset, and are found by that: RUN_OF of a run
 that goes by the name of another of its jobs or was never told to have begun, VERSION_OF of a version of which nobody
-told whether it is complete or when it was made. CITED_BY has `dataset`, that of the version, because citations are few
-among versions.
+told whether it is complete or when it was made. CITED_BY has `dataset` (urn), that of the version, because citations
+are few among versions.
 
 Which inputs an output came from: where it is `explicit`, what its DERIVED_FROM edges tell, even when that is nothing;
 otherwise where it has DERIVED_FROM edges, those; otherwise every input of its run or job.
