@@ -1,6 +1,7 @@
 """The shape of the graph: labels, properties, edges. Times are ZONED DATETIME in UTC.
 
-Nodes (every one has `urn`; those made from facts have them as JSON in `facts`, every facet as it was sent among them):
+Nodes. Every one has `urn`; those made from facts have them in `facts`, every facet as it was sent among them: JSON,
+deflated (`headwater.schema.kept`), since it is most of what a node takes up. No other property is bytes.
 
 | label | properties |
 |---|---|
@@ -50,8 +51,8 @@ And, from the pipelines (docs/pipelines.md), what no event says by itself:
 | | bytesWritten: sums over the runs that are in the graph no more |
 | Analysis | table, subject (urn of a Dataset or Job, "" for the whole), values (JSON: the row of the table), until |
 | | (the newest event), analysed (when) |
-| Retention | name ("graph"), horizons (JSON: the rules, and when they were applied), late (runs told of |
-| | after that, and left out) |
+| Retention | name ("graph", instead of a urn), horizons (JSON: every set of rules that was applied, and when last), |
+| | late (how often a run was told of after its time, and left out) |
 
 (RunSummary)-[:SUMMARY_OF]->(Job), (Analysis)-[:ABOUT]->(Dataset|Job). An Artifact with `rolledUp` has lost its run to a
 summary: something left has read it, and lineage ends at it as at a source.
@@ -62,7 +63,7 @@ Edges. History, what happened:
                                                                             assertions, metrics (JSON, as sent)
     (PipelineRun)-[:FEEDS]->(PipelineRun)                                   data that took no way over a dataset
     (PipelineRun)-[:DROPPED]->(Dataset)
-    (Source|Artifact|Answer|Column)-[:CITED_BY]->(Answer)                   pinned: cited as that very version
+    (Source|Artifact|Answer|Column)-[:CITED_BY]->(Answer)                   pinned: cited as that very version; dataset
     (Artifact)-[:DERIVED_FROM]->(Source|Artifact)                           only where an event says which inputs
     (PipelineRun)-[:PART_OF]->(PipelineRun)                                 its parent, or else its root
     (PipelineRun)-[:TRIGGERS]->(PipelineRun)                                control flow: no data goes along it
@@ -86,6 +87,13 @@ is known: columns, lineage, declared, renamed.
 Between them: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(Dataset),
 (Dataset)-[:HAS_COLUMN]->(Column), (Dataset|Artifact)-[:HAS_SCHEMA]->(SchemaVersion),
 (Symlink)-[:SYMLINK_OF]->(Dataset). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
+
+A job may have a million runs, a dataset as many versions, and all of them hang on one node. So they are asked for by
+indexes in the order of time: runs by namespace, pipelineName and startedAt; versions by dataset, complete, createdAt.
+Edges to what such an order misses have `aside`, the urn of the job or dataset, and are found by that: RUN_OF of a run
+that goes by the name of another of its jobs or was never told to have begun, VERSION_OF of a version of which nobody
+told whether it is complete or when it was made. CITED_BY has `dataset` (urn), that of the version, because citations
+are few among versions.
 
 Which inputs an output came from: where it is `explicit`, what its DERIVED_FROM edges tell, even when that is nothing;
 otherwise where it has DERIVED_FROM edges, those; otherwise every input of its run or job.

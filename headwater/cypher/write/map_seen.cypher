@@ -1,9 +1,10 @@
-// Edges of the map that were seen again, by their ids, as whoever has just written them knows them.
+// Edges of the map that were seen again, by their ids, as whoever has just written them knows them. Their types are
+// named because an empty graph would otherwise be planned for as one in which looking at every edge is quickest.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
 UNWIND $rows AS row
-MATCH ()-[e]->()
+MATCH ()-[e:FEEDS|PRODUCED|TRIGGERS]->()
 WHERE elementId(e) = row.edge
 SET e.lastSeen = row.last
