@@ -24,6 +24,7 @@ VALUES: dict[str, Any] = {
     "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
     "LIST<STRING>": ["dataset:a:b"],
     "LIST<MAP>": [{}],
+    "MAP": {},
 }
 
 pytestmark = pytest.mark.neo4j
