@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import bisect
-import http.client
 import os
 import tempfile
 import threading
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.events import pair
-from bench.processes import environment, free_port, process, wait_ready
+from bench.processes import Client, environment, free_port, process, wait_ready
 from bench.report import Report, say, spread
 from headwater.cypher.database import Database
 from headwater.errors import HeadwaterError
@@ -86,7 +85,7 @@ class Poster:
     """Posts batches over one connection, on a schedule or as fast as they are taken, and remembers when."""
 
     def __init__(self, port: int, events: Iterator[bytes], size: int, rate: float | None) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._client = Client(port)
         self._events, self._size, self._rate = events, size, rate
         # By batch: how many events were posted with it and before, when it was due, and the seconds until its answer.
         self.posted: list[tuple[int, float, float]] = []
@@ -107,11 +106,9 @@ class Poster:
             self.posted.append((sent, due, time.monotonic() - due))
 
     def _post(self, body: bytes) -> None:
-        self._connection.request("POST", "/api/v1/lineage/batch", body, {"Content-Type": "application/json"})
-        answer = self._connection.getresponse()
-        text = answer.read()
-        if answer.status != 200 or b'"failed":0' not in text:
-            raise RuntimeError(f"a batch was answered {answer.status}: {text[:300]!r}")
+        status, text = self._client.post("/api/v1/lineage/batch", body)
+        if status != 200 or b'"failed":0' not in text:
+            raise RuntimeError(f"a batch was answered {status}: {text[:300]!r}")
 
 
 class Memory:
