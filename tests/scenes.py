@@ -13,6 +13,7 @@ from typing import Any
 
 from headwater.cypher.database import Database, Row
 from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write
 from headwater.schema.events import parse
 from tests.canonical import canonical, edges, empty
@@ -128,7 +129,8 @@ def source_job(name: str, **more: str) -> Event:
 
 def settle(database: Database, *events: Event) -> None:
     """Make the graph of these events in several ways, and hold it to be the same: together, one by one backwards, and
-    in shuffled pairs with some sent twice. It is left as they make it in the end."""
+    in shuffled pairs with some sent twice; by a writer that remembers what it wrote. It is left as they make it in the
+    end."""
     twice = [*events, *events[::2]]
     random.Random(len(twice)).shuffle(twice)
     ways: list[list[Sequence[Event]]] = [
@@ -139,8 +141,9 @@ def settle(database: Database, *events: Event) -> None:
     graphs = []
     for batches in ways:
         empty(database)
+        memory = Memory()
         for batch in batches:
-            told(database, batch)
+            told(database, batch, memory)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
         for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
@@ -149,12 +152,12 @@ def settle(database: Database, *events: Event) -> None:
         assert graph == graphs[0]
 
 
-def told(database: Database, batch: Sequence[Event]) -> None:
+def told(database: Database, batch: Sequence[Event], memory: Memory | None = None) -> None:
     """Fold one batch into the graph."""
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
-    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests")
+    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests", memory=memory)
 
 
 def node(database: Database, urn: str) -> Row:

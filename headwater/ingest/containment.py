@@ -11,24 +11,21 @@ Each is a projection over the facts of several runs, and is made afresh whenever
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from headwater.cypher.database import Database, Row, Transaction
 from headwater.cypher.lock import lock
-from headwater.ingest.project import RunView
+from headwater.ingest.project import RunViews
 from headwater.ingest.rows import run_rows
+from headwater.ingest.runs import Changes
 from headwater.schema.facts import RunFacts
 
 # Runs of a slot beyond so many are no attempts: a producer that sends one nominal time for ever must not slow us.
 ATTEMPTS_MAX = 100
 _SWEPT_AT_ONCE = 5_000
 
-Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
-Views = Mapping[str, tuple[RunView | None, RunView]]
 
-
-def write_containment(transaction: Transaction, changes: Changes, views: Views, new: set[str]) -> None:
+def write_containment(transaction: Transaction, changes: Changes, views: RunViews, new: set[str]) -> None:
     """Write what these runs are part of, and judge afresh which of them, and of those within them, are abandoned. `new`
     are those that were not there before."""
     above = {urn: (_above(old) if old else [], _above(new)) for urn, (old, new) in changes.items()}
@@ -48,7 +45,7 @@ def _above(run: RunFacts) -> list[str]:
     return sorted(run.parents or run.roots)
 
 
-def write_attempts(transaction: Transaction, views: Views) -> None:
+def write_attempts(transaction: Transaction, views: RunViews) -> None:
     """Tell which attempt of its slot each run is, for every slot that one of these runs is or was in."""
     slots = {side.node["slot"] for pair in views.values() for side in pair if side and side.node["slot"]}
     rows = transaction.run("read/slot_runs", slots=sorted(slots), limit=ATTEMPTS_MAX) if slots else []

@@ -16,7 +16,7 @@ import msgspec
 from headwater.cypher.database import Row, Transaction
 from headwater.ingest.memory import Memory, Newest
 from headwater.ingest.places import Places
-from headwater.ingest.project import RunView, column_properties, named, time_at
+from headwater.ingest.project import RunView, RunViews, column_properties, named, time_at
 from headwater.ingest.rows import run_rows
 from headwater.schema.facts import (
     Claim,
@@ -32,7 +32,6 @@ from headwater.schema.facts import (
 )
 from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
-Views = Mapping[str, tuple[RunView | None, RunView]]
 # What a run that succeeded can be the newest of its job in.
 READER, WRITER = "readerOf", "writerOf"
 _RENAMED = "renamed:"
@@ -283,7 +282,7 @@ _STATEMENTS = {
 }
 
 
-def judge_map(transaction: Transaction, rewired: set[str], views: Views, memory: Memory) -> None:
+def judge_map(transaction: Transaction, rewired: set[str], views: RunViews, memory: Memory) -> None:
     """Tell which edges are current, of jobs that were rewired and of those whose newest run may be another one."""
     for side, statement in ((READER, "current_inputs"), (WRITER, "current_outputs")):
         urns = sorted(rewired | _with_other_newest(side, views, memory))
@@ -292,7 +291,7 @@ def judge_map(transaction: Transaction, rewired: set[str], views: Views, memory:
             memory.newest[row["job"], side] = newest
 
 
-def _with_other_newest(side: str, views: Views, memory: Memory) -> set[str]:
+def _with_other_newest(side: str, views: RunViews, memory: Memory) -> set[str]:
     """The jobs whose newest run on one side may be another one than it was, or use other datasets than it did."""
     jobs = set()
     for urn, (old, new) in views.items():

@@ -104,6 +104,8 @@ class Memory:
         self.above: Bounded[str, list[str]] = Bounded(JOBS_MAX)
         # By job and side (readerOf, writerOf).
         self.newest: Bounded[tuple[str, str], Newest | None] = Bounded(2 * JOBS_MAX)
+        # The sources that are there because somebody reads them.
+        self.sources: Bounded[str, None] = Bounded(DATASETS_MAX)
         self.timelines: Bounded[str, Timeline] = Bounded(DATASETS_MAX)
         self._flows: Bounded[FlowKey, Flow] = Bounded(FLOWS_MAX)
         self._schemas: Bounded[str, None] = Bounded(FLOWS_MAX)

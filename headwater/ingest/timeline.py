@@ -26,7 +26,7 @@ class Version(NamedTuple):
     complete: bool
 
 
-def read_timeline(complete: list[Row], partial: list[Row]) -> Timeline:
+def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
     """A timeline from the newest versions of each kind, newest first, each the fields of a `Version`. Where there are
     as many as were asked for, there may be others before them."""
     kinds = [[Version(*row) for row in rows] for rows in (complete, partial)]

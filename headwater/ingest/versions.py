@@ -171,7 +171,7 @@ def relink(
     concerned |= {row["urn"] for row in transaction.run("read/triggered_later", urns=after)} if after else set()
     read_readers(transaction, concerned - readers.keys(), all_runs, all_answers, places, naming)
     versions = _versions(transaction, [*all_runs.values(), *all_answers.values()], memory)
-    _mention(transaction, [*all_runs.values(), *all_answers.values()], versions)
+    _mention(transaction, [*all_runs.values(), *all_answers.values()], versions, memory)
     left = set(changes.gone)
     # A run that was not there before has no links.
     new = {urn: reader for urn, reader in all_runs.items() if urn in changes.new}
@@ -186,6 +186,8 @@ def relink(
         derived = changes.derived if linked is new else None
         run_rows(transaction, f"write/{link}", [_linked(urn, links, derived) for urn, links in wanted.items() if links])
     if left:
+        for urn in left:
+            memory.sources.pop(urn, None)
         transaction.run("write/sweep_versions", urns=sorted(left))
         transaction.run("write/sweep_columns", urns=sorted(left))
     return set(all_runs)
@@ -339,7 +341,9 @@ def _linked(
     return {"consumer": consumer, "links": rows}
 
 
-def _mention(transaction: Transaction, readers: list[Reader], versions: Mapping[tuple[str, str], list[str]]) -> None:
+def _mention(
+    transaction: Transaction, readers: list[Reader], versions: Mapping[tuple[str, str], list[str]], memory: Memory
+) -> None:
     sources: dict[str, Row] = {}
     artifacts: dict[str, Row] = {}
     columns: dict[str, Row] = {}
@@ -349,12 +353,13 @@ def _mention(transaction: Transaction, readers: list[Reader], versions: Mapping[
                 properties = _artifact_properties(read.pinned, read.name, read.dataset)
                 artifacts[read.pinned] = _mentioned(read.pinned, read.dataset, properties)
             source = source_urn(read.name.namespace, read.name.name)
-            if source in versions.get((reader.urn, read.dataset), []):
+            if source not in memory.sources and source in versions.get((reader.urn, read.dataset), []):
                 sources[source] = _mentioned(source, read.dataset, source_properties(read.name))
         for urn, (dataset, properties) in reader.columns.items():
             columns[urn] = _mentioned(urn, dataset, properties)
     for kind, rows in (("sources", sources), ("artifacts", artifacts), ("columns", columns)):
         run_rows(transaction, f"write/mention_{kind}", [rows[urn] for urn in sorted(rows)])
+    memory.sources.update(dict.fromkeys(sources))
 
 
 def _mentioned(urn: str, dataset: str, properties: Properties) -> Row:

@@ -9,12 +9,12 @@ commit may have happened: the next attempt reads the checkpoint and sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
 
-from headwater.cypher.database import Database, Row, Transaction
+from headwater.cypher.database import Database, Transaction
 from headwater.cypher.lock import lock
 from headwater.errors import HeadwaterError
 from headwater.ingest.containment import write_attempts, write_containment
@@ -32,30 +32,24 @@ from headwater.ingest.places import Places, learn_names, read_places, regroup, w
 from headwater.ingest.project import (
     RunView,
     answer_view,
-    differing,
     is_only_seen_again,
     is_shown,
     job_properties,
     run_view,
     seen_again,
-    time_at,
-    told,
 )
 from headwater.ingest.retention import without_rolled_up
 from headwater.ingest.rows import facts_in, run_rows
-from headwater.ingest.schema_versions import judge_drift, write_artifact_schemas, write_schemas
+from headwater.ingest.runs import derives_anew, run_changes, run_readers, write_runs
+from headwater.ingest.schema_versions import judge_drift, write_schemas
 from headwater.ingest.tally import Tallies
 from headwater.ingest.tally_writer import write_tallies
 from headwater.ingest.versions import (
     Reader,
-    RunChanges,
     answer_reader,
-    gone_versions,
     learn_versions,
     mentioned,
-    moved_versions,
     relink,
-    run_reader,
 )
 from headwater.schema.facts import (
     AnswerFacts,
@@ -68,11 +62,9 @@ from headwater.schema.facts import (
     join_runs,
 )
 from headwater.schema.naming import Naming, load
-from headwater.schema.urns import schema_urn
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
 Changes = dict[str, tuple[F | None, F]]
-Views = Mapping[str, tuple[RunView | None, RunView]]
 _TYPES: Mapping[str, Any] = {"runs": RunFacts, "jobs": JobFacts, "answers": AnswerFacts}
 
 
@@ -150,8 +142,8 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs)
     views = {urn: _views(old, now, places) for urn, (old, now) in runs.items()}
-    _write_runs(transaction, runs, views, delta.heard, new)
-    readers = _run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
+    write_runs(transaction, runs, views, delta.heard, new)
+    readers = run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
     rewired = write_map(transaction, places, new_jobs, new_runs, memory) | _rewired(jobs, places)
@@ -164,11 +156,11 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     told_anew = _held(transaction, "jobs", rewired | {key.job for key in derivations}, memory.jobs)
     learn_names(transaction, places, named_on_map(places, told_anew.values()))
     write_explicit(transaction, places, told_anew)
-    changes = _run_changes(runs, views, new)
+    changes = run_changes(runs, views, new)
     for old, now in views.values():
         learn_versions(old, now, memory)
     linked = relink(transaction, readers, changes, places, naming, memory)
-    derived = sorted((linked | {urn for urn, pair in views.items() if _derives_anew(*pair)}) - new)
+    derived = sorted((linked | {urn for urn, pair in views.items() if derives_anew(*pair)}) - new)
     if derived:
         transaction.run("write/derived_from", urns=derived)
     judge_drift(transaction, changes.moved, places)
@@ -236,139 +228,12 @@ def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
     run_rows(transaction, "write/jobs", rows)
 
 
-def _write_runs(
-    transaction: Transaction, changes: Changes[RunFacts], views: Views, heard: Mapping[str, int], new: set[str]
-) -> None:
-    """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `new` are
-    those that were not there before."""
-    run_rows(
-        transaction, "write/new_runs", [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(new)]
-    )
-    here = {urn: pair for urn, pair in sorted(views.items()) if urn not in new}
-    # What others write of a run, and news of it make void, is written in any case.
-    nodes = [
-        {
-            "urn": urn,
-            "properties": differing(old.node if old else None, view.node, "status", "silent"),
-            "heard": time_at(heard.get(urn)),
-        }
-        for urn, (old, view) in here.items()
-    ]
-    run_rows(transaction, "write/runs", nodes)
-    gone = sorted(urn for old, view in here.values() for urn in gone_versions(old, view))
-    if gone:
-        transaction.run("write/forget_artifacts", urns=gone)
-    run_rows(transaction, "write/artifacts", [row for urn, pair in here.items() for row in _artifacts(urn, *pair)])
-    write_artifact_schemas(transaction, here.values())
-    run_of = [
-        {"run": urn, "job": job}
-        for urn in here
-        for job in sorted(changes[urn][1].jobs)
-        if _stands_anew(*here[urn]) or job not in (changes[urn][0] or changes[urn][1]).jobs
-    ]
-    run_rows(transaction, "write/run_of", run_of)
-    facts = {urn: run for urn, (_, run) in changes.items()}
-    for statement, others in (("run_triggers", "after"), ("run_feeds", "sources")):
-        rows = [{"run": urn, "before": other} for urn, run in facts.items() for other in sorted(getattr(run, others))]
-        run_rows(transaction, f"write/{statement}", rows)
-    dropped = [{"run": urn, "dataset": dataset} for urn, (_, view) in views.items() for dataset in view.dropped]
-    run_rows(transaction, "write/run_dropped", dropped)
-
-
-def _stands_anew(old: RunView | None, new: RunView) -> bool:
-    """Whether a run is found by another name or time among those of its job."""
-    return old is None or any(old.node[key] != new.node[key] for key in ("namespace", "pipelineName", "startedAt"))
-
-
-def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:
-    made = [
-        {
-            "urn": artifact,
-            "dataset": properties["dataset"],
-            "properties": told(properties),
-            "produced": told(view.produced[artifact]),
-            "schema": schema_urn(properties["schemaHash"]) if properties["schemaHash"] else None,
-        }
-        for artifact, properties in sorted(view.artifacts.items())
-    ]
-    node = {**view.node, "urn": urn, "heardAt": time_at(heard.get(urn))}
-    return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
-
-
-def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
-    """The versions of a run that are not what they were."""
-    for artifact, properties in sorted(view.artifacts.items()):
-        before = old.artifacts.get(artifact) if old else None
-        produced = view.produced[artifact]
-        # Of a version of a run that did not end, others write whether it was abandoned.
-        is_open = not properties["complete"]
-        if is_open or before != properties or (old and old.produced.get(artifact) != produced):
-            yield {
-                "urn": artifact,
-                "run": urn,
-                "dataset": properties["dataset"],
-                "properties": differing(before, properties, "status"),
-                "produced": produced,
-            }
-
-
-def _derives_anew(old: RunView | None, new: RunView) -> bool:
-    """Whether any version of a run is new, or comes from other datasets than it did."""
-    before = old.artifacts if old else {}
-    return any(
-        urn not in before or before[urn]["derivedFrom"] != artifact["derivedFrom"]
-        for urn, artifact in new.artifacts.items()
-    )
-
-
-def _run_readers(
-    runs: Mapping[str, RunFacts],
-    changes: Changes[RunFacts],
-    views: Views,
-) -> dict[str, Reader]:
-    """The runs among these whose links must be made afresh whatever moved."""
-    readers = {}
-    for urn, (old, view) in views.items():
-        before = changes[urn][0]
-        same = old is not None and before is not None
-        same = same and (old.node["startedAt"], old.uses, before.after) == (  # type: ignore[union-attr]  # see above
-            view.node["startedAt"],
-            view.uses,
-            runs[urn].after,
-        )
-        if not same:
-            readers[urn] = run_reader(urn, runs[urn], view)
-    return readers
-
-
 def _write_answers(
     transaction: Transaction, changes: Changes[AnswerFacts], places: Places, naming: Naming
 ) -> dict[str, Reader]:
     views = {urn: answer_view(new, naming, places.names) for urn, (_, new) in changes.items()}
     run_rows(transaction, "write/answers", _nodes({urn: view.node for urn, view in views.items()}))
     return {urn: answer_reader(urn, view) for urn, view in views.items()}
-
-
-def _run_changes(changes: Changes[RunFacts], views: Views, new: set[str]) -> RunChanges:
-    return RunChanges(
-        moved=[version for old, view in views.values() for version in moved_versions(old, view)],
-        gone=sorted(urn for old, view in views.values() for urn in gone_versions(old, view)),
-        new=new,
-        placed_anew=[
-            urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)
-        ],
-        triggering={before for _, run in changes.values() for before in run.after},
-        derived={urn: _derived(views[urn][1]) for urn in new},
-    )
-
-
-def _derived(view: RunView) -> dict[str, list[str]]:
-    """By the dataset that they come from, the versions that a run made."""
-    derived: dict[str, list[str]] = {}
-    for urn, artifact in view.artifacts.items():
-        for dataset in artifact["derivedFrom"] or ():
-            derived.setdefault(dataset, []).append(urn)
-    return derived
 
 
 def _rewired(jobs: Changes[JobFacts], places: Places) -> set[str]:

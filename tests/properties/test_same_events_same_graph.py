@@ -72,8 +72,11 @@ def test_links_are_those_worked_out_by_brute_force(database: Database, bodies: l
 
 def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
     empty(database)
-    before, memory = Checkpoint(), Memory()
-    for batch in batches:
+    before = Checkpoint()
+    # Two writers, each with what it remembers, take turns: two transactions each.
+    memories = Memory(), Memory()
+    for number, batch in enumerate(batches):
+        memory = memories[number // 2 % 2]
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
         write(database, _fold(batch), spool="s", before=before, after=after, holder="test", memory=memory)
         before = after

@@ -16,7 +16,7 @@ from headwater.ingest.project.datasets import (
     source_properties,
 )
 from headwater.ingest.project.jobs import job_properties
-from headwater.ingest.project.runs import RunView, Use, run_view
+from headwater.ingest.project.runs import RunView, RunViews, Use, run_view
 from headwater.ingest.project.values import (
     Names,
     Properties,
@@ -37,6 +37,7 @@ __all__ = [
     "Names",
     "Properties",
     "RunView",
+    "RunViews",
     "Use",
     "answer_view",
     "cited_names",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from uuid import NAMESPACE_URL, uuid5
 
@@ -57,6 +58,10 @@ class RunView(msgspec.Struct):
     uses: list[Use]
     produced: dict[str, Properties]
     dropped: list[str]
+
+
+# By urn: what was shown of a run before, if it was there, and what is shown of it now.
+RunViews = Mapping[str, tuple[RunView | None, RunView]]
 
 
 def run_view(facts: RunFacts, names: Names) -> RunView:

@@ -1,0 +1,147 @@
+"""The runs of a delta: their nodes, the versions they made, and what moved by that.
+
+A run that was not there before is made with its versions and edges in one statement; of one that was, only what differs
+is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from headwater.cypher.database import Row, Transaction
+from headwater.ingest.project import RunView, RunViews, differing, time_at, told
+from headwater.ingest.rows import run_rows
+from headwater.ingest.schema_versions import write_artifact_schemas
+from headwater.ingest.versions import Reader, RunChanges, gone_versions, moved_versions, run_reader
+from headwater.schema.facts import RunFacts
+from headwater.schema.urns import schema_urn
+
+# By urn: what the graph held of a run, and what it must hold now.
+Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
+
+
+def write_runs(
+    transaction: Transaction, changes: Changes, views: RunViews, heard: Mapping[str, int], new: set[str]
+) -> None:
+    """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `new` are
+    those that were not there before."""
+    run_rows(
+        transaction, "write/new_runs", [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(new)]
+    )
+    here = {urn: pair for urn, pair in sorted(views.items()) if urn not in new}
+    # What others write of a run, and news of it make void, is written in any case.
+    nodes = [
+        {
+            "urn": urn,
+            "properties": differing(old.node if old else None, view.node, "status", "silent"),
+            "heard": time_at(heard.get(urn)),
+        }
+        for urn, (old, view) in here.items()
+    ]
+    run_rows(transaction, "write/runs", nodes)
+    gone = sorted(urn for old, view in here.values() for urn in gone_versions(old, view))
+    if gone:
+        transaction.run("write/forget_artifacts", urns=gone)
+    run_rows(transaction, "write/artifacts", [row for urn, pair in here.items() for row in _artifacts(urn, *pair)])
+    write_artifact_schemas(transaction, here.values())
+    run_of = [
+        {"run": urn, "job": job}
+        for urn in here
+        for job in sorted(changes[urn][1].jobs)
+        if _stands_anew(*here[urn]) or job not in (changes[urn][0] or changes[urn][1]).jobs
+    ]
+    run_rows(transaction, "write/run_of", run_of)
+    facts = {urn: run for urn, (_, run) in changes.items()}
+    for statement, others in (("run_triggers", "after"), ("run_feeds", "sources")):
+        rows = [{"run": urn, "before": other} for urn, run in facts.items() for other in sorted(getattr(run, others))]
+        run_rows(transaction, f"write/{statement}", rows)
+    dropped = [{"run": urn, "dataset": dataset} for urn, (_, view) in views.items() for dataset in view.dropped]
+    run_rows(transaction, "write/run_dropped", dropped)
+
+
+def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:
+    made = [
+        {
+            "urn": artifact,
+            "dataset": properties["dataset"],
+            "properties": told(properties),
+            "produced": told(view.produced[artifact]),
+            "schema": schema_urn(properties["schemaHash"]) if properties["schemaHash"] else None,
+        }
+        for artifact, properties in sorted(view.artifacts.items())
+    ]
+    node = {**view.node, "urn": urn, "heardAt": time_at(heard.get(urn))}
+    return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
+
+
+def _stands_anew(old: RunView | None, new: RunView) -> bool:
+    """Whether a run is found by another name or time among those of its job."""
+    return old is None or any(old.node[key] != new.node[key] for key in ("namespace", "pipelineName", "startedAt"))
+
+
+def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
+    """The versions of a run that are not what they were."""
+    for artifact, properties in sorted(view.artifacts.items()):
+        before = old.artifacts.get(artifact) if old else None
+        produced = view.produced[artifact]
+        # Of a version of a run that did not end, others write whether it was abandoned.
+        is_open = not properties["complete"]
+        if is_open or before != properties or (old and old.produced.get(artifact) != produced):
+            yield {
+                "urn": artifact,
+                "run": urn,
+                "dataset": properties["dataset"],
+                "properties": differing(before, properties, "status"),
+                "produced": produced,
+            }
+
+
+def derives_anew(old: RunView | None, new: RunView) -> bool:
+    """Whether any version of a run is new, or comes from other datasets than it did."""
+    before = old.artifacts if old else {}
+    return any(
+        urn not in before or before[urn]["derivedFrom"] != artifact["derivedFrom"]
+        for urn, artifact in new.artifacts.items()
+    )
+
+
+def run_readers(
+    runs: Mapping[str, RunFacts],
+    changes: Changes,
+    views: RunViews,
+) -> dict[str, Reader]:
+    """The runs among these whose links must be made afresh whatever moved."""
+    readers = {}
+    for urn, (old, view) in views.items():
+        before = changes[urn][0]
+        same = old is not None and before is not None
+        same = same and (old.node["startedAt"], old.uses, before.after) == (  # type: ignore[union-attr]  # see above
+            view.node["startedAt"],
+            view.uses,
+            runs[urn].after,
+        )
+        if not same:
+            readers[urn] = run_reader(urn, runs[urn], view)
+    return readers
+
+
+def run_changes(changes: Changes, views: RunViews, new: set[str]) -> RunChanges:
+    return RunChanges(
+        moved=[version for old, view in views.values() for version in moved_versions(old, view)],
+        gone=sorted(urn for old, view in views.values() for urn in gone_versions(old, view)),
+        new=new,
+        placed_anew=[
+            urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)
+        ],
+        triggering={before for _, run in changes.values() for before in run.after},
+        derived={urn: _derived(views[urn][1]) for urn in new},
+    )
+
+
+def _derived(view: RunView) -> dict[str, list[str]]:
+    """By the dataset that they come from, the versions that a run made."""
+    derived: dict[str, list[str]] = {}
+    for urn, artifact in view.artifacts.items():
+        for dataset in artifact["derivedFrom"] or ():
+            derived.setdefault(dataset, []).append(urn)
+    return derived

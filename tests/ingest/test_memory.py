@@ -1,0 +1,131 @@
+"""What a writer remembers holds only as long as nobody else has written, and then spares asking."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater.cypher.database import Database, Transaction
+from headwater.cypher.lock import lock
+from headwater.ingest.fold import fold
+from headwater.ingest.memory import Bounded, Edge, Memory
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
+from headwater.schema.events import parse
+from headwater.schema.facts import DatasetFacts, Name, Span
+from tests.canonical import canonical, empty
+from tests.scenes import run_event, told
+from tests.stories import SPOOL
+
+
+def test_what_was_learnt_first_is_forgotten_first() -> None:
+    kept: Bounded[str, int] = Bounded(2)
+    for name in "abc":
+        kept[name] = ord(name)
+    assert list(kept) == ["b", "c"]
+
+
+def test_another_revision_than_the_next_means_that_somebody_else_wrote() -> None:
+    memory = Memory()
+    memory.expect(7)
+    memory.learn_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
+    memory.expect(8)
+    assert memory.goes_by("dataset:a:b") == "dataset:a:b"
+    memory.expect(10)
+    assert memory.goes_by("dataset:a:b") is None
+
+
+def test_an_edge_covers_what_says_nothing_new_but_that_it_was_seen_later() -> None:
+    edge = Edge("5:x:1", Span(10, 20), {"declared": True})
+    assert edge.covers(Span(10, 30), {"declared": True})
+    assert edge.covers(None, {})
+    assert not edge.covers(Span(9, 9), {})
+    assert not edge.covers(Span(10, 10), {"declared": False})
+    assert not edge.covers(Span(10, 10), {"claimed": False})
+    assert not edge.sees(Span(10, 20))
+    assert edge.sees(Span(25, 25))
+    assert edge.span == Span(10, 25)
+
+
+def night(number: int) -> list[dict[str, Any]]:
+    """One run of a job that runs every ten minutes."""
+    return [
+        run_event(f"run-{number}", state, 10 * number + minute, inputs=["raw"], outputs=["mart"])
+        for state, minute in (("START", 0), ("COMPLETE", 5))
+    ]
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory()
+    told(database, night(1), memory)
+    told(database, night(2), memory)
+    asked: list[str] = []
+    run = Transaction.run
+
+    def listening(self: Transaction, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+        asked.append(name)
+        return run(self, name, **parameters)
+
+    monkeypatch.setattr(Transaction, "run", listening)
+    told(database, night(3), memory)
+    always = {"write/lock_graph", "read/checkpoint", "read/retention", "write/save_checkpoint"}
+    assert set(asked) == always | {
+        "read/facts_of_runs",
+        "write/datasets",
+        "write/jobs",
+        "write/map_seen",
+        "write/new_runs",
+        "write/new_feeds",
+    }
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Database) -> None:
+    memory = Memory()
+    told(database, night(1), memory)
+    with pytest.raises(CheckpointMovedError):
+        write(
+            database,
+            fold([parse(json.dumps(event).encode(), received=0) for event in night(2)]),
+            spool=SPOOL,
+            before=Checkpoint(77, 77, 0),
+            after=Checkpoint(79, 79, 0),
+            holder="test",
+            memory=memory,
+        )
+    assert not memory.runs
+    assert not memory.jobs
+    told(database, night(2), memory)
+    remembered = canonical(database)
+    empty(database)
+    told(database, [*night(1), *night(2)], Memory())
+    assert canonical(database) == remembered
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_what_somebody_else_wrote_is_read(database: Database) -> None:
+    first, second = Memory(), Memory()
+    told(database, night(1), first)
+    told(database, night(2), second)
+    told(database, night(3), first)
+    both = canonical(database)
+    empty(database)
+    told(database, [*night(1), *night(2), *night(3)], Memory())
+    assert canonical(database) == both
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_every_transaction_that_holds_the_lock_is_one_revision(database: Database) -> None:
+    found = []
+    for _ in range(3):
+        with database.write() as transaction:
+            found.append(lock(transaction, "test"))
+    assert found == [found[0], found[0] + 1, found[0] + 2]
