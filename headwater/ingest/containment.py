@@ -83,6 +83,9 @@ def _follows(run: Row, before: Row) -> bool:
 def sweep(database: Database, *, now: datetime, silent_seconds: int, holder: str) -> int:
     """Mark as abandoned the runs of which nothing was heard for so long; returns how many. Raises UnavailableError."""
     before = now - timedelta(seconds=silent_seconds)
+    # A transaction for nothing would be a revision, for which every writer forgets what it knows of the graph.
+    if not database.read("read/silent_runs", before=before):
+        return 0
     with database.write() as transaction:
         lock(transaction, holder)
         rows = transaction.run("write/abandon_silent", before=before, limit=_SWEPT_AT_ONCE)
