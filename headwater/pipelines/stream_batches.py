@@ -179,6 +179,7 @@ class Batches:
     def _write(self, batch: _Batch) -> None:
         checkpoint = self._checkpoint()
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
+            self._observer.known(checkpoint)
             return
         whole = batch.events <= self._events_at_once and not batch.refused
         if not (whole and self._commit_whole(batch, checkpoint)):

@@ -17,9 +17,9 @@ from pyspark.sql import SparkSession
 from headwater.errors import NotFoundError
 from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
 from headwater.pipelines.lake import SCHEMA
-from headwater.pipelines.session import spark_session
 from headwater.schema.naming import load
 from tests.scenes import columns, dataset, schema
+from tests.sparks import small_spark
 from tests.stories import Event, ds, job
 
 # Spark's own client leaves the sockets of answers to the collector of garbage.
@@ -28,14 +28,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-# Plans over a few rows: making code of them takes longer than reading them.
-SETTINGS = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.default.parallelism": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
+ONE_TASK = {"spark.sql.shuffle.partitions": "1", "spark.default.parallelism": "1"}
 
 END = datetime(2026, 3, 31, 12, tzinfo=UTC)
 
@@ -99,7 +92,7 @@ def lake(folder: Path, events: list[Event]) -> str:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    with spark_session("tests", master="local[2]", settings=SETTINGS) as session:
+    with small_spark(ONE_TASK) as session:
         yield session
 
 

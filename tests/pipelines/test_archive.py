@@ -23,13 +23,12 @@ from headwater.ingest.recall import Recall
 from headwater.ingest.spool import Spool
 from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
-from headwater.pipelines.session import spark_session
+from tests.sparks import small_spark
 from tests.stories import run
 
 # Spark's own Python leaves sockets for the garbage collector.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 DAY = 86_400_000_000
 JANUARY_31 = 1_769_817_600_000_000  # midnight, UTC
@@ -37,7 +36,7 @@ JANUARY_31 = 1_769_817_600_000_000  # midnight, UTC
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    with spark_session("tests", master="local[2]", settings={"spark.sql.shuffle.partitions": "2"}) as session:
+    with small_spark() as session:
         yield session
 
 

@@ -20,7 +20,6 @@ from pyspark.sql import functions as fn
 from headwater.cypher.database import Database
 from headwater.ingest.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.pipelines.session import spark_session
 from headwater.schema.urns import answer_urn, job_urn
 from headwater.server import create_app
 from headwater.settings import Settings
@@ -28,6 +27,7 @@ from headwater.spark_source import register
 from tests.conftest import Neo4jServer
 from tests.scenes import node, read_by
 from tests.spark_source.story import RUNS, tell_story
+from tests.sparks import small_spark
 from tests.stories import ds, job, version
 
 pytestmark = [
@@ -47,8 +47,7 @@ def graph(database: Database, graph_driver: Driver) -> Database:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    few = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "1g"}
-    with spark_session("source", master="local[2]", settings=few) as session:
+    with small_spark() as session:
         register(session)
         yield session
 
