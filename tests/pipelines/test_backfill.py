@@ -34,21 +34,20 @@ from headwater.pipelines.archives import files_in
 from headwater.pipelines.backfill import Done, backfill
 from headwater.pipelines.folding import Rules, rules_of
 from headwater.pipelines.lake import Lake
-from headwater.pipelines.session import spark_session
 from headwater.schema.events import parse
 from headwater.schema.naming import load
 from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
 from tests.histories import histories
+from tests.sparks import SMALL, small_spark
 from tests.stories import run
 
 pytestmark = [
     pytest.mark.neo4j,
     pytest.mark.spark,
     # Spark's own Python leaves sockets for the garbage collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 CAPTURES = Path(__file__).parent.parent / "captures"
 RULES = Rules(load(), b"a key of the tests", 100_000)
@@ -56,8 +55,7 @@ RULES = Rules(load(), b"a key of the tests", 100_000)
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    chosen = {**pipeline.SETTINGS, "spark.sql.shuffle.partitions": "2"}
-    with spark_session("tests", master="local[2]", settings=chosen) as session:
+    with small_spark(pipeline.SETTINGS) as session:
         yield session
 
 
@@ -105,7 +103,8 @@ def test_any_history_same_graph(
 ) -> None:
     folder = tmp_path_factory.mktemp("archive")
     for number, history in enumerate(told):
-        (folder / f"{number % 4}.jsonl").open("ab").write(b"".join(body + b"\n" for body in history))
+        with (folder / f"{number % 4}.jsonl").open("ab") as file:
+            file.writelines(body + b"\n" for body in history)
     empty(database)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pipeline, "PIECE_ROWS", rows)
@@ -140,7 +139,8 @@ def test_what_is_no_event_is_set_aside_with_its_place(spark: SparkSession, graph
     pq.write_table(pa.table({"body": [b"[]", good[0]]}), tmp_path / "b.parquet")
     done = into(spark, graph, tmp_path, tmp_path)
     assert (done.events, done.folded, done.duplicates, done.refused) == (11, 6, 1, 4)
-    letters = [json.loads(line) for part in Path(str(done.dead)).rglob("*.json") for line in part.open()]
+    said = [line for part in Path(str(done.dead)).rglob("*.json") for line in part.read_text().splitlines()]
+    letters = [json.loads(line) for line in said]
     places = [(Path(one["file"]).name, one["number"], one["field"]) for one in letters]
     assert sorted(places) == [("a.jsonl", 2, ""), ("a.jsonl", 5, "job.name"), ("a.jsonl", 8, ""), ("b.parquet", 0, "")]
     assert "hunter2" not in json.dumps(letters)
@@ -207,9 +207,13 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
     assert canonical(graph) == live
 
 
-_IN_SMALL_PIECES = (
-    "from headwater.pipelines import backfill; backfill.PIECE_ROWS = 20; from headwater.cli import main; main()"
-)
+_IN_SMALL_PIECES = f"""
+from headwater.cli import main
+from headwater.pipelines import backfill, session
+backfill.PIECE_ROWS = 20
+session.LOCAL.update({SMALL!r})
+main()
+"""
 
 
 def test_killed_while_it_writes(
