@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from headwater.settings import Settings
 
 
+# What of each table asks for attention, and becomes facts of the graph.
+_FOUND = {
+    "row_counts": "datasets with row counts that drifted",
+    "run_times": "jobs that became slower",
+    "schema_changes": "datasets whose schema changed",
+    "dataset_use": "datasets that are written and that nobody reads",
+}
+
+
 def analyse(
     lake: Annotated[str, typer.Argument(help="Parquet with a column `body`, as `pipeline archive` writes it.")],
     out: Annotated[str, typer.Argument(help="Folder for the tables, one below it for each.")],
@@ -50,7 +59,9 @@ def analyse(
         print(f"{found.events:,} events until {said['until']}; tables in {out}")
         for name, count in counts.items():
             if count:
-                print(f"  {name}: {count}")
+                print(f"  {count:,} {_FOUND[name]} (table {name})")
+        if not told[:-1]:
+            print("  nothing in them asks for attention")
 
 
 def _save(settings: Settings, found: Analysed, told: list[Finding]) -> None:

@@ -33,34 +33,37 @@ def backfill(
     """
     from headwater.cli import show
     from headwater.cli.whole import progress_bar
+    from headwater.cypher.migrate import migrate
     from headwater.pipelines.backfill import SETTINGS, backfill
     from headwater.pipelines.folding import rules_of
     from headwater.pipelines.session import spark_session
 
     settings = with_local_neo4j(settings_of(home))
-    with (
-        closing(connect(settings)) as database,
-        progress_bar(quiet=as_json) as bar,
-        spark_session("backfill", settings=SETTINGS) as spark,
-    ):
+    with closing(connect(settings)) as database, progress_bar(quiet=as_json) as bar:
         task = bar.add_task("starting", total=None)
-        done = backfill(
-            spark,
-            database,
-            paths,
-            rules_of(settings),
-            dead=dead or str(settings.home_path / "dead"),
-            heard=lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None),
-        )
+        # Whether Neo4j is there is known long before Spark has started.
+        migrate(database)
+        with spark_session("backfill", settings=SETTINGS) as spark:
+            done = backfill(
+                spark,
+                database,
+                paths,
+                rules_of(settings),
+                dead=dead or str(settings.home_path / "dead"),
+                heard=lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None),
+            )
     if as_json:
         show.json_of(msgspec.structs.asdict(done))
     else:
         print(
-            f"{done.folded} events folded, {done.duplicates} copies of them passed over: {done.facts} facts in "
-            f"{done.transactions} transactions, in {done.seconds:.1f} s"
+            f"{done.folded:,} events folded, {done.duplicates:,} copies of them passed over: {done.facts:,} facts in "
+            f"{done.transactions:,} transactions, in {done.seconds:.1f} s"
         )
+    if done.refused:
+        print(f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}", file=sys.stderr)
+    if done.unwritable:
+        print(f"headwater: Neo4j did not take {show.counted(done.unwritable, 'fact')}, see above", file=sys.stderr)
     if done.refused or done.unwritable:
-        print(f"headwater: {done.refused} events were refused; see {done.dead}", file=sys.stderr)
         raise typer.Exit(EventError.exit_code)
 
 
@@ -100,15 +103,31 @@ def archive(
 
         with spark_session("archive") as spark:
             done = pipeline.archive(spark, spool, kept, heard=heard)
+        folded = 0
         if cut:
-            done.cut = pipeline.cut(spool, kept, _folded(settings, spool.id), heard=heard)
+            folded = _folded(settings, spool.id)
+            done.cut = pipeline.cut(spool, kept, folded, heard=heard)
             done.spool_bytes = settings.spool_path.stat().st_size
     if as_json:
         show.json_of(msgspec.structs.asdict(done))
     else:
         print(
-            f"{done.events} events into {done.files} files of {done.bytes / 1e6:.1f} MB, {done.cut} cut from the spool"
+            f"{show.counted(done.events, 'event')} into the lake, in {show.counted(done.files, 'file')} of "
+            f"{show.bytes_of(done.bytes)}"
         )
+        if cut:
+            print(
+                f"{show.counted(done.cut, 'event')} cut from the spool, which has {show.bytes_of(done.spool_bytes)} now"
+            )
+            _say_what_stays(done.archived - folded)
+
+
+def _say_what_stays(waiting: int) -> None:
+    """Why there is still something in the spool after a cut."""
+    if waiting > 0:
+        print(f"  it keeps {waiting:,} of the lake that are not yet folded: cut again when the worker is through")
+    else:
+        print("  it keeps its newest event, by which it counts, and what was set aside")
 
 
 def _folded(settings: Settings, spool: str) -> int:

@@ -102,13 +102,14 @@ def _report(database: Database, rules: Rules, now: int, store: Path | None, *, a
 
 
 def _print_sizes(found: Cost) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from headwater.cli import show
 
     table = Table("label", "nodes", "edges", "bytes", "bytes per million events", title=f"{found.events:,} events")
     for label, size in sorted(found.sizes.items(), key=lambda pair: -pair[1].bytes):
         table.add_row(label, f"{size.nodes:,}", f"{size.edges:,}", f"{size.bytes:,}", _number(found, size.bytes))
-    Console().print(table)
+    show.console().print(table)
     if found.files:
         whole = sum(found.files.values())
         print(f"the store on this disk: {whole:,} bytes, {_number(found, whole)} per million events")
@@ -120,10 +121,11 @@ def _number(found: Cost, amount: int) -> str:
 
 
 def _print_savings(found: Cost) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from headwater.cli import show
 
     table = Table("days", "sample", "runs", "versions", "bytes", title="what settings would save now")
     for one in found.savings:
         table.add_row(str(one.days), f"{one.sample:.0%}", f"{one.runs:,}", f"{one.versions:,}", f"{one.bytes:,}")
-    Console().print(table)
+    show.console().print(table)

@@ -104,8 +104,8 @@ def write(found: Analysed, folder: str) -> None:
 
 
 def findings(found: Analysed) -> list[Finding]:
-    """What of the tables becomes facts of the graph: what drifted, what is slower, what changed its schema in the last
-    week, the costliest of what nobody uses, and one summary."""
+    """What of the tables becomes facts of the graph: what drifted, what is slower, the last change of each schema, the
+    costliest of what nobody uses, and one summary."""
     tables = found.tables
     told = [
         Finding("row_counts", row["dataset"], _plain(row)) for row in tables["row_counts"].where("drifted").collect()

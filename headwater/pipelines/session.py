@@ -19,12 +19,11 @@ from headwater.errors import JavaError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# No web UI, loopback only, nothing but errors on the terminal: the progress shown there is ours.
+# No web UI, loopback only, nothing but errors on the terminal (`log4j2.properties`): the progress shown there is ours.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "2g",
-    "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "16",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
