@@ -23,7 +23,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 
 import msgspec
@@ -97,8 +97,14 @@ class Worker:
     def run(self, *, until_done: bool = False) -> None:
         """Fold until told to stop, or until all that was received is folded. Ends only between transactions."""
         log.info("folding %s into %s", self._spool.path, self._database.uri)
-        failures = 0
         self._cold = True
+        try:
+            self._run(until_done=until_done)
+        finally:
+            self._forget_ahead()
+
+    def _run(self, *, until_done: bool) -> None:
+        failures = 0
         while not self.stop.is_set():
             try:
                 if not self.step():
@@ -113,7 +119,6 @@ class Worker:
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
                 self._checkpoint = None  # an interrupted commit may have happened
-                self._ahead = None
                 self.events_at_once = max(self.events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("waiting up to %.1f s: %s", pause, error.message)
@@ -122,6 +127,7 @@ class Worker:
     def step(self) -> int:
         """Fold the next batch; returns how many events it took. Raises UnavailableError or SpoolFullError."""
         if self._checkpoint is None:
+            self._forget_ahead()
             applied = migrate(self._database)
             if applied:
                 log.info("applied %s", ", ".join(applied))
@@ -131,7 +137,6 @@ class Worker:
             self._checkpoint = self._where_to_go_on()
             self._memory = Memory()  # it may be another graph than before
             self._dead_before = self._spool.dead_after(self._checkpoint.position)
-            self._ahead = None
         batch = self._next(self._checkpoint.position)
         if batch.judged:
             # What comes after it is read and folded while Neo4j writes this.
@@ -163,6 +168,12 @@ class Worker:
         if batch is None or not batch.judged:
             return self._prepare(position, self.events_at_once)
         return batch
+
+    def _forget_ahead(self) -> None:
+        """What was prepared ahead is not wanted, and nobody reads the spool any more."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            wait([ahead])
 
     def _prepare(self, position: int, events_max: int) -> _Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
