@@ -59,6 +59,8 @@ def backfill(
             f"{done.folded:,} events folded, {done.duplicates:,} copies of them passed over: {done.facts:,} facts in "
             f"{done.transactions:,} transactions, in {done.seconds:.1f} s"
         )
+        if done.resumed:
+            print(f"  {show.counted(done.resumed, 'fact')} were there already, from an earlier try")
     if done.refused:
         print(f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}", file=sys.stderr)
     if done.unwritable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import subprocess
@@ -21,17 +20,13 @@ from headwater.cypher.database import Database, Row
 from headwater.cypher.freshness import freshness
 from headwater.cypher.lineage import Trace, trace
 from headwater.cypher.usage import usage
-from headwater.ingest.fold import fold
-from headwater.ingest.retention import without_rolled_up
-from headwater.ingest.writer import Checkpoint, read_checkpoint, write
 from headwater.pipelines.rollup import Rolled, roll_up
-from headwater.schema.events import parse
 from headwater.schema.retention import Horizon, Rules
 from headwater.schema.sight import Sight
 from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
 from tests.scenes import dataset, parent, run_event, schema, urns
-from tests.stories import SPOOL, Event, answer, ds, job, run, run_of, tell, version
+from tests.stories import Event, answer, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -54,16 +49,6 @@ def runs_left(database: Database) -> set[str]:
 
 def summaries(database: Database, name: str) -> list[Row]:
     return [row["properties"] for row in database.read("read/rollup_summaries", job=job(name), limit=9)]
-
-
-def told_again(database: Database, events: list[Event]) -> None:
-    """As the writer does it: what the horizon leaves out is left out."""
-    delta = fold(parse(json.dumps(event).encode(), received=0) for event in events)
-    with database.write() as transaction:
-        delta = without_rolled_up(transaction, delta)
-    before = read_checkpoint(database, SPOOL)
-    after = Checkpoint(before.position + len(events), before.folded + len(events), 0)
-    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests")
 
 
 def daily() -> list[Event]:
@@ -177,13 +162,13 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
     tell(database, daily())
     roll_up(database, horizon(25))
     before = canonical(database)
-    told_again(database, daily())
+    tell(database, daily())
     assert canonical(database) == before
     [found] = database.read("read/retention")
     # load-0 to -2, build-0 and -1.
     assert found["late"] == 5
     # One that was never heard of and is as old is left out too; one that is new comes in.
-    told_again(database, [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)])
+    tell(database, [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)])
     assert runs_left(database) == {"load-3", "build-2", "build-3", "load-4"}
 
 
@@ -318,7 +303,7 @@ def test_nothing_that_is_asked_for_is_lost(
     before = canonical(database)
     chance.shuffle(told)
     for start in range(0, len(told), 7):
-        told_again(database, told[start : start + 7])
+        tell(database, told[start : start + 7])
     assert canonical(database) == before
     assert roll_up(database, horizon(minute, sample=sample)).summarised == 0
 
