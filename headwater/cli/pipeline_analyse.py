@@ -59,7 +59,7 @@ def analyse(
         print(f"{found.events:,} events until {said['until']}; tables in {out}")
         for name, count in counts.items():
             if count:
-                print(f"  {count:,} {_FOUND[name]} (table {name})")
+                print(f"  {_FOUND[name]}: {count:,} (table {name})")
         if not told[:-1]:
             print("  nothing in them asks for attention")
 
