@@ -12,6 +12,7 @@ import gc
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from sys import intern
 
@@ -24,6 +25,10 @@ POLL_SECONDS = 0.2
 # A map that was not known to be in step for so long is not asked.
 STALE_SECONDS_MAX = 1.0
 _POLL_SECONDS_MAX = 1.0
+# Neo4j shows a commit piece by piece: its revision may be found before all that bears it. After so long all of it is
+# shown, under whatever load; and, where nobody can wait for so long, most probably after so little.
+_SETTLED_SECONDS = 1.0
+_WHOLE_SECONDS = 0.03
 _URNS_PER_QUERY = 1_000
 
 log = logging.getLogger("headwater.map")
@@ -40,6 +45,8 @@ class MapFollower:
         # When it was asked last what is new, and everything that was new was read: by time.monotonic().
         self._in_step = float("-inf")
         self._turn = threading.Lock()
+        # When each revision was found: the first of them is settled.
+        self._found: deque[tuple[float, int]] = deque()
         # The datasets whose columns have not been read yet.
         self._without: list[str] = []
 
@@ -64,7 +71,11 @@ class MapFollower:
         if self._memory is None or not self._turn.acquire(timeout=_POLL_SECONDS_MAX):
             return False
         try:
+            before = self._revision
             self._step()
+            if self._revision != before:
+                time.sleep(_WHOLE_SECONDS)
+                self._step()
         except HeadwaterError:
             return False
         finally:
@@ -111,7 +122,10 @@ class MapFollower:
                 self._put(memory, page, columns=False)
             self._memory = memory
             self._without = [urn for urn, part in memory.parts.items() if isinstance(part, DatasetPart)]
-        elif now["revision"] > self._revision:
+            self._found = deque([(began, now["revision"] - 1), (began, now["revision"])])
+        elif now["revision"] > self._revision or len(self._found) > 1:
+            if now["revision"] > self._revision:
+                self._found.append((began, now["revision"]))
             self._read_again(self._memory, self._changed())
         self._revision, self._graph, self._in_step = now["revision"], now["graph"], began
         self._read_columns(self._memory)
@@ -123,7 +137,11 @@ class MapFollower:
             after = page[-1]
 
     def _changed(self) -> list[str]:
-        return sorted({row["urn"] for row in self._database.read("read/map_changed", after=self._revision)})
+        """What changed after the newest revision that is settled."""
+        settled = time.monotonic() - _SETTLED_SECONDS
+        while len(self._found) > 1 and self._found[1][0] <= settled:
+            self._found.popleft()
+        return sorted({row["urn"] for row in self._database.read("read/map_changed", after=self._found[0][1])})
 
     def _read_columns(self, memory: MapMemory) -> None:
         """A page of columns, so that in between it can be seen what is new."""

@@ -37,10 +37,14 @@ def warm(database: Database, wanted: Callable[[Query], bool], *, stop: Callable[
                 transaction.run(name, **{parameter.name: _NOTHING[parameter.type] for parameter in query.parameters})
 
 
-def writes_rows(query: Query) -> bool:
+def folds(query: Query) -> bool:
     """The worker's queries, but for those that write though they are given no rows, and the one that finds edges by
     their ids: planned on an empty graph it would look through all there are."""
     names = {parameter.name for parameter in query.parameters}
+    if query.example != "run by the worker":
+        return False
+    if query.access == "read":
+        return True
     return query.name != "write/map_seen" and query.access == "write" and bool(names & {"rows", "urns"})
 
 

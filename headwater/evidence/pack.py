@@ -65,6 +65,7 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
             nodes_max=NODES_MAX,
             edges_max=EDGES_MAX,
             seconds=WALK_SECONDS_MAX,
+            fresh=True,
         )
         for way in ("UPSTREAM", "DOWNSTREAM")
     }

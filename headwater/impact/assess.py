@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.impact import Downstream, citing, downstream
+from headwater.cypher.map_follower import in_step
 from headwater.cypher.nodes import read_nodes, require_node
 from headwater.cypher.visible import hidden
 from headwater.errors import QueryError
@@ -68,6 +69,8 @@ def assess(
     if not 1 <= len(changes) <= CHANGES_MAX:
         raise QueryError(f"{len(changes)} changes are not between 1 and {CHANGES_MAX}", mend="Ask for fewer at once.")
     deadline = time.monotonic() + seconds
+    # A verdict is of the graph as it is, not as it was a moment ago.
+    database = in_step(database)
     about = [require_node(database, change.urn) for change in changes]
     columns = _columns_named(changes, about)
     down = downstream(

@@ -30,7 +30,7 @@ import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
-from headwater.cypher.warm import warm, writes_rows
+from headwater.cypher.warm import folds, warm
 from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
@@ -131,10 +131,11 @@ class Worker:
             applied = migrate(self._database)
             if applied:
                 log.info("applied %s", ", ".join(applied))
-            if self._cold:
-                warm(self._database, writes_rows, stop=self.stop.is_set)
-                self._cold = False
             self._checkpoint = self._where_to_go_on()
+            if self._cold:
+                # Events that wait need few of the statements, and need them now.
+                warm(self._database, folds, stop=self._has_work)
+                self._cold = False
             self._memory = Memory()  # it may be another graph than before
             self._dead_before = self._spool.dead_after(self._checkpoint.position)
         batch = self._next(self._checkpoint.position)
@@ -148,6 +149,11 @@ class Worker:
                 log.warning("another worker folds this spool too")
                 self._checkpoint = None
         return len(batch.judged)
+
+    def _has_work(self) -> bool:
+        """Whether an event waits, or it is time to end."""
+        assert self._checkpoint is not None
+        return self.stop.is_set() or self._spool.last() > self._checkpoint.position
 
     def _where_to_go_on(self) -> Checkpoint:
         """The checkpoint. Raises UnavailableError when events after it were cut from the spool: the graph must have

@@ -164,7 +164,10 @@ class Assets:
     def lineage(self, asked: Asked) -> AssetLineage:
         which: WhichLineage = asked.arguments
         urn = self._find(asked.database, which.id)
-        found = lineage(asked.database, urn, direction=which.direction.upper(), depth=which.depth, nodes_max=NODES_MAX)
+        # Whoever has just registered an asset finds it, and what it is joined to.
+        found = lineage(
+            asked.database, urn, direction=which.direction.upper(), depth=which.depth, nodes_max=NODES_MAX, fresh=True
+        )
         seen = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
         grower = Grower(found, read_nodes(asked.database, seen))
         graph = grower.grow(urn, upstream=which.direction == "upstream")

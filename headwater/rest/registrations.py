@@ -25,7 +25,8 @@ from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
 # An asset of one of these types is a process: what does something. Any other is data.
 PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
 
-WAIT_SECONDS_MAX = 2.0
+# A worker that has just started takes seconds for its first events.
+WAIT_SECONDS_MAX = 5.0
 # So long it is said of what is not in the graph yet that it will be, and not that it is unknown.
 LATE_SECONDS = 300.0
 WAITING_MAX = 10_000

@@ -6,7 +6,7 @@ import pytest
 
 from headwater.cypher.database import Database
 from headwater.cypher.library import library
-from headwater.cypher.warm import reads, walks, warm, writes_rows
+from headwater.cypher.warm import folds, reads, walks, warm
 from tests.canonical import canonical, empty
 
 pytestmark = pytest.mark.neo4j
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.neo4j
 def test_nothing_changes(database: Database) -> None:
     empty(database)
     warm(database, reads)
-    warm(database, writes_rows)
+    warm(database, folds)
     assert canonical(database) == ([], [])
 
 
@@ -37,10 +37,13 @@ def test_it_stops_when_told(database: Database) -> None:
 
 
 def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
-    left_out = {name for name, query in library().items() if query.access == "write" and not writes_rows(query)}
-    by_name = {"write/abandon_silent", "write/lock_graph", "write/record_migration", "write/save_checkpoint"}
-    erasing = {"write/begin_erasing", "write/end_erasing", "write/erase_edges", "write/erase_nodes"}
-    rolled_up = {"write/forget_analyses", "write/late_runs", "write/retention"}
+    of_the_worker = [query for query in library().values() if query.example == "run by the worker"]
+    left_out = {query.name for query in of_the_worker if not folds(query)}
+    by_name = {"write/abandon_silent", "write/late_runs", "write/lock_graph", "write/save_checkpoint"}
     # Planned on an empty graph, it would look through all edges.
     by_id = {"write/map_seen"}
-    assert left_out == by_name | erasing | rolled_up | by_id
+    assert left_out == by_name | by_id
+
+
+def test_what_others_than_the_worker_write_is_not_warmed() -> None:
+    assert not [name for name in ("write/roll_up", "write/analyses", "write/erase_nodes") if folds(library()[name])]
