@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
 from headwater.schema.events import parse
 from headwater.schema.facts import DatasetFacts, Name, Span
 from tests.canonical import canonical, empty
-from tests.scenes import run_event, told
+from tests.scenes import edge, run_event, told
 from tests.stories import SPOOL
 
 
@@ -119,6 +120,16 @@ def test_what_somebody_else_wrote_is_read(database: Database) -> None:
     empty(database)
     told(database, [*night(1), *night(2), *night(3)], Memory())
     assert canonical(database) == both
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("clean_graph")
+def test_an_edge_that_was_seen_late_is_not_seen_earlier_by_who_did_not_know(database: Database) -> None:
+    told(database, night(9), Memory())
+    another = Memory()
+    told(database, night(1), another)
+    told(database, night(5), another)
+    assert edge(database, "dataset:db:raw", "FEEDS", "job:etl:j")["lastSeen"] == datetime(2026, 1, 1, 1, 35, tzinfo=UTC)
 
 
 @pytest.mark.neo4j

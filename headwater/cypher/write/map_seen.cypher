@@ -1,5 +1,6 @@
-// Edges of the map that were seen again, by their ids, as whoever has just written them knows them. Their types are
-// named because an empty graph would otherwise be planned for as one in which looking at every edge is quickest.
+// Edges of the map that were seen again, by their ids: whoever has written an edge knows it, and need not know when it was
+// seen before that. Their types are named because an empty graph would otherwise be planned for as one in which looking
+// at every edge is quickest.
 // access: write
 // params: $rows LIST<MAP>
 // returns: nothing
@@ -7,4 +8,4 @@
 UNWIND $rows AS row
 MATCH ()-[e:FEEDS|PRODUCED|TRIGGERS]->()
 WHERE elementId(e) = row.edge
-SET e.lastSeen = row.last
+SET e.lastSeen = CASE WHEN e.lastSeen >= row.last THEN e.lastSeen ELSE row.last END
