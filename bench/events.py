@@ -30,11 +30,12 @@ def run_id(number: int) -> str:
     return str(uuid.uuid5(_IDS, str(number)))
 
 
-def pair(number: int, jobs: int) -> tuple[bytes, bytes]:
-    """What run `number` sends, of the job `number % jobs`: START and COMPLETE, as JSON."""
+def pair(number: int, jobs: int, *, lasting: float = 0.5, stride: int = 1) -> tuple[bytes, bytes]:
+    """What run `number` sends, of the job `number * stride % jobs`: START and COMPLETE, as JSON. It ends when `lasting`
+    other runs have begun since."""
     began = _FIRST + timedelta(seconds=number * _STEP_SECONDS)
-    job = number % jobs
-    return run_of(job, (job + 1, job, job + 2), number, began, seconds=_STEP_SECONDS / 2)
+    job = number * stride % jobs
+    return run_of(job, (job + 1, job, job + 2), number, began, seconds=lasting * _STEP_SECONDS)
 
 
 def table_name(number: int) -> str:

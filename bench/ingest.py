@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.events import pair
+from bench.graph import SIZES
 from bench.processes import Client, environment, free_port, process, wait_ready
 from bench.report import Report, say, spread
 from headwater.cypher.database import Database
@@ -35,6 +36,8 @@ from headwater.local.neo4j import LocalNeo4j
 SETTLE_SECONDS_MAX = 300.0
 _POLL_SECONDS = 0.02
 _MEMORY_SECONDS = 2.0
+# A prime: jobs take turns such that hardly any begins while what it reads is being made.
+_STRIDE = 7_919
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -42,9 +45,9 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
     """The events of runs without end: each run ends when `apart` others have begun."""
     for number in count():
-        yield pair(number, jobs)[0]
+        yield pair(number, jobs, stride=_STRIDE)[0]
         if number >= apart:
-            yield pair(number - apart, jobs)[1]
+            yield pair(number - apart, jobs, lasting=apart + 0.5, stride=_STRIDE)[1]
 
 
 class Visible:
@@ -148,7 +151,7 @@ def resident_mb(pid: int) -> float:
 
 def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
     with ExitStack() as stack:
-        running = stack.enter_context(LocalNeo4j(home / "neo4j", bolt_port=0))
+        running = stack.enter_context(LocalNeo4j(home / "neo4j", bolt_port=0, sizes=SIZES))
         port = free_port()
         settings = environment(home, running, port=port)
         served = stack.enter_context(process("headwater", "serve", environment=settings))
@@ -206,7 +209,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--batch", type=int, default=500, help="events in a request")
     parser.add_argument("--jobs", type=int, default=2_000)
-    parser.add_argument("--apart", type=int, default=1_000, help="a run ends when so many others have begun")
+    parser.add_argument("--apart", type=int, default=200, help="a run ends when so many others have begun")
     parser.add_argument("--warm", type=float, default=20.0, help="seconds that do not count")
     parser.add_argument("--ahead", type=int, default=12_000, help="without a rate: events posted and not yet visible")
     options = parser.parse_args()

@@ -21,6 +21,7 @@ from typing import Any
 import neo4j
 
 from bench.events import events, run_id
+from bench.graph import SIZES
 from bench.report import Report, say, spread
 from headwater.cypher.database import Database, Row, Transaction, sent_value
 from headwater.cypher.library import query
@@ -141,13 +142,13 @@ def measure(options: argparse.Namespace, database: Database, session: neo4j.Sess
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=2_000, help="runs in a transaction, of two events each")
+    parser.add_argument("--runs", type=int, default=1_000, help="runs in a transaction, of two events each")
     parser.add_argument("--jobs", type=int, default=2_000)
     parser.add_argument("--warm", type=int, default=15, help="transactions that do not count")
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
     report = Report("limit")
-    with tempfile.TemporaryDirectory() as folder, LocalNeo4j(Path(folder), bolt_port=0) as running:
+    with tempfile.TemporaryDirectory() as folder, LocalNeo4j(Path(folder), bolt_port=0, sizes=SIZES) as running:
         database = Database(running.uri, running.user, running.password)
         migrate(database)
         auth = (running.user, running.password)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bench.graph import SIZES
 from bench.limit import Line, tell_every_job
 from bench.report import Report, say
 from headwater.cypher.database import Database
@@ -36,7 +37,7 @@ def stores(home: Path) -> dict[str, int]:
 
 def grow(home: Path, jobs: int, until: Callable[[Line], object]) -> None:
     """Start Neo4j, write, and stop it again."""
-    with LocalNeo4j(home, bolt_port=0) as running:
+    with LocalNeo4j(home, bolt_port=0, sizes=SIZES) as running:
         database = Database(running.uri, running.user, running.password)
         migrate(database)
         until(Line(database, jobs))

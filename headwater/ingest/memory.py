@@ -18,6 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from headwater.ingest.project import RunView
 from headwater.ingest.timeline import Timeline
 from headwater.schema.facts import (
     ColumnKey,
@@ -96,6 +97,8 @@ class Memory:
         self._revision: int | None = None
         self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
         self.runs: Bounded[str, RunFacts] = Bounded(RUNS_MAX)
+        # What is shown of runs none of whose datasets goes by another name.
+        self.views: Bounded[str, RunView] = Bounded(RUNS_MAX)
         # Whole datasets by the urns they go by, with what is said under each of their names.
         self.datasets: Bounded[str, dict[str, DatasetFacts]] = Bounded(DATASETS_MAX)
         self._goes_by: Bounded[str, str] = Bounded(2 * DATASETS_MAX)

@@ -141,7 +141,7 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     memory.learn_schemas(delta.schemas)
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs)
-    views = {urn: _views(old, now, places) for urn, (old, now) in runs.items()}
+    views = {urn: _views(urn, old, now, places, memory) for urn, (old, now) in runs.items()}
     write_runs(transaction, runs, views, delta.heard, new)
     readers = run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
@@ -212,8 +212,16 @@ def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | Non
     return join(old, said)
 
 
-def _views(old: RunFacts | None, new: RunFacts, places: Places) -> tuple[RunView | None, RunView]:
-    return (run_view(old, places.names) if old else None, run_view(new, places.names))
+def _views(
+    urn: str, old: RunFacts | None, new: RunFacts, places: Places, memory: Memory
+) -> tuple[RunView | None, RunView]:
+    shown = memory.views.pop(urn, None)
+    view = run_view(new, places.names)
+    if not places.names:
+        memory.views[urn] = view
+    if old is None:
+        return None, view
+    return shown if shown is not None and not places.names else run_view(old, places.names), view
 
 
 def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
