@@ -172,7 +172,7 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
         poster = Poster(port, events, options.batch, options.rate)
         memory = Memory(pids)
         say(f"measuring for {options.minutes:g} min")
-        poster.run(options.minutes * 60, ahead=options.ahead + done, visible=visible)
+        poster.run(options.minutes * 60, ahead=options.ahead - done, visible=visible)
         behind = poster.posted[-1][0] - (visible.folded() - done)
         _settle(done + poster.posted[-1][0], visible)
         seconds = time.monotonic() - began
