@@ -32,21 +32,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.processes import Client, free_port, process
+from bench.processes import accepting, free_port
 from bench.report import Report, say, spread
+from bench.usage import cpu_seconds
 
 WITHOUT, UP, DOWN = "without", "up", "down"
 WAYS = (WITHOUT, UP, DOWN)
 PARTS = ("process", "start", "pipeline", "settled", "stop", "cpu")
 _RESAMPLES = 10_000
 _RUN_SECONDS_MAX = 600.0
-_READY_SECONDS_MAX = 30.0
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 Run = dict[str, float]
 
@@ -82,30 +80,6 @@ def order_of(number: int) -> list[str]:
     return turned[::-1] if number // len(WAYS) % 2 else turned
 
 
-@contextmanager
-def accepting(home: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`headwater serve` over a spool of its own: where it listens, and its process."""
-    port = free_port()
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
-    # Nothing listens on port 1.
-    said = {"HOME": str(home), "PORT": str(port), "NEO4J_URI": "bolt://127.0.0.1:1", "LOG_LEVEL": "critical"}
-    environment = {**inherited, **{f"HEADWATER_{name}": value for name, value in said.items()}}
-    with process("headwater", "serve", environment=environment) as started:
-        deadline = time.monotonic() + _READY_SECONDS_MAX
-        while not _lives(port):
-            if started.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the API did not start; what it says is above")
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}", started
-
-
-def _lives(port: int) -> bool:
-    try:
-        return Client(port).get("/healthz")[0] == 200
-    except OSError:
-        return False
-
-
 def run(folder: Path, url: str, passes: int) -> Run:
     """One process from start to end. Raises RuntimeError when the program fails."""
     command = [sys.executable, "-m", "bench.hook_job", "--folder", str(folder), "--url", url, "--passes", str(passes)]
@@ -122,17 +96,17 @@ def run(folder: Path, url: str, passes: int) -> Run:
 
 def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
     """Every way in every round, and how they compare."""
-    with accepting(folder / "home") as (url, started):
-        where = {WITHOUT: "", UP: url, DOWN: f"http://127.0.0.1:{free_port()}"}
+    with accepting(folder / "home", log_level="critical") as (port, started):
+        where = {WITHOUT: "", UP: f"http://127.0.0.1:{port}", DOWN: f"http://127.0.0.1:{free_port()}"}
         say("once without counting, so that files and jars are in memory")
         run(folder, where[UP], 1)
-        before = _cpu_of(started.pid)
+        before = cpu_seconds(started.pid)
         found: list[dict[str, Run]] = []
         for number in range(rounds):
             found.append({way: run(folder, where[way], passes) for way in order_of(number)})
             shown = ", ".join(f"{way} {found[-1][way]['process']:.1f} s" for way in WAYS)
             say(f"round {number + 1} of {rounds}: {shown}")
-        api_cpu = (_cpu_of(started.pid) - before) / rounds
+        api_cpu = (cpu_seconds(started.pid) - before) / rounds
     return {
         "rounds": rounds,
         "passes": passes,
@@ -141,11 +115,6 @@ def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
         "errorLines": {way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS},
         "apiCpu": round(api_cpu, 3),
     }
-
-
-def _cpu_of(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def main() -> None:

@@ -16,11 +16,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from bench.usage import cpu_seconds
 from headwater.demo import data
 from headwater.demo.pipeline import SETTINGS, Lake, build_marts, clean
 from headwater.spark_hooks import configure
-
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def run(folder: Path, url: str, passes: int) -> dict[str, float]:
@@ -53,11 +52,7 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
 def _cpu_of_java() -> float:
     """The CPU seconds of the JVM below this process, which lives until the program ends."""
     below = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True, check=False)
-    total = 0
-    for pid in below.stdout.split():
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / _TICKS
+    return sum(cpu_seconds(int(pid)) for pid in below.stdout.split())
 
 
 def main() -> None:

@@ -29,6 +29,7 @@ from bench.events import pair
 from bench.graph import SIZES
 from bench.processes import Client, environment, free_port, process, wait_ready
 from bench.report import Report, say, spread
+from bench.usage import cpu_seconds, resident_megabytes
 from headwater.cypher.database import Database
 from headwater.errors import HeadwaterError
 from headwater.local.neo4j import LocalNeo4j
@@ -38,8 +39,6 @@ _POLL_SECONDS = 0.02
 _MEMORY_SECONDS = 2.0
 # A prime: jobs take turns such that hardly any begins while what it reads is being made.
 _STRIDE = 7_919
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
@@ -126,7 +125,7 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(_MEMORY_SECONDS):
-            self._seen.append({name: resident_mb(pid) for name, pid in self._pids.items()})
+            self._seen.append({name: resident_megabytes(pid) for name, pid in self._pids.items()})
 
     def close(self) -> dict[str, list[int]]:
         """By process: at the beginning, in the middle, at the end, and the most (MB)."""
@@ -137,16 +136,6 @@ class Memory:
             values = [round(seen[name]) for seen in self._seen]
             found[name] = [values[0], values[len(values) // 2], values[-1], max(values)]
         return found
-
-
-def cpu_seconds(pid: int) -> float:
-    """What a process has used of the processor so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def resident_mb(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
 
 
 def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:

@@ -23,15 +23,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,14 +37,13 @@ import apsw
 
 from bench.events import events
 from bench.poster import BATCH, GZIP, SINGLE
+from bench.processes import ANSWER_SECONDS_MAX, accepting, free_port, process, wait_ready
 from bench.report import Report, percentile, say, spread
+from bench.usage import cpu_seconds, peak_megabytes
 from headwater.ingest.spool import Spool
 
 MIXED = "mixed"
 MODES = (SINGLE, BATCH, GZIP, MIXED)
-_START_SECONDS_MAX = 30.0
-_END_SECONDS_MAX = 30.0
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -101,55 +97,6 @@ class Client:
             self._process.wait()
 
 
-@contextmanager
-def serving(command: Sequence[str], port: int, environment: dict[str, str]) -> Iterator[int]:
-    """A server as a process of its own, from when it listens; its process id."""
-    process = subprocess.Popen([sys.executable, "-m", *command], env=environment, stdout=sys.stderr)
-    try:
-        deadline = time.monotonic() + _START_SECONDS_MAX
-        while not _listens(port):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{' '.join(command)} does not listen")
-            time.sleep(0.05)
-        yield process.pid
-    finally:
-        process.terminate()
-        try:
-            process.wait(_END_SECONDS_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _listens(port: int) -> bool:
-    try:
-        with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
-            connection.request("GET", "/healthz")
-            return connection.getresponse().status in (200, 404)
-    except OSError:
-        return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-def cpu_seconds(pid: int) -> float:
-    """The processor time that a process has taken, its threads included."""
-    # The name may hold anything, even a bracket; what follows the last one are numbers.
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def memory_megabytes(pid: int) -> float:
-    """The most memory that a process has held."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
 def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
     """What clients make of a server within the time."""
     with ExitStack() as clients:
@@ -185,18 +132,10 @@ def _clients(port: int, mode: str, wanted: Wanted) -> list[Client]:
 
 def headwater(mode: str, wanted: Wanted) -> dict[str, Any]:
     """The real API, once. Raises RuntimeError when the spool does not hold what was acknowledged."""
-    port = _free_port()
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
-        environment |= {
-            "HEADWATER_HOME": home,
-            "HEADWATER_PORT": str(port),
-            "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1",
-            "HEADWATER_LOG_LEVEL": "warning",
-        }
-        with serving(["headwater", "serve"], port, environment) as pid:
-            found = measured(pid, port, mode, wanted)
-            found["memoryMegabytes"] = round(memory_megabytes(pid))
+        with accepting(Path(home), log_level="warning") as (port, served):
+            found = measured(served.pid, port, mode, wanted)
+            found["memoryMegabytes"] = round(peak_megabytes(served.pid))
         found["spool"] = _looked_at(Path(home, "spool.db"), found.pop("events"))
     return found
 
@@ -215,9 +154,10 @@ def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
 
 def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
     """The same requests to an application that does nothing with them."""
-    port = _free_port()
-    with serving(["bench.bare", str(port)], port, dict(os.environ)) as pid:
-        found = measured(pid, port, mode, wanted)
+    port = free_port()
+    with process("bench.bare", str(port), environment=os.environ) as served:
+        wait_ready(port, served, path="/healthz", statuses=(200, 404), seconds=ANSWER_SECONDS_MAX)
+        found = measured(served.pid, port, mode, wanted)
     del found["events"]
     return found
 

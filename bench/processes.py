@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from typing import Any
 from headwater.local.neo4j import Running
 
 READY_SECONDS_MAX = 60.0
+# Without Neo4j there is less to wait for.
+ANSWER_SECONDS_MAX = 30.0
 END_SECONDS_MAX = 20.0
 _POLL_SECONDS = 0.02
 
@@ -28,7 +30,6 @@ def free_port() -> int:
 
 def environment(home: Path, running: Running, *, port: int = 0, **settings: str) -> dict[str, str]:
     """What a process of ours is started with: nothing of who runs the bench but what it names."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
     said = {
         "home": str(home / "headwater"),
         "neo4j_uri": running.uri,
@@ -38,6 +39,11 @@ def environment(home: Path, running: Running, *, port: int = 0, **settings: str)
         "log_level": "warning",
         **settings,
     }
+    return _settings(said)
+
+
+def _settings(said: Mapping[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
     return {**inherited, **{f"HEADWATER_{name.upper()}": value for name, value in said.items()}}
 
 
@@ -65,18 +71,36 @@ def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
         yield port
 
 
-def wait_ready(port: int, started: subprocess.Popen[bytes]) -> None:
-    """Until `/readyz` says 200. Raises RuntimeError when the process ends, or after a minute."""
-    deadline = time.monotonic() + READY_SECONDS_MAX
+@contextmanager
+def accepting(home: Path, *, log_level: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """`headwater serve` over a spool of its own and without Neo4j, from when it answers: its port, and its process."""
+    port = free_port()
+    # Nothing listens on port 1.
+    said = {"home": str(home), "port": str(port), "neo4j_uri": "bolt://127.0.0.1:1", "log_level": log_level}
+    with process("headwater", "serve", environment=_settings(said)) as started:
+        wait_ready(port, started, path="/healthz", seconds=ANSWER_SECONDS_MAX)
+        yield port, started
+
+
+def wait_ready(
+    port: int,
+    started: subprocess.Popen[bytes],
+    *,
+    path: str = "/readyz",
+    statuses: Sequence[int] = (200,),
+    seconds: float = READY_SECONDS_MAX,
+) -> None:
+    """Until a path says 200, or what else is wanted. Raises RuntimeError when the process ends, or after so long."""
+    deadline = time.monotonic() + seconds
     while started.poll() is None and time.monotonic() < deadline:
         try:
-            status, _ = Client(port).get("/readyz")
+            status, _ = Client(port).get(path)
         except OSError:
             status = 0
-        if status == 200:
+        if status in statuses:
             return
         time.sleep(_POLL_SECONDS)
-    raise RuntimeError("the API is not ready; what it says is above")
+    raise RuntimeError("the server is not ready; what it says is above")
 
 
 class Client:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from datetime import datetime
 
-from headwater.cypher.database import Database
-from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.map_memory import MapMemory
 from headwater.cypher.neighbours import (
     COLUMNS_DOWN,
@@ -15,8 +12,8 @@ from headwater.cypher.neighbours import (
     MAP_DOWN,
     MAP_UP,
     PROCESSES,
+    Asked,
     AskedNeighbours,
-    Layer,
     Neighbours,
 )
 
@@ -25,44 +22,29 @@ _REMEMBERED = (MAP_DOWN, MAP_UP, COLUMNS_DOWN, COLUMNS_UP)
 _COLUMNS_AT_ONCE = 1_000
 
 
-def neighbours(
-    database: Database,
-    layer: Layer,
-    starts: Iterable[str],
-    deadline: float,
-    rows_max: int,
-    at: datetime | None = None,
-    where: Filter = EVERY_NODE,
-) -> Neighbours:
+def neighbours(asked: Asked, starts: Iterable[str]) -> Neighbours:
     """From memory where that knows the layer as it is now and everything that a walk starts from, else from Neo4j. When
     an edge was seen only Neo4j knows."""
-    memory = database.memory.current() if database.memory and layer in _REMEMBERED and not where.asks_time else None
+    database, layer = asked.database, asked.layer
+    is_held = layer in _REMEMBERED and not asked.where.asks_time
+    memory = database.memory.current() if database.memory and is_held else None
     if memory is not None and layer in (COLUMNS_DOWN, COLUMNS_UP) and not memory.has_columns:
         memory = None
     if memory is None or not all(memory.goes_by(urn) == urn for urn in starts):
-        return AskedNeighbours(database, layer, deadline, rows_max, at, where)
-    return RememberedNeighbours(memory, database, layer, deadline, rows_max, at, where)
+        return AskedNeighbours(asked)
+    return RememberedNeighbours(memory, asked)
 
 
 class RememberedNeighbours(Neighbours):
     """What memory tells. Nothing has to be learnt of the map, only who may see what and what passes the filter."""
 
-    def __init__(
-        self,
-        memory: MapMemory,
-        database: Database,
-        layer: Layer,
-        deadline: float,
-        rows_max: int,
-        at: datetime | None = None,
-        where: Filter = EVERY_NODE,
-    ) -> None:
-        super().__init__(database, layer, deadline, rows_max, at, where)
+    def __init__(self, memory: MapMemory, asked: Asked) -> None:
+        super().__init__(asked)
         self._memory = memory
-        self._side = side = memory.up if layer.upstream else memory.down
-        self._judges = where.asks_nodes or not database.sight.everything
+        self._side = side = memory.up if asked.layer.upstream else memory.down
+        self._judges = asked.where.asks_nodes or not asked.database.sight.everything
         self._of_columns: dict[str, tuple[str, ...]] = {}
-        self._is_of_columns = layer in (COLUMNS_DOWN, COLUMNS_UP)
+        self._is_of_columns = asked.layer in (COLUMNS_DOWN, COLUMNS_UP)
         self.onward, self.behind, self.open = side.onward, side.behind, side.open
         self.narrow, self.closed = side.narrow, side.closed
         self.hops = self._of_columns if self._is_of_columns else side.hops

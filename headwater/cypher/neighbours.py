@@ -12,10 +12,12 @@ it would tell what it is like.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from headwater.cypher.database import Database, Row
 from headwater.cypher.filters import EVERY_NODE, Filter
@@ -79,7 +81,19 @@ def as_it_was(layer: Layer) -> Layer:
     )
 
 
-class Neighbours:
+class Asked(NamedTuple):
+    """What a walk asks: of which graph, in which layer, until when (by time.monotonic()), for how many rows at most, as
+    of which instant, and of which nodes."""
+
+    database: Database
+    layer: Layer
+    deadline: float
+    rows_max: int
+    at: datetime | None = None
+    where: Filter = EVERY_NODE
+
+
+class Neighbours(ABC):
     """What is next to what, as far as a walk has come; every node is judged once.
 
     `unseen` are the nodes met that may not be seen, `refused` those that do not pass the filter. `exhausted` tells
@@ -95,27 +109,19 @@ class Neighbours:
     closed: Container[tuple[str, str]]
     hops: Mapping[str, Sequence[str]]
 
-    def __init__(
-        self,
-        database: Database,
-        layer: Layer,
-        deadline: float,
-        rows_max: int,
-        at: datetime | None = None,
-        where: Filter = EVERY_NODE,
-    ) -> None:
-        self.layer = layer
+    def __init__(self, asked: Asked) -> None:
+        self.layer = asked.layer
         self.exhausted = ""
         self.unseen: set[str] = set()
         self.refused: set[str] = set()
         self.cited: dict[str, list[str]] = defaultdict(list)
-        self._at = {} if at is None else {"at": at}
-        self._where = where
+        self._at = {} if asked.at is None else {"at": asked.at}
+        self._where = asked.where
         self._judged: set[str] = set()
         self._asked: dict[str, set[str]] = defaultdict(set)
-        self._database = database
-        self._deadline = deadline
-        self._rows_left = rows_max
+        self._database = asked.database
+        self._deadline = asked.deadline
+        self._rows_left = asked.rows_max
 
     def admit(self, starts: Iterable[str]) -> None:
         """Nodes that pass the filter whatever they are like."""
@@ -123,11 +129,11 @@ class Neighbours:
         self._judged |= fresh
         self.unseen |= hidden(self._database, fresh)
 
+    @abstractmethod
     def learn(self, frontier: Iterable[str]) -> None:
         """Everything one hop beyond these urns."""
-        raise NotImplementedError
 
-    def learn_all(self, starts: Iterable[str], most: int) -> None:
+    def learn_all(self, starts: Iterable[str], most: int) -> None:  # noqa: B027  # nothing, where memory knows all
         """Everything that can be reached from these, unless it is more than so many nodes, or takes too long to find:
         then a walk has to ask hop by hop."""
 
@@ -205,16 +211,8 @@ class AskedNeighbours(Neighbours):
     closed: set[tuple[str, str]]
     hops: dict[str, list[str]]
 
-    def __init__(
-        self,
-        database: Database,
-        layer: Layer,
-        deadline: float,
-        rows_max: int,
-        at: datetime | None = None,
-        where: Filter = EVERY_NODE,
-    ) -> None:
-        super().__init__(database, layer, deadline, rows_max, at, where)
+    def __init__(self, asked: Asked) -> None:
+        super().__init__(asked)
         self.onward, self.behind, self.open = defaultdict(list), defaultdict(list), defaultdict(list)
         self.narrow, self.hops, self.closed = defaultdict(list), defaultdict(list), set()
 

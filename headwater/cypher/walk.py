@@ -29,6 +29,7 @@ from headwater.cypher.neighbours import (
     HISTORY_UP,
     MAP_DOWN,
     MAP_UP,
+    Asked,
     Layer,
     Neighbours,
     as_it_was,
@@ -82,7 +83,7 @@ def explore(
     begins = {key: list(urns) for key, urns in starts.items()}
     all_starts = {urn for urns in begins.values() for urn in urns}
     rows_most = rows_max or int(bounds.edges_max * _ROWS_PER_EDGE)
-    known = neighbours(database, layer, all_starts, bounds.deadline, rows_most, at, where)
+    known = neighbours(Asked(database, layer, bounds.deadline, rows_most, at, where), all_starts)
     known.admit(all_starts)
     walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
     if at_once and layer.all:

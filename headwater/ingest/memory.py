@@ -148,6 +148,11 @@ class Memory:
         last = self._read_at.get(dataset)
         if last is None or at > last:
             self._read_at[dataset] = at
+        if len(self._read_at) > DATASETS_MAX:
+            # All of them began no later than the last. As long as no newest is known, everything is asked anyway.
+            if self.newest_reader is not None:
+                self.newest_reader = max(self.newest_reader, *self._read_at.values())
+            self._read_at.clear()
 
     def is_read_since(self, dataset: str, instant: datetime) -> bool:
         """Whether any reader of a dataset may have begun at an instant or later."""

@@ -21,14 +21,13 @@ Changes = Mapping[str, tuple[RunFacts | None, RunFacts]]
 
 
 def write_runs(
-    transaction: Transaction, changes: Changes, views: RunViews, heard: Mapping[str, int], new: set[str]
+    transaction: Transaction, changes: Changes, views: RunViews, heard: Mapping[str, int], changed: RunChanges
 ) -> None:
-    """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `new` are
-    those that were not there before."""
-    run_rows(
-        transaction, "write/new_runs", [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(new)]
-    )
-    here = {urn: pair for urn, pair in sorted(views.items()) if urn not in new}
+    """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `changed`
+    is what `run_changes` tells of the same."""
+    created = [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(changed.new)]
+    run_rows(transaction, "write/new_runs", created)
+    here = {urn: pair for urn, pair in sorted(views.items()) if urn not in changed.new}
     # What others write of a run, and news of it make void, is written in any case.
     nodes = [
         {
@@ -39,9 +38,8 @@ def write_runs(
         for urn, (old, view) in here.items()
     ]
     run_rows(transaction, "write/runs", nodes)
-    gone = sorted(urn for old, view in here.values() for urn in gone_versions(old, view))
-    if gone:
-        transaction.run("write/forget_artifacts", urns=gone)
+    if changed.gone:
+        transaction.run("write/forget_artifacts", urns=changed.gone)
     run_rows(transaction, "write/artifacts", [row for urn, pair in here.items() for row in _artifacts(urn, *pair)])
     write_artifact_schemas(transaction, here.values())
     run_of = [
@@ -105,24 +103,22 @@ def derives_anew(old: RunView | None, new: RunView) -> bool:
     )
 
 
-def run_readers(
-    runs: Mapping[str, RunFacts],
-    changes: Changes,
-    views: RunViews,
-) -> dict[str, Reader]:
+def run_readers(changes: Changes, views: RunViews) -> dict[str, Reader]:
     """The runs among these whose links must be made afresh whatever moved."""
-    readers = {}
-    for urn, (old, view) in views.items():
-        before = changes[urn][0]
-        same = old is not None and before is not None
-        same = same and (old.node["startedAt"], old.uses, before.after) == (  # type: ignore[union-attr]  # see above
-            view.node["startedAt"],
-            view.uses,
-            runs[urn].after,
-        )
-        if not same:
-            readers[urn] = run_reader(urn, runs[urn], view)
-    return readers
+    return {
+        urn: run_reader(urn, changes[urn][1], view)
+        for urn, (old, view) in views.items()
+        if _reads_anew(changes[urn], old, view)
+    }
+
+
+def _reads_anew(facts: tuple[RunFacts | None, RunFacts], old: RunView | None, new: RunView) -> bool:
+    """Whether a run began, read, or runs after, anything else than it did."""
+    before, now = facts
+    if old is None or before is None:
+        return True
+    was = (old.node["startedAt"], old.uses, before.after)
+    return was != (new.node["startedAt"], new.uses, now.after)
 
 
 def run_changes(changes: Changes, views: RunViews, new: set[str]) -> RunChanges:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import TypeVar
 
 import msgspec
 
@@ -35,13 +34,11 @@ from headwater.ingest.project import (
     source_properties,
     told,
 )
-from headwater.ingest.rows import facts_in, run_rows
+from headwater.ingest.rows import held, run_rows
 from headwater.ingest.timeline import TIMELINE_MAX, Version, read_timeline
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, parse_urn, shown, source_urn
-
-F = TypeVar("F", RunFacts, AnswerFacts)
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -169,7 +166,7 @@ def relink(
     concerned = _concerned(transaction, changes, memory)
     after = sorted(changes.placed_anew)
     concerned |= {row["urn"] for row in transaction.run("read/triggered_later", urns=after)} if after else set()
-    read_readers(transaction, concerned - readers.keys(), all_runs, all_answers, places, naming)
+    read_readers(transaction, concerned - readers.keys(), all_runs, all_answers, places, naming, memory)
     versions = _versions(transaction, [*all_runs.values(), *all_answers.values()], memory)
     _mention(transaction, [*all_runs.values(), *all_answers.values()], versions, memory)
     left = set(changes.gone)
@@ -228,11 +225,14 @@ def read_readers(
     answers: dict[str, Reader],
     places: Places,
     naming: Naming,
+    memory: Memory,
 ) -> None:
     """Add readers as the graph knows them."""
     urns = sorted(urns)
-    run_facts = _facts(transaction, "runs", [urn for urn in urns if urn.startswith("run:")], RunFacts)
-    answer_facts = _facts(transaction, "answers", [urn for urn in urns if urn.startswith("answer:")], AnswerFacts)
+    of_runs = [urn for urn in urns if urn.startswith("run:")]
+    run_facts = held(transaction, "runs", RunFacts, of_runs, memory.runs)
+    of_answers = [urn for urn in urns if urn.startswith("answer:")]
+    answer_facts = held(transaction, "answers", AnswerFacts, of_answers, {})
     learn_names(transaction, places, mentioned(run_facts.values(), answer_facts.values(), naming))
     for urn, run in run_facts.items():
         runs[urn] = run_reader(urn, run, run_view(run, places.names))
@@ -248,11 +248,6 @@ def mentioned(runs: Iterable[RunFacts], answers: Iterable[AnswerFacts], naming: 
         urns.update(run.inputs, run.outputs)
         names.update(name for usage in run.outputs.values() for name in (*usage.derived, *(usage.explicit or ())))
     return urns | {dataset_urn(name.namespace, name.name) for name in names}
-
-
-def _facts(transaction: Transaction, kind: str, urns: list[str], type: type[F]) -> dict[str, F]:
-    rows = transaction.run(f"read/facts_of_{kind}", urns=urns) if urns else []
-    return {row["urn"]: facts_in(row["facts"], type) for row in rows if row["facts"]}
 
 
 def _versions(transaction: Transaction, readers: list[Reader], memory: Memory) -> dict[tuple[str, str], list[str]]:

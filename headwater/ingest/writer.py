@@ -9,8 +9,8 @@ commit may have happened: the next attempt reads the checkpoint and sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import msgspec
 
@@ -39,7 +39,7 @@ from headwater.ingest.project import (
     seen_again,
 )
 from headwater.ingest.retention import without_rolled_up
-from headwater.ingest.rows import facts_in, run_rows
+from headwater.ingest.rows import held, run_rows
 from headwater.ingest.runs import derives_anew, run_changes, run_readers, write_runs
 from headwater.ingest.schema_versions import judge_drift, write_schemas
 from headwater.ingest.tally import Tallies
@@ -65,7 +65,6 @@ from headwater.schema.naming import Naming, load
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
 Changes = dict[str, tuple[F | None, F]]
-_TYPES: Mapping[str, Any] = {"runs": RunFacts, "jobs": JobFacts, "answers": AnswerFacts}
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -127,9 +126,10 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     delta = without_rolled_up(transaction, delta)
     places = read_places(transaction, delta.datasets, memory)
     regroup(transaction, places, memory)
-    runs, new = _changes(transaction, "runs", delta.runs, memory.runs, join_runs, also=places.dissolved.runs)
-    jobs, _ = _changes(transaction, "jobs", delta.jobs, memory.jobs, join_jobs, also=places.dissolved.jobs)
-    answers, _ = _changes(transaction, "answers", delta.answers, {}, join_answers, also=places.dissolved.answers)
+    also = places.dissolved
+    runs, new = _changes(transaction, "runs", RunFacts, delta.runs, memory.runs, join_runs, also=also.runs)
+    jobs, _ = _changes(transaction, "jobs", JobFacts, delta.jobs, memory.jobs, join_jobs, also=also.jobs)
+    answers, _ = _changes(transaction, "answers", AnswerFacts, delta.answers, {}, join_answers, also=also.answers)
     new_runs = {urn: facts for urn, (_, facts) in runs.items()}
     new_jobs = {urn: facts for urn, (_, facts) in jobs.items()}
     old_runs = [old for old, _ in runs.values() if old is not None]
@@ -142,8 +142,9 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs)
     views = {urn: _views(urn, old, now, places, memory) for urn, (old, now) in runs.items()}
-    write_runs(transaction, runs, views, delta.heard, new)
-    readers = run_readers(new_runs, runs, views) | _write_answers(transaction, answers, places, naming)
+    changes = run_changes(runs, views, new)
+    write_runs(transaction, runs, views, delta.heard, changes)
+    readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
     rewired = write_map(transaction, places, new_jobs, new_runs, memory) | _rewired(jobs, places)
@@ -153,10 +154,9 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     memory.learn_flows(derivations)
     memory.learn_flows(columns)
     # A run may make what its job is not yet known to make, though nothing new is said of the job itself.
-    told_anew = _held(transaction, "jobs", rewired | {key.job for key in derivations}, memory.jobs)
+    told_anew = held(transaction, "jobs", JobFacts, rewired | {key.job for key in derivations}, memory.jobs)
     learn_names(transaction, places, named_on_map(places, told_anew.values()))
     write_explicit(transaction, places, told_anew)
-    changes = run_changes(runs, views, new)
     for old, now in views.values():
         learn_versions(old, now, memory)
     linked = relink(transaction, readers, changes, places, naming, memory)
@@ -172,6 +172,7 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
 def _changes(
     transaction: Transaction,
     kind: str,
+    type: type[F],
     said: Mapping[str, F],
     known: dict[str, F],
     join: Callable[[F, F], F],
@@ -182,10 +183,10 @@ def _changes(
     for others, as if the graph held nothing of them. What is not in `known` is read; what is new goes there. Also the
     urns of which the graph really held nothing."""
     urns = sorted({*said, *also})
-    held = _held(transaction, kind, urns, known)
+    before = held(transaction, kind, type, urns, known)
     changes: Changes[F] = {}
     for urn in urns:
-        old = held.get(urn)
+        old = before.get(urn)
         new = _joined(old, said.get(urn), join)
         if new is None:
             continue
@@ -194,16 +195,7 @@ def _changes(
             changes[urn] = (None, new)
         elif new != old:
             changes[urn] = (old, new)
-    return changes, {urn for urn in changes if urn not in held}
-
-
-def _held(transaction: Transaction, kind: str, urns: Iterable[str], known: Mapping[str, F]) -> dict[str, F]:
-    """What the graph holds of these, in the order of their urns: as it is known, or else read."""
-    urns = sorted(urns)
-    unknown = [urn for urn in urns if urn not in known]
-    rows = transaction.run(f"read/facts_of_{kind}", urns=unknown) if unknown else []
-    read = {row["urn"]: facts_in(row["facts"], _TYPES[kind]) for row in rows if row["facts"]}
-    return {urn: facts for urn in urns if (facts := known.get(urn) or read.get(urn)) is not None}
+    return changes, {urn for urn in changes if urn not in before}
 
 
 def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | None:

@@ -59,7 +59,7 @@ def test_versions_carry_the_rows_that_were_written(running: Running, lake: Path)
 def test_schema_and_column_lineage(running: Running, lake: Path) -> None:
     query = """query ($urn: String!, $name: String!) {
       dataset(namespace: "file", name: $name) { fields { name type } }
-      lineage(urn: $urn, direction: UPSTREAM) { nodes { kind name } } }"""
+      lineage(urn: $urn, direction: UPSTREAM, fresh: true) { nodes { kind name } } }"""
     mart = f"{lake}/marts/carrier_delays"
     found = ask(running, query, urn=f"column:file:{mart}:median_arr_delay", name=mart)
     assert {"name": "carrier", "type": "string"} in found["dataset"]["fields"]

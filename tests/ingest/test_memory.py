@@ -10,6 +10,7 @@ import pytest
 
 from headwater.cypher.database import Database, Transaction
 from headwater.cypher.lock import lock
+from headwater.ingest import memory as memory_module
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Bounded, Edge, Memory
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
@@ -35,6 +36,19 @@ def test_another_revision_than_the_next_means_that_somebody_else_wrote() -> None
     assert memory.goes_by("dataset:a:b") == "dataset:a:b"
     memory.expect(10)
     assert memory.goes_by("dataset:a:b") is None
+
+
+def test_of_very_many_datasets_it_is_known_when_the_last_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_module, "DATASETS_MAX", 2)
+    first, second, third, fourth = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4))
+    memory = Memory()
+    memory.newest_reader = first
+    for dataset, at in (("a", second), ("b", third)):
+        memory.learn_read(dataset, at)
+    assert not memory.is_read_since("a", third)
+    memory.learn_read("c", second)
+    assert memory.is_read_since("a", third)
+    assert not memory.is_read_since("b", fourth)
 
 
 def test_an_edge_covers_what_says_nothing_new_but_that_it_was_seen_later() -> None:

@@ -48,7 +48,7 @@ class Shop:
 
     def upstream(self, namespace: str, name: str) -> set[str]:
         """The names of all datasets that one comes from, by the map."""
-        query = """query ($of: DatasetName!) { lineage(dataset: $of, direction: UPSTREAM, depth: 20) {
+        query = """query ($of: DatasetName!) { lineage(dataset: $of, direction: UPSTREAM, depth: 20, fresh: true) {
           truncated nodes { kind name } } }"""
         found = self.ask(query, of={"namespace": namespace, "name": name})["lineage"]
         assert found["truncated"] is False
