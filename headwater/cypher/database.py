@@ -14,6 +14,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -55,14 +56,46 @@ def _unobserved(name: str, seconds: float) -> None:
     """Nobody listens."""
 
 
+class _Rows(list[Any]):
+    """A list that is not written out: the driver makes text of all parameters, for a log that nobody reads."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows>"
+
+
 class Transaction:
-    """An open transaction: runs queries of the library by name."""
+    """An open transaction: runs queries of the library by name, one after the other.
+
+    For those that return nothing nobody waits: while Neo4j is busy with them, what comes next can be worked out. When
+    one fails, the next that is waited for says so, or `settle`.
+    """
 
     def __init__(self, transaction: neo4j.Transaction) -> None:
         self._transaction = transaction
+        self._sender = ThreadPoolExecutor(max_workers=1, thread_name_prefix="statements")
+        self._unsettled: list[Future[list[Row]]] = []
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
-        return [_plain(record) for record in self._transaction.run(query(name).text, sent_value(parameters))]
+        """The rows of a query; none, at once, of one that returns nothing. What it is given may be changed after."""
+        asked = query(name)
+        sent = {key: _sent(value) for key, value in parameters.items()}
+        if asked.returns == "nothing":
+            self._unsettled.append(self._sender.submit(self._run, asked.text, sent))
+            return []
+        self.settle()
+        return self._run(asked.text, sent)
+
+    def settle(self) -> None:
+        """Wait for all that was run. Raises what the driver raised first."""
+        while self._unsettled:
+            self._unsettled.pop(0).result()
+
+    def end(self) -> None:
+        """What has not been begun is not run any more; what has is waited for."""
+        self._sender.shutdown(cancel_futures=True)
+
+    def _run(self, text: str, parameters: dict[str, Any]) -> list[Row]:
+        return [_plain(record) for record in self._transaction.run(text, parameters)]
 
 
 class Database:
@@ -177,8 +210,13 @@ class Database:
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
         """One write transaction: committed when the block ends, rolled back when it raises."""
-        with self._transaction(neo4j.WRITE_ACCESS, seconds) as transaction:
-            yield Transaction(transaction)
+        with self._transaction(neo4j.WRITE_ACCESS, seconds) as opened:
+            transaction = Transaction(opened)
+            try:
+                yield transaction
+                transaction.settle()
+            finally:
+                transaction.end()
 
     def run_schema(self, text: str) -> None:
         """One statement about constraints or indexes, in a transaction of its own."""
@@ -253,6 +291,10 @@ def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
 
 def _plain(record: neo4j.Record) -> Row:
     return {key: plain_value(record[key]) for key in record.keys()}  # noqa: SIM118 (a Record iterates over values)
+
+
+def _sent(value: Any) -> Any:
+    return _Rows(map(sent_value, value)) if type(value) is list else sent_value(value)
 
 
 def sent_value(value: Any) -> Any:

@@ -8,9 +8,10 @@ as an early one.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 
 import msgspec
 
@@ -56,18 +57,35 @@ class Places:
 
     def whole(self, urn: str) -> DatasetFacts:
         """Everything said of a dataset under any of its names."""
-        return _whole(urn, self.members, self.goes_by)
+        return _whole(urn, self.members, self._others)
 
     def whole_before(self, urn: str) -> DatasetFacts | None:
         """What was said of it before, unless it was another dataset then, or has been taken apart."""
         if urn not in self.stored or self.went_by.get(urn) != urn:
             return None
-        return _whole(urn, self.stored, self.went_by)
+        return _whole(urn, self.stored, self._others_before)
+
+    @cached_property
+    def _others(self) -> dict[str, list[str]]:
+        return _others(self.goes_by)
+
+    @cached_property
+    def _others_before(self) -> dict[str, list[str]]:
+        return _others(self.went_by)
 
 
-def _whole(urn: str, facts: Mapping[str, DatasetFacts], goes_by: Mapping[str, str]) -> DatasetFacts:
+def _others(goes_by: Mapping[str, str]) -> dict[str, list[str]]:
+    """By the urn that a dataset goes by: its other names."""
+    others: dict[str, list[str]] = defaultdict(list)
+    for urn, canonical in goes_by.items():
+        if urn != canonical:
+            others[canonical].append(urn)
+    return others
+
+
+def _whole(urn: str, facts: Mapping[str, DatasetFacts], others: Mapping[str, list[str]]) -> DatasetFacts:
     own = facts[urn]
-    members = [facts[member] for member, canonical in goes_by.items() if canonical == urn and member != urn]
+    members = [facts[member] for member in others.get(urn, ())]
     if not members:
         return own
     return msgspec.structs.replace(reduce(join_datasets, members, own), dataset=own.dataset)
