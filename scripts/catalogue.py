@@ -139,9 +139,11 @@ def _spelled(option: TyperOption) -> str:
 
 
 def _default(option: TyperOption) -> str:
-    # Where None is the default, the option's help says what that comes to.
-    plain = option.default is None or option.is_flag or callable(option.default) or "[default" in (option.help or "")
-    return "" if plain else f"  [default: {option.default}]"
+    # Where None is the default, the option says in words what that comes to.
+    if isinstance(option.show_default, str):
+        return f" [default: {option.show_default}]"
+    plain = option.default in (None, "") or option.is_flag or callable(option.default)
+    return "" if plain else f" [default: {option.default}]"
 
 
 def _line(text: str | None) -> str:

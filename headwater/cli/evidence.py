@@ -24,7 +24,7 @@ def evidence(
     out: Annotated[
         str, typer.Option(help="A folder for both files, or one file that ends in .json or .html.", metavar="DIR|FILE")
     ] = ".",
-    at: Annotated[str | None, typer.Option(help="The instant it is made (ISO 8601).  [default: now]")] = None,
+    at: Annotated[str | None, typer.Option(help="The instant it is made (ISO 8601).", show_default="now")] = None,
     depth: Annotated[int, typer.Option(help="How many jobs or runs to cross, either way.")] = 10,
     verify: Annotated[str | None, typer.Option(help="Verify this pack instead, JSON or HTML.", metavar="FILE")] = None,
     noted: Annotated[

@@ -26,7 +26,9 @@ def create(
     scope: Annotated[list[str], typer.Option(help="ingest, read, steward, cypher or admin; may be given again.")],
     namespace: Annotated[
         list[str] | None,
-        typer.Option(help="Only namespaces like this, * standing for anything; may be given again.  [default: all]"),
+        typer.Option(
+            help="Only namespaces like this, * standing for anything; may be given again.", show_default="all"
+        ),
     ] = None,
     expires: Annotated[str, typer.Option(help="After how long it ends: 12h, 90d, 52w, or never.")] = "365d",
     home: Home = None,

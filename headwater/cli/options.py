@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from headwater.cypher.database import Database
 
 Home = Annotated[
-    str | None, typer.Option(help="Folder of the spool and the local Neo4j.  [default: ~/.headwater]", metavar="DIR")
+    str | None,
+    typer.Option(help="Folder of the spool and the local Neo4j.", show_default="~/.headwater", metavar="DIR"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Url = Annotated[str | None, typer.Option(help="Address of the API.  [default: the one `up` runs in the home]")]
+Url = Annotated[str | None, typer.Option(help="Address of the API.", show_default="the one `up` runs in the home")]
 
 API_FILE = "api.url"
 

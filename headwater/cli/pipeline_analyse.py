@@ -30,7 +30,7 @@ def analyse(
     out: Annotated[str, typer.Argument(help="Folder for the tables, one below it for each.")],
     home: Home = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Judge as of this time, UTC.  [default: that of the newest event]")
+        datetime | None, typer.Option(help="Judge as of this time, UTC.", show_default="that of the newest event")
     ] = None,
     graph: Annotated[
         bool, typer.Option("--graph/--no-graph", help="Write what it found into the graph as well.")

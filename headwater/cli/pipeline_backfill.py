@@ -22,7 +22,7 @@ def backfill(
     home: Home = None,
     dead: Annotated[
         str | None,
-        typer.Option(help="Where events go that are none, with their reasons.  [default: `dead` in the home]"),
+        typer.Option(help="Where events go that are none, with their reasons.", show_default="`dead` in the home"),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -25,14 +25,15 @@ def stream(
     topic: Annotated[str, typer.Option(help="Topics to read, with commas between.")] = "",
     files: Annotated[str, typer.Option(help="Or a folder of JSON lines (.gz too) that grows.", metavar="DIR")] = "",
     dead: Annotated[
-        str, typer.Option(help="Topic (or folder) for what cannot be folded.  [default: TOPIC-dead, CHECKPOINT-dead]")
+        str,
+        typer.Option(help="Topic (or folder) for what cannot be folded.", show_default="TOPIC-dead, CHECKPOINT-dead"),
     ] = "",
     since: Annotated[
         str, typer.Option(help="Where a new checkpoint begins: earliest, latest, or Spark's JSON of offsets.")
     ] = "earliest",
     most: Annotated[
         int | None,
-        typer.Option(help="The most offsets, or files, of one batch.  [default: 10000, or 100 files]", min=1),
+        typer.Option(help="The most offsets, or files, of one batch.", show_default="10000, or 100 files", min=1),
     ] = None,
     interval: Annotated[float, typer.Option(help="Seconds from batch to batch, at least.", min=0.0)] = 0.5,
     once: Annotated[bool, typer.Option("--once", help="Take what is there, and end.")] = False,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The largest message of a subscriber; and one that does not answer a ping for so long is gone.
 WEBSOCKET_BYTES_MAX = 262_144
 PING_SECONDS = 20.0
-Port = Annotated[int | None, typer.Option(help="Port of the API; 0 takes a free one.  [default: 8000]")]
+Port = Annotated[int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")]
 BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")]
 
 
@@ -34,7 +34,7 @@ def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None
 
 def serve(
     home: Home = None,
-    host: Annotated[str | None, typer.Option(help="Where to listen.  [default: 127.0.0.1]")] = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")] = None,
     port: Port = None,
 ) -> None:
     """Run the API against the Neo4j that the settings name."""

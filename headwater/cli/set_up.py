@@ -32,7 +32,9 @@ def spark_conf(
     url: Url = None,
     api_key: Annotated[str | None, typer.Option(help="Sent as a bearer token.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Namespace of the cluster's jobs.")] = None,
-    spark: Annotated[str | None, typer.Option(help="Version of the cluster's Spark.  [default: the one here]")] = None,
+    spark: Annotated[
+        str | None, typer.Option(help="Version of the cluster's Spark.", show_default="the one here")
+    ] = None,
     as_json: Json = False,
     format: Annotated[str, typer.Option(help="flags (spark-submit) or defaults (spark-defaults.conf).")] = "flags",
 ) -> None:

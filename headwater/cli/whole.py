@@ -39,7 +39,9 @@ def export(
             help="Only what the events say: two graphs are the same exactly when this is byte for byte the same.",
         ),
     ] = False,
-    output: Annotated[str | None, typer.Option(help="Write to this file.  [default: stdout]", metavar="FILE")] = None,
+    output: Annotated[
+        str | None, typer.Option(help="Write to this file.", show_default="stdout", metavar="FILE")
+    ] = None,
 ) -> None:
     """Print the whole graph as JSON lines: every node by label and urn, then every edge by source, type and target.
 

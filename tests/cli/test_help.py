@@ -1,0 +1,51 @@
+"""Help says every word that was written for it: nothing of it is taken for a style, and defaults are shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer.main
+from typer.core import TyperOption
+from typer.testing import CliRunner
+
+from headwater.cli import app
+from scripts.catalogue import all_commands
+
+COMMANDS = dict(all_commands(typer.main.get_command(app)))
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+
+
+def shown(*words: str) -> str:
+    result = CliRunner().invoke(app, [*words, "--help"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return re.sub(r"\s+", " ", result.output)
+
+
+@pytest.mark.parametrize(
+    ("command", "default"),
+    [
+        ("lineage", "Folder of the spool and the local Neo4j. [default: (~/.headwater)]"),
+        ("pipeline backfill", "with their reasons. [default: (`dead` in the home)]"),
+        ("pipeline stream", "cannot be folded. [default: (TOPIC-dead, CHECKPOINT-dead)]"),
+        ("ingest", "Address of the API. [default: (the one `up` runs in the home)]"),
+        ("lineage", "How many jobs or runs to cross. [default: 10]"),
+    ],
+)
+def test_a_default_is_shown(command: str, default: str) -> None:
+    assert default in shown(*command.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_all_that_was_written(command: str) -> None:
+    said = shown(*command.split())
+    one = COMMANDS[command]
+    for text in (one.help, *(parameter.help for parameter in one.params)):
+        assert re.sub(r"\s+", " ", text or "").strip() in said
+    for option in one.params:
+        if isinstance(option, TyperOption) and isinstance(option.show_default, str):
+            assert f"[default: ({option.show_default})]" in said
