@@ -163,7 +163,7 @@ def cypher(
         found = run_audit(graph(home), name, parameters)
     show.rows(found.columns, found.rows, as_json=as_json)
     if found.truncated:
-        print(f"headwater: only the first {len(found.rows)} rows are shown", file=sys.stderr)
+        print(f"headwater: {show.counted(len(found.rows), 'row')} shown, and there are more", file=sys.stderr)
 
 
 def time_of(option: str, text: str | None) -> datetime | None:

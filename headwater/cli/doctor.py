@@ -105,6 +105,7 @@ def _disk(settings: Settings) -> Check:
 
 
 def _spool(settings: Settings) -> Check:
+    from headwater.cli.show import counted
     from headwater.ingest.spool import Spool
 
     if not settings.spool_path.exists():
@@ -112,7 +113,8 @@ def _spool(settings: Settings) -> Check:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         spool.check_writable()
-        return Check("spool", True, f"{spool.last()} events, {len(spool.dead())} set aside, at {settings.spool_path}")
+        kept = f"{counted(spool.last(), 'event')}, {len(spool.dead()):,} set aside"
+        return Check("spool", True, f"{kept}, at {settings.spool_path}")
     finally:
         spool.close()
 

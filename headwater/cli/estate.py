@@ -115,18 +115,31 @@ def coverage(home: Home = None, days: Days = 30, namespace: Namespace = "", as_j
         )
         return
     counts, shares = found.all, found.all.shares
+    owned = counts.owned_datasets + counts.owned_jobs
     median = "-" if radius.median is None else f"{radius.median:g}"
     sampled = f" (of {radius.walked} sampled)" if radius.sampled else ""
     lines = [
-        ("lineage coverage", show.percent(shares.lineage), f"{counts.datasets} datasets, {counts.jobs} jobs"),
+        (
+            "lineage coverage",
+            show.percent(shares.lineage),
+            f"{show.counted(counts.datasets, 'dataset')}, {show.counted(counts.jobs, 'job')}",
+        ),
         ("datasets in lineage", show.percent(shares.datasets), f"{counts.connected} of {counts.datasets}"),
         ("jobs with inputs and outputs", show.percent(shares.jobs), f"{counts.with_both} of {counts.jobs}"),
         ("column lineage", show.percent(shares.column_lineage), f"{counts.with_column_lineage} of {counts.produced}"),
         ("unknown downstreams", str(counts.unknown_downstreams), f"of {counts.produced} made, read by nobody known"),
         ("median blast radius", median, f"datasets and jobs downstream; at most {radius.largest}{sampled}"),
-        ("certified-path integrity", show.percent(paths.integrity), f"of {paths.datasets} certified datasets"),
-        ("runs that ended", show.percent(shares.ended), f"{counts.ended} of {counts.runs} in {days} days"),
-        ("with an owner", show.percent(shares.owned), f"{counts.owned_datasets + counts.owned_jobs} datasets and jobs"),
+        (
+            "certified-path integrity",
+            show.percent(paths.integrity),
+            f"of {show.counted(paths.datasets, 'certified dataset')}",
+        ),
+        (
+            "runs that ended",
+            show.percent(shares.ended),
+            f"{counts.ended} of {counts.runs} in {show.counted(days, 'day')}",
+        ),
+        ("with an owner", show.percent(shares.owned), show.counted(owned, "dataset or job", "datasets and jobs")),
         ("with a description", show.percent(shares.described), f"{counts.described_datasets} of {counts.datasets}"),
         ("with a schema", show.percent(shares.schema), f"{counts.with_schema} of {counts.datasets}"),
     ]
@@ -220,7 +233,7 @@ def usage(
     show.table(columns, rows)
     show.say_more(page, len(found.consumers))
     for charge in charges:
-        _say(f"[bold]{charge.seconds:,.1f}[/] s", charge.owner or "(nobody's jobs)", f"{charge.jobs} jobs")
+        _say(f"[bold]{charge.seconds:,.1f}[/] s", charge.owner or "(nobody's jobs)", show.counted(charge.jobs, "job"))
     for answer in found.answers[:first]:
         _say("[cyan]cited by[/]", answer, "")
 
@@ -253,7 +266,8 @@ def owners(
         )
         return
     show.table(["name", "datasets", "jobs"], [vars(one) for one in found.page.entries])
-    show.console().print(f"[bold]{found.unowned_datasets}[/] datasets and {found.unowned_jobs} jobs have no owner")
+    datasets, jobs = show.counted(found.unowned_datasets, "dataset"), show.counted(found.unowned_jobs, "job")
+    show.console().print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
     show.say_more(found.page, found.count)
 
 

@@ -110,7 +110,7 @@ def _verified(count: int, broken: int | None, *, as_json: bool) -> None:
     if as_json:
         show.json_of({"entries": count, "broken": broken})
     elif broken is None:
-        print(f"{count} entries, each as it was written")
+        print(f"{show.counted(count, 'entry', 'entries')}, each as it was written")
     if broken is not None:
         raise HeadwaterError(f"entry {broken} is not as it was written, or one before it is gone")
 

@@ -56,7 +56,7 @@ def analyse(
     if as_json:
         show.json_of(said)
     else:
-        print(f"{found.events:,} events until {said['until']}; tables in {out}")
+        print(f"{show.counted(found.events, 'event')} until {said['until']}; tables in {out}")
         for name, count in counts.items():
             if count:
                 print(f"  {_FOUND[name]}: {count:,} (table {name})")

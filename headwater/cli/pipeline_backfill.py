@@ -56,11 +56,13 @@ def backfill(
         show.json_of(msgspec.structs.asdict(done))
     else:
         print(
-            f"{done.folded:,} events folded, {done.duplicates:,} copies of them passed over: {done.facts:,} facts in "
-            f"{done.transactions:,} transactions, in {done.seconds:.1f} s"
+            f"{show.counted(done.folded, 'event')} folded, "
+            f"{show.counted(done.duplicates, 'copy', 'copies')} of them passed over: "
+            f"{show.counted(done.facts, 'fact')} in {show.counted(done.transactions, 'transaction')}, "
+            f"in {done.seconds:.1f} s"
         )
         if done.resumed:
-            print(f"  {show.counted(done.resumed, 'fact')} were there already, from an earlier try")
+            print(f"  {show.counted(done.resumed, 'fact')} there already, from an earlier try")
     if done.refused:
         print(f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}", file=sys.stderr)
     if done.unwritable:

@@ -62,11 +62,12 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+    from headwater.cli import show
     from headwater.pipelines.rollup import roll_up
 
     told = threading.Event()
     set_when_told_to_end(told)
-    columns = (TextColumn("{task.description} {task.completed:,.0f} runs"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}, runs: {task.completed:,.0f}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar:
         tasks = {what: bar.add_task(what, total=None) for what in ("walking", "summarising")}
         done = roll_up(
@@ -80,10 +81,10 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
         said = {"old": done.old, "summarised": done.summarised, "protected": done.protected, "done": done.done}
         print(json.dumps({**said, "dryRun": dry_run}))
     else:
-        would = "would be" if dry_run else "were"
+        would = "to be " if dry_run else ""
         print(
-            f"{done.old:,} runs have had their time: {done.summarised:,} {would} summarised, {done.kept:,} are kept "
-            f"({done.protected:,} for an answer, a failure or the newest data)"
+            f"{show.counted(done.old, 'run')} kept long enough: {done.summarised:,} {would}summarised, "
+            f"{done.kept:,} kept on ({done.protected:,} for an answer, a failure or the newest data)"
         )
     if not done.done:
         print("headwater: interrupted; the same command goes on from here", file=sys.stderr)
@@ -106,13 +107,15 @@ def _print_sizes(found: Cost) -> None:
 
     from headwater.cli import show
 
-    table = Table("label", "nodes", "edges", "bytes", "bytes per million events", title=f"{found.events:,} events")
+    table = Table(
+        "label", "nodes", "edges", "bytes", "bytes per million events", title=show.counted(found.events, "event")
+    )
     for label, size in sorted(found.sizes.items(), key=lambda pair: -pair[1].bytes):
         table.add_row(label, f"{size.nodes:,}", f"{size.edges:,}", f"{size.bytes:,}", _number(found, size.bytes))
     show.console().print(table)
     if found.files:
         whole = sum(found.files.values())
-        print(f"the store on this disk: {whole:,} bytes, {_number(found, whole)} per million events")
+        print(f"the store on this disk: {show.counted(whole, 'byte')}, {_number(found, whole)} per million events")
 
 
 def _number(found: Cost, amount: int) -> str:

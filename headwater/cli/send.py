@@ -35,6 +35,8 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Send OpenLineage events from files. Exit code 4 when some were refused; the others are in."""
+    from headwater.cli import show
+
     where = api_url(home, url)
     accepted = 0
     refused: list[dict[str, Any]] = []
@@ -49,7 +51,7 @@ def ingest(
     if as_json:
         print(json.dumps({"accepted": accepted, "refused": refused}))
     else:
-        print(f"{accepted} events accepted, {len(refused)} refused")
+        print(f"{show.counted(accepted, 'event')} accepted, {len(refused):,} refused")
         for failed in refused[:SHOWN_MAX]:
             print(f"  {failed['file']}, event {failed['event'] + 1}: {failed['reason']}", file=sys.stderr)
     if refused:
@@ -62,6 +64,7 @@ def dead_letters(
     as_json: Json = False,
 ) -> None:
     """List the events that were accepted and could not be folded, and why."""
+    from headwater.cli import show
     from headwater.ingest.spool import Spool
 
     settings = settings_of(home)
@@ -75,7 +78,7 @@ def dead_letters(
         return
     for letter in dead:
         print(f"{letter.seq}  {letter.reason}\n    {letter.body[:200]}")
-    print(f"{len(dead)} events set aside" + (", all sent again" if replay and dead else ""))
+    print(f"{show.counted(len(dead), 'event')} set aside" + (", all sent again" if replay and dead else ""))
 
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:

@@ -8,18 +8,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from headwater.cypher.lineage import Difference, Lineage, Trace
-from headwater.cypher.nodes import NodeName
-from headwater.cypher.pages import Page
-from headwater.cypher.walk import Edge
 from headwater.schema.urns import parse_urn
+
+if TYPE_CHECKING:
+    # At once, that is: a command that only counts does not wait for Neo4j's driver.
+    from headwater.cypher.lineage import Difference, Lineage, Trace
+    from headwater.cypher.nodes import NodeName
+    from headwater.cypher.pages import Page
+    from headwater.cypher.walk import Edge
 
 # Piped output is not cut to a screen that is not there.
 _PLAIN_WIDTH = 240
@@ -81,9 +84,9 @@ def say_more(page: Page[Any], count: int) -> None:
         console().print(f"[dim]of {count:,} in all; for more: --after {page.cursors[-1]}[/]")
 
 
-def counted(number: int, word: str) -> str:
-    """So many of something: 1 row, 2 rows."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+def counted(number: int, word: str, several: str = "") -> str:
+    """So many of something: 1 row, 2 rows; or as `several` says: 2 entries."""
+    return f"{number:,} {word if number == 1 else several or f'{word}s'}"
 
 
 def percent(share: float | None) -> str:

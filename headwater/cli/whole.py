@@ -174,6 +174,7 @@ def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress)
 
 
 def _fold(settings: Settings, database: Database, spool: Spool, bar: Progress, *, as_json: bool) -> None:
+    from headwater.cli import show
     from headwater.ingest.writer import read_checkpoint
 
     began = time.monotonic()
@@ -189,7 +190,8 @@ def _fold(settings: Settings, database: Database, spool: Spool, bar: Progress, *
         print(json.dumps(said))
     else:
         rate = done.position / max(seconds, 0.001)
-        print(f"{done.folded} events folded, {done.dead} set aside, in {seconds:.1f} s ({rate:.0f} events a second)")
+        folded = show.counted(done.folded, "event")
+        print(f"{folded} folded, {done.dead:,} set aside, in {seconds:.1f} s ({rate:,.0f} a second)")
     if not whole:
         print("headwater: interrupted; `headwater worker` goes on from here", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)

@@ -58,7 +58,7 @@ def test_it_goes_by_the_rules_the_file_and_the_options(told: Database, tmp_path:
     assert json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules), "--sample", "1"))["old"] == 0
     assert len(urns(told, "PipelineRun")) == 4
     assert rolled_up("--days", "10") == (
-        "3 runs have had their time: 3 were summarised, 0 are kept (0 for an answer, a failure or the newest data)\n"
+        "3 runs kept long enough: 3 summarised, 0 kept on (0 for an answer, a failure or the newest data)\n"
     )
     assert urns(told, "PipelineRun") == {"run:r-1"}
 

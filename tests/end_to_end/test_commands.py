@@ -47,7 +47,7 @@ class Command:
     """`headwater` with the settings of the session's server."""
 
     def __init__(self, running: Running, server: Neo4jServer) -> None:
-        self._running = running
+        self.url = running.url
         self._environment = {
             **os.environ,
             "HEADWATER_HOME": str(running.home),
@@ -68,7 +68,7 @@ class Command:
         return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
 
     def ingest(self, *files: str, stdin: bytes = b"") -> tuple[int, dict[str, Any]]:
-        code, out, _ = self("ingest", *files, "--url", self._running.url, "--json", stdin=stdin)
+        code, out, _ = self("ingest", *files, "--url", self.url, "--json", stdin=stdin)
         return code, json.loads(out)
 
 
@@ -103,6 +103,11 @@ def test_a_refused_event_is_named_and_its_neighbours_are_in(command: Command) ->
     code, said = command.ingest("-", stdin=LINES + b'{"run": {"runId": "x"}}\n' + LINES)
     assert (code, said["accepted"], len(said["refused"])) == (4, 10, 1)
     assert (said["refused"][0]["event"], said["refused"][0]["field"]) == (5, "job")
+
+
+def test_one_event_is_told_as_one(command: Command) -> None:
+    code, out, _ = command("ingest", "-", "--url", command.url, stdin=LINES.splitlines()[0])
+    assert (code, out) == (0, "1 event accepted, 0 refused\n")
 
 
 def test_what_is_no_file_is_told_without_a_trace(command: Command, tmp_path: Path) -> None:
@@ -146,7 +151,7 @@ def test_audits(command: Command) -> None:
     assert (code, json.loads(out)) == (0, [{"c": "42"}])
     code, out, said = command("cypher", "-", stdin=b"UNWIND range(1, 5000) AS x RETURN x")
     assert code == 0
-    assert "only the first 1000 rows are shown" in said
+    assert "1,000 rows shown, and there are more" in said
 
 
 @pytest.mark.parametrize(
