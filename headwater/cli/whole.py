@@ -167,7 +167,7 @@ def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress)
             rules_of(settings),
             dead=str(settings.home_path / "dead"),
             heard=lambda what, done, total: bar.update(
-                task, description=f"{what} the lake", completed=done, total=total or None
+                task, description=f"the lake: {what}", completed=done, total=total or None
             ),
         )
     bar.remove_task(task)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,6 +24,7 @@ import msgspec
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.pipelines import run_as_submitted
+from headwater.pipelines.progress import watched
 from headwater.pipelines.rows import Counts, Kind, Met, Row, join_counts, join_met, unpacked
 from headwater.pipelines.writing import PieceWriter, move_on
 
@@ -72,8 +74,9 @@ def backfill(
 ) -> Done:
     """Fold every event below these paths into the graph. Those that are none go below `dead`, with their reasons.
 
-    `heard(what, done, total)` hears how far it is. Raises NotFoundError where there is nothing to read, QueryError when
-    it holds no events or another backfill of the same is at work, UnavailableError when Neo4j stays away.
+    `heard(what, done, total)` hears how far it is, now and then from another thread. Raises NotFoundError where there
+    is nothing to read, QueryError when it holds no events or another backfill of the same is at work, UnavailableError
+    when Neo4j stays away.
     """
     from headwater.pipelines.archives import files_in
 
@@ -91,7 +94,11 @@ def backfill(
     writer = PieceWriter(database, name, rules.naming)
     counts, met = Counts(), Met()
     heard("folding", 0, 0)
-    for piece in pieces(spark, files, rules):
+    found = pieces(spark, files, rules)
+    # The first piece comes when everything is read and folded.
+    with watched(spark, lambda spark_is: heard(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:])):
+        first = list(islice(found, 1))
+    for piece in chain(first, found):
         for row in piece:
             if row.kind == Kind.COUNTS:
                 counts = join_counts(counts, msgspec.msgpack.decode(row.fact, type=Counts))

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,10 +29,10 @@ from headwater.ingest.redact import Redactor
 from headwater.ingest.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write
-from headwater.pipelines import archive
+from headwater.pipelines import archive, progress
 from headwater.pipelines import backfill as pipeline
 from headwater.pipelines.archives import files_in
-from headwater.pipelines.backfill import Done, backfill
+from headwater.pipelines.backfill import Done, Heard, backfill
 from headwater.pipelines.folding import Rules, rules_of
 from headwater.pipelines.lake import Lake
 from headwater.schema.events import parse
@@ -82,8 +83,8 @@ def told(count: int) -> list[bytes]:
     ]
 
 
-def into(spark: SparkSession, graph: Database, folder: Path, *paths: Path | str) -> Done:
-    return backfill(spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"))
+def into(spark: SparkSession, graph: Database, folder: Path, *paths: Path | str, heard: Heard = print) -> Done:
+    return backfill(spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"), heard=heard)
 
 
 @settings(
@@ -115,7 +116,11 @@ def test_any_history_same_graph(
     assert canonical(database) == folded_at_once(database, sorted(bodies))
 
 
-def test_what_real_producers_sent_in_every_kind_of_file(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+def test_what_real_producers_sent_in_every_kind_of_file(
+    spark: SparkSession, graph: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.01)
+    heard: list[tuple[str, int, int]] = []
     streams = [(CAPTURES / f"{name}.jsonl").read_bytes() for name in ("spark_flights", "airflow_shop", "dbt_shop")]
     bodies = [[line for line in stream.splitlines() if line.strip()] for stream in streams]
     folder = tmp_path / "of [many] kinds"
@@ -124,7 +129,14 @@ def test_what_real_producers_sent_in_every_kind_of_file(spark: SparkSession, gra
     (folder / "deep" / "b.json.gz").write_bytes(gzip.compress(b"\n".join(bodies[1])))
     pq.write_table(pa.table({"body": [body.decode() for body in bodies[2]]}), folder / "c.parquet")
     (folder / "_not.jsonl").write_bytes(b"no event")
-    done = into(spark, graph, tmp_path, str(tmp_path / "of*kinds"))
+    done = into(spark, graph, tmp_path, str(tmp_path / "of*kinds"), heard=lambda *how_far: heard.append(how_far))
+    # While Spark folds its tasks are told, and then the facts; never the other way round.
+    whats = [what.partition(":")[0] for what, _, _ in heard]
+    assert [what for what, _ in groupby(whats)] == ["listing", "folding", "writing"]
+    folding = [(done, total) for what, done, total in heard if what.startswith("folding:")]
+    assert folding
+    assert all(0 <= done <= total for done, total in folding)
+    assert heard[-1] == ("writing", done.facts, done.facts)
     assert (done.files, done.events, done.refused) == (3, sum(map(len, bodies)), 0)
     redact = Redactor(RULES.redaction_key).redact
     found = canonical(graph)
