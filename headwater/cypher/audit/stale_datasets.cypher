@@ -8,8 +8,10 @@
 MATCH (d:Dataset)
 WHERE d.droppedAt IS NULL AND EXISTS { (:Job)-[:PRODUCED {current: true}]->(d) }
 OPTIONAL CALL (d) {
-  MATCH (v:Artifact {dataset: d.urn, complete: true})
-  RETURN v ORDER BY v.createdAt DESC, v.urn LIMIT 1
+  MATCH (v:Artifact)
+  USING INDEX SEEK v:Artifact(dataset, complete, createdAt)
+  WHERE v.dataset = d.urn AND v.complete = true AND v.createdAt IS NOT NULL
+  RETURN v ORDER BY v.dataset DESC, v.complete DESC, v.createdAt DESC, v.urn LIMIT 1
 }
 WITH d, v, COLLECT {
   MATCH (v)<-[:PRODUCED]-(r:PipelineRun)<-[:FEEDS]-(read:Source|Artifact)

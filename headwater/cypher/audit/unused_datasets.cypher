@@ -18,8 +18,10 @@ CALL (d) {
 WITH d, CASE WHEN citedAt IS NULL OR readAt > citedAt THEN readAt ELSE citedAt END AS lastRead
 WHERE lastRead IS NULL OR lastRead < $since
 OPTIONAL CALL (d) {
-  MATCH (v:Artifact {dataset: d.urn, complete: true})
-  RETURN v.bytes AS bytes ORDER BY v.createdAt DESC, v.urn LIMIT 1
+  MATCH (v:Artifact)
+  USING INDEX SEEK v:Artifact(dataset, complete, createdAt)
+  WHERE v.dataset = d.urn AND v.complete = true AND v.createdAt IS NOT NULL
+  RETURN v.bytes AS bytes ORDER BY v.dataset DESC, v.complete DESC, v.createdAt DESC, v.urn LIMIT 1
 }
 RETURN lastRead, d.namespace AS namespace, d.name AS name, COUNT { (d)<-[:VERSION_OF]-(:Artifact) } AS versions, bytes,
   COUNT { (d)-[:FEEDS {current: true}]->(:Job) } AS wired

@@ -3,39 +3,22 @@
 // params: $namespace STRING, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total
 // example: headwater cypher read/jobs_in_namespace --param namespace=spark --param states=null
-RETURN COLLECT {
-  MATCH (j:Job)
-  WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
-    CALL (j) {
-      MATCH (r:PipelineRun)
-      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
-        AND EXISTS { (r)-[:RUN_OF]->(j) }
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
-      UNION
-      MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
-      USING INDEX SEEK e:RUN_OF(aside)
-      WHERE e.aside = j.urn
-      RETURN r
-    }
-    RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1
-  }[0] IN $states)
-  RETURN j.urn ORDER BY j.name, j.urn SKIP $skip LIMIT $limit
-} AS urns, COUNT {
-  MATCH (j:Job)
-  WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
-    CALL (j) {
-      MATCH (r:PipelineRun)
-      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
-        AND EXISTS { (r)-[:RUN_OF]->(j) }
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
-      UNION
-      MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
-      USING INDEX SEEK e:RUN_OF(aside)
-      WHERE e.aside = j.urn
-      RETURN r
-    }
-    RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1
-  }[0] IN $states)
-} AS total
+MATCH (j:Job)
+WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
+      AND EXISTS { (r)-[:RUN_OF]->(j) }
+    RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+    RETURN r
+  }
+  RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1
+}[0] IN $states)
+WITH j ORDER BY j.name, j.urn
+WITH collect(j) AS found
+RETURN [j IN found[$skip..$skip + $limit] | j.urn] AS urns, size(found) AS total
