@@ -14,7 +14,7 @@ from __future__ import annotations
 import fcntl
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -125,20 +125,20 @@ def cut(
 
 def _round(spark: SparkSession, spool: Spool, lake: Lake, first: int, last: int) -> list[DataFile]:
     """Write the events first to last, and tell what files that made."""
-    parts = -(-(last - first + 1) // PART_EVENTS)
-    write = partial(_write_parts, path=spool.path, spool=spool.id, lake=lake.root, first=first, last=last)
-    written = spark.range(0, parts, 1, parts).mapInArrow(write, _WRITTEN)
+    begins = range(first, last + 1, PART_EVENTS)
+    ranges = [(begin, min(last, begin + PART_EVENTS - 1)) for begin in begins]
+    write = partial(_write_parts, path=spool.path, spool=spool.id, lake=lake.root, ranges=ranges)
+    written = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(write, _WRITTEN)
     return [DataFile(row.name, row.events, row.bytes) for row in written.collect()]
 
 
 def _write_parts(
-    batches: Iterable[pa.RecordBatch], *, path: Path, spool: str, lake: str, first: int, last: int
+    batches: Iterable[pa.RecordBatch], *, path: Path, spool: str, lake: str, ranges: Sequence[tuple[int, int]]
 ) -> Iterator[pa.RecordBatch]:
     """One worker's part of a round: numbers of parts in, files out; for `mapInArrow`."""
     for batch in batches:
         for part in batch.column(0).to_pylist():
-            begin = first + part * PART_EVENTS
-            files = write_part(Recall(path), Lake(lake), spool, begin, min(last, begin + PART_EVENTS - 1))
+            files = write_part(Recall(path), Lake(lake), spool, *ranges[part])
             columns = [[file.name for file in files], [file.events for file in files], [file.bytes for file in files]]
             yield pa.RecordBatch.from_arrays(
                 [pa.array(column, kind) for column, kind in zip(columns, _WRITTEN_TYPES, strict=True)],

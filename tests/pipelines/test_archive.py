@@ -10,7 +10,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import date
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from headwater.ingest.recall import Recall
 from headwater.ingest.spool import Spool
 from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
-from tests.sparks import small_spark
+from tests.sparks import QUICK_JAVA, SMALL, small_spark
 from tests.stories import run
 
 # Spark's own Python leaves sockets for the garbage collector.
@@ -86,6 +86,9 @@ def test_every_event_is_there_once_by_day_and_namespace(
     found = rows(lake)
     assert [row["body"] for row in found] == [kept.body for kept in Recall(spool.path).kept(1, 10)]
     assert [row["seq"] for row in found] == list(range(1, 11))
+    # In parts of the size that the driver said, whatever process writes them.
+    parts = {tuple(map(int, path.stem.split("-")[-2:])) for path in Path(lake.root).rglob("*.parquet")}
+    assert parts == {(1, 3), (4, 6), (7, 9), (10, 10)}
     assert all(row["checksum"] == zlib.crc32(row["body"]) for row in found)  # type: ignore[arg-type]  # bytes
     assert {row["spool"] for row in found} == {spool.id}
     assert [(row["job_name"], row["run_id"], row["event_type"]) for row in found[:2]] == [
@@ -209,4 +212,53 @@ def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
     assert subprocess.run(words, stdout=subprocess.DEVNULL, check=True, env=os.environ).returncode == 0
     found = rows(lake)
     assert [row["seq"] for row in found] == list(range(1, 2_001))
+    assert [row["body"] for row in found] == bodies
+
+
+def written(lake: Lake) -> int:
+    """The last seq that is in any file, whether that counts or not."""
+    return max((int(path.stem.split("-")[-1]) for path in Path(lake.root).rglob("*.parquet")), default=0)
+
+
+_IN_SMALL_ROUNDS = f"""
+import sys
+from headwater.cli import main
+from headwater.pipelines import archive, session
+archive.PART_EVENTS, archive.ROUND_PARTS = int(sys.argv.pop(1)), 2
+session.LOCAL.update({SMALL!r})
+main()
+"""
+
+
+@pytest.mark.spark
+def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
+    bodies = told(300)
+    spool.append(bodies[:500], received=JANUARY_31)
+    program, words = [sys.executable, "-c", _IN_SMALL_ROUNDS], ["pipeline", "archive", lake.root, "--json"]
+    environment = {**os.environ, **QUICK_JAVA, "HEADWATER_HOME": str(spool.path.parent)}
+    with subprocess.Popen(
+        [*program, "100", *words], env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as killed:
+        try:
+            deadline = time.monotonic() + 100
+            # Until one round counts, and of the next there is a file that does not.
+            while not 0 < lake.archived(spool.id) < written(lake):
+                assert time.monotonic() < deadline
+                assert killed.poll() is None
+                time.sleep(0.01)
+            # The command alone, as whoever kills it would: its Spark must find out by itself.
+            killed.kill()
+            killed.wait()
+            before = lake.archived(spool.id)
+            assert 200 <= before < 500
+            # Parts end elsewhere now: what it left is under names that nobody writes again.
+            spool.append(bodies[500:], received=JANUARY_31)
+            again = subprocess.run([*program, "130", *words], env=environment, stdout=subprocess.PIPE, check=True)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(killed.pid, signal.SIGKILL)
+    said = json.loads(again.stdout)
+    assert (said["archived"], said["events"]) == (600, 600 - before)
+    found = rows(lake)
+    assert [row["seq"] for row in found] == list(range(1, 601))
     assert [row["body"] for row in found] == bodies
