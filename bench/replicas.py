@@ -49,7 +49,7 @@ class Text:
     """A property that names the run or tells microseconds since 1970, cut where these stand."""
 
     parts: tuple[str | int, ...]
-    # Whether it is kept as facts are, deflated.
+    # Whether it is kept as facts are, packed.
     kept: bool = False
 
     def filled(self, run: str, later: int) -> str | bytes:

@@ -1,7 +1,7 @@
 """The shape of the graph: labels, properties, edges. Times are ZONED DATETIME in UTC.
 
 Nodes. Every one has `urn`; those made from facts have them in `facts`, every facet as it was sent among them: JSON,
-deflated (`headwater.schema.kept`), since it is most of what a node takes up. No other property is bytes.
+packed (`headwater.schema.kept`), since it is most of what a node takes up. No other property is bytes.
 
 | label | properties |
 |---|---|
