@@ -4,7 +4,8 @@ A dataset is used when a run reads a version of it, or an answer cites one. The 
 runs: a run's time from start to end is split evenly among the datasets that it read, and the part of this dataset is
 charged to the job; what is charged to a job is split evenly among its owners. Rows and bytes are those that the runs
 say they read of it. A run that has not ended costs nothing yet. Of runs that were rolled up (docs/pipelines.md) those
-count whose day lies in the window, without rows and bytes.
+count whose day lies in the window, without rows and bytes. Where more runs began in the window than can be looked at
+while somebody waits (RUNS_MAX), the newest count, and the answer says that there are more.
 
 A dataset is unused when it was known before the window, is not dropped, and in the window no run that read it was under
 way (one that began earlier and still runs reads on), nor was an answer made that cites it. Whether it was read is
@@ -28,9 +29,10 @@ from headwater.errors import QueryError
 from headwater.schema.urns import parse_urn
 
 DAYS_DEFAULT = 30
-# More consumers or answers of one dataset than these are not read; the costliest, and the newest, are.
+# More consumers, answers or runs of one dataset than these are not read; the costliest, and the newest, are.
 CONSUMERS_MAX = 5_000
 ANSWERS_MAX = 1_000
+RUNS_MAX = 20_000
 _LARGEST = 2**63 - 1
 
 
@@ -59,7 +61,7 @@ class Charge:
 @dataclass(frozen=True)
 class Usage:
     """Who used a dataset from `since` until `until`: consumers, the costliest first, and answers, the newest first.
-    `truncated` when there are more of either than are read."""
+    `truncated` when there are more of either than are read, or more runs than are counted (RUNS_MAX, the newest)."""
 
     dataset: str
     since: datetime
@@ -105,11 +107,15 @@ def usage(database: Database, urn: str, *, days: int = DAYS_DEFAULT, now: dateti
     dataset = str(require_node(database, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
     window["sees"] = database.sight.regexes
-    rows = database.read("read/consumers", **window, limit=CONSUMERS_MAX + 1)
-    rows = _with_summaries(rows, database.read("read/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1))
+    looked = database.read("read/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1)
+    rows = _with_summaries(
+        [row for row in looked if row["runs"]],
+        database.read("read/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
+    )
     answers = database.read("read/citing_answers", **window, limit=ANSWERS_MAX + 1)
     seen = visible(database, [row["urn"] for row in answers[:ANSWERS_MAX]])
-    truncated = len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
+    truncated = len(looked) > CONSUMERS_MAX or len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
+    truncated = truncated or sum(row["looked"] for row in looked) > RUNS_MAX
     return Usage(dataset, since, until, [_consumer(row) for row in rows[:CONSUMERS_MAX]], seen, truncated)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neo4j import Driver
 
+import headwater.cypher.usage as module
 from headwater.cypher.database import Database
 from headwater.cypher.usage import Charge, Consumer, Unused, Usage, chargeback, consumers_page, unused, usage
 from headwater.errors import NotFoundError, QueryError
@@ -99,6 +100,20 @@ def test_consumers_with_their_share_of_the_seconds(told: Database) -> None:
     assert (found.since, found.until) == (moment(120), NOW)
     assert (found.runs, found.seconds, found.truncated) == (5, 330.0, False)
     assert found.answers == [answer_urn("secret"), answer_urn("report")]
+
+
+@pytest.mark.neo4j
+def test_of_too_many_runs_the_newest_count(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RUNS_MAX", 5)
+    assert not used(told, "big").truncated
+    # One more is looked at, which tells that there are more.
+    monkeypatch.setattr(module, "RUNS_MAX", 2)
+    found = used(told, "big")
+    assert [(one.job, one.runs, one.seconds) for one in found.consumers] == [
+        (job("look"), 2, 120.0),
+        (job("mix"), 1, 30.0),
+    ]
+    assert found.truncated
 
 
 @pytest.mark.neo4j

@@ -1,6 +1,6 @@
 // The history of some nodes of any layer in a range of time, newest first: the versions and captures of a dataset (for
 // a column of its dataset), the runs of a job that began in it, or not more than a week before it and had not ended by
-// then; what is history itself is its own, whenever it was.
+// then, of the last thousand that began before it; what is history itself is its own, whenever it was.
 // access: read
 // params: $urns LIST<STRING>, $since DATETIME = null, $until DATETIME = null, $limit INTEGER = 1001
 // returns: urn
@@ -19,11 +19,18 @@ CALL (urn) {
   CALL (j) {
     MATCH (n:PipelineRun)
     USING INDEX SEEK n:PipelineRun(namespace, pipelineName, startedAt)
-    WHERE n.namespace = j.namespace AND n.pipelineName = j.name
-      AND n.startedAt >= coalesce($since - duration({days: 7}), datetime({year: 1}))
+    WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt >= coalesce($since, datetime({year: 1}))
       AND n.startedAt <= coalesce($until, datetime({year: 9999})) AND EXISTS { (n)-[:RUN_OF]->(j) }
       AND ($since IS NULL OR n.finishedAt IS NULL OR n.finishedAt >= $since)
     RETURN n ORDER BY n.namespace DESC, n.pipelineName DESC, n.startedAt DESC, n.urn LIMIT $limit
+    UNION
+    MATCH (n:PipelineRun)
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt >= $since - duration({days: 7})
+      AND n.startedAt < $since AND n.startedAt <= coalesce($until, datetime({year: 9999}))
+    WITH j, n ORDER BY n.namespace DESC, n.pipelineName DESC, n.startedAt DESC, n.urn LIMIT 1000
+    WHERE (n.finishedAt IS NULL OR n.finishedAt >= $since) AND EXISTS { (n)-[:RUN_OF]->(j) }
+    RETURN n LIMIT $limit
     UNION
     MATCH (n:PipelineRun)-[e:RUN_OF]->(:Job)
     USING INDEX SEEK e:RUN_OF(aside)
