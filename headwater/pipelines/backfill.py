@@ -23,6 +23,8 @@ import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
+from headwater.ingest.tally import Tallies
+from headwater.ingest.writer import read_checkpoint
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.progress import watched
 from headwater.pipelines.rows import Counts, Kind, Met, Row, join_counts, join_met, unpacked
@@ -90,28 +92,26 @@ def backfill(
         return done
     migrate(database)
     name = name_of(files, rules)
-    letters = _DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}")
+    told = _Told(_DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}"))
     writer = PieceWriter(database, name, rules.naming)
-    counts, met = Counts(), Met()
+    begun = {spool: read_checkpoint(database, spool) for spool in archived}
     heard("folding", 0, 0)
-    found = pieces(spark, files, rules)
+    untold = {spool: range(begun[spool].position + 1, position + 1) for spool, position in archived.items()}
+    found = pieces(spark, files, rules, untold)
     # The first piece comes when everything is read and folded.
     with watched(spark, lambda spark_is: heard(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:])):
         first = list(islice(found, 1))
     for piece in chain(first, found):
-        for row in piece:
-            if row.kind == Kind.COUNTS:
-                counts = join_counts(counts, msgspec.msgpack.decode(row.fact, type=Counts))
-            elif row.kind == Kind.MET:
-                met = join_met(met, msgspec.msgpack.decode(row.fact, type=Met))
-            elif row.kind == Kind.REFUSED:
-                letters.add(row.fact)
         if piece[0].kind > Kind.REFUSED:
             writer.write(piece)
-            heard("writing", writer.position, met.facts)
+            heard("writing", writer.position, told.met.facts)
+        else:
+            told.take(piece)
+    counts, met, letters = told.counts, told.met, told.letters
     letters.close()
     for spool, position in archived.items():
-        move_on(database, spool, position, dead=letters.of_spools[spool])
+        tallies = told.tallies.get(spool, Tallies())
+        move_on(database, spool, begun[spool], position, dead=letters.of_spools[spool], tallies=tallies)
     folded = met.events + counts.undated
     return msgspec.structs.replace(
         done,
@@ -144,24 +144,47 @@ def _archived(paths: Sequence[str]) -> dict[str, int]:
     return {spool: lake.archived(spool) for lake in lakes for spool in lake.spools()}
 
 
-def facts(spark: SparkSession, files: Sequence[File], rules: Rules) -> DataFrame:
-    """What these files say, one row a fact, in the order in which it is to be written."""
+def facts(spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]) -> DataFrame:
+    """What these files say, one row a fact, in the order in which it is to be written; with the tallies of the events
+    that are `untold`, by spool and seq."""
     from headwater.pipelines import folding
     from headwater.pipelines.archives import read
 
-    rows = read(spark, files).mapInArrow(partial(folding.facts_of_batches, rules=rules), folding.ROWS)
+    rows = read(spark, files).mapInArrow(partial(folding.facts_of_batches, rules=rules, untold=untold), folding.ROWS)
     met = rows.repartition("key").sortWithinPartitions("kind", "key")
     return met.mapInArrow(folding.join_batches, folding.ROWS).sort("kind", "at", "key")
 
 
-def pieces(spark: SparkSession, files: Sequence[File], rules: Rules) -> Iterator[list[Row]]:
+def pieces(
+    spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range] | None = None
+) -> Iterator[list[Row]]:
     """The same in pieces of one transaction each, while Spark goes on with the next."""
     from headwater.pipelines import folding
 
     cut = partial(folding.cut_batches, rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES)
-    frame = facts(spark, files, rules).mapInArrow(cut, folding.PIECES)
+    frame = facts(spark, files, rules, untold or {}).mapInArrow(cut, folding.PIECES)
     for row in frame.toLocalIterator(prefetchPartitions=True):
         yield unpacked(bytes(row.piece))
+
+
+class _Told:
+    """What the pieces that hold no facts say of what was read."""
+
+    def __init__(self, letters: _DeadLetters) -> None:
+        self.counts, self.met = Counts(), Met()
+        self.tallies: dict[str, Tallies] = {}
+        self.letters = letters
+
+    def take(self, piece: Sequence[Row]) -> None:
+        for row in piece:
+            if row.kind == Kind.COUNTS:
+                self.counts = join_counts(self.counts, msgspec.msgpack.decode(row.fact, type=Counts))
+            elif row.kind == Kind.MET:
+                self.met = join_met(self.met, msgspec.msgpack.decode(row.fact, type=Met))
+            elif row.kind == Kind.TALLIES:
+                self.tallies[row.key.decode()] = msgspec.msgpack.decode(row.fact, type=Tallies)
+            else:
+                self.letters.add(row.fact)
 
 
 class _DeadLetters:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,8 @@ from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
+from headwater.ingest.tally import Tallies, tally
+from headwater.pipelines.lake import spool_of
 from headwater.pipelines.rows import Counts, Kind, Row, cut, encode, joined, packed, rows_of
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming, load
@@ -35,21 +38,25 @@ ROWS = "kind int, at long, key binary, fact binary"
 _SCHEMA = pa.schema([("kind", pa.int32()), ("at", pa.int64()), ("key", pa.binary()), ("fact", pa.binary())])
 # So many events are folded into one delta: what a partition takes of memory does not grow with it.
 FOLDED_AT_ONCE = 20_000
+# No events of any spool.
+NONE: Mapping[str, range] = MappingProxyType({})
 _ROWS_AT_ONCE = 4_000
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """How events are read: by which names, up to which size, and with which key personal data is hashed."""
+    """How events are read: by which names, up to which size, with which key personal data is hashed, and from how many
+    seconds on one that was received before it happened is told to be from the future."""
 
     naming: Naming
     redaction_key: bytes
     event_bytes_max: int
+    future_seconds: int = 60
 
 
 def rules_of(settings: Settings) -> Rules:
     """How the API and the worker with these settings read events. Raises SettingsError."""
     key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
-    return Rules(load(settings.naming_path), key, settings.event_bytes_max)
+    return Rules(load(settings.naming_path), key, settings.event_bytes_max, settings.future_seconds)
 
 
 class Refused(msgspec.Struct):
@@ -64,9 +71,12 @@ class Refused(msgspec.Struct):
     body: str
 
 
-def facts_of_batches(batches: Iterable[pa.RecordBatch], rules: Rules) -> Iterator[pa.RecordBatch]:
-    """Batches of `READ` in, batches of `ROWS` out; for `mapInArrow`."""
-    folding = Folding(rules)
+def facts_of_batches(
+    batches: Iterable[pa.RecordBatch], rules: Rules, untold: Mapping[str, range]
+) -> Iterator[pa.RecordBatch]:
+    """Batches of `READ` in, batches of `ROWS` out; for `mapInArrow`. `untold` are the events of each spool that are to
+    be tallied, by their seq."""
+    folding = Folding(rules, untold)
     for batch in batches:
         folding.take(batch)
         if len(folding.events) >= FOLDED_AT_ONCE:
@@ -99,8 +109,9 @@ def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
 class Folding:
     """The events of some batches, judged, until they are folded."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, untold: Mapping[str, range] = NONE) -> None:
         self._rules = rules
+        self._tallying = _Tallying(untold, rules.future_seconds)
         self._redact = Redactor(rules.redaction_key).redact
         self._seen: set[bytes] = set()
         self._lines = _Lines()
@@ -114,22 +125,28 @@ class Folding:
         for index, body in enumerate(bodies):
             # An empty line is no event, not even a bad one.
             if body and not body.isspace():
+                event, refused = None, None
                 try:
-                    self._judge(body, received[index], checksums[index])
+                    event = self._judge(body, received[index], checksums[index])
                 except EventError as error:
+                    refused = error
                     self._refuse(error, body, batch, index, number)
+                if checksums[index] is not None and self._tallying.wanted:
+                    file, seq = batch.column("file")[index].as_py(), number(index)
+                    self._tallying.add(file, seq, received[index], body, event, refused)
 
-    def _judge(self, body: bytes, received: int, checksum: int | None) -> None:
+    def _judge(self, body: bytes, received: int, checksum: int | None) -> Event | None:
+        """The event, unless it is a copy of one that was there. Raises EventError."""
         self._counts.events += 1
         if checksum is None:
             if len(body) > self._rules.event_bytes_max:
                 raise EventError(f"the event is larger than {self._rules.event_bytes_max} bytes")
             body = self._redact(body)
         elif zlib.crc32(body) != checksum:
-            raise EventError("damaged: the bytes are not those that were archived")
+            raise EventError("damaged: the bytes on disk are not those that were accepted")
         digest = hashlib.sha1(body, usedforsecurity=False).digest()
         if digest in self._seen:
-            return
+            return None
         event = parse(body, received=received)
         # One that does not say when it happened, happened when it was received: the same bytes may be two.
         if event.event_time:
@@ -137,6 +154,7 @@ class Folding:
         else:
             self._counts.undated += 1
         self.events.append(event)
+        return event
 
     def _refuse(
         self, error: EventError, body: bytes, batch: pa.RecordBatch, index: int, number: Callable[[int], int]
@@ -153,9 +171,41 @@ class Folding:
             yield Row(Kind.REFUSED, 0, place, encode(refused))
         for digest in self._seen:
             yield Row(Kind.SEEN, 0, digest, b"")
+        for spool, tallies in self._tallying.taken().items():
+            yield Row(Kind.TALLIES, 0, spool.encode(), encode(tallies))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
         yield from rows_of(fold(self.events, self._rules.naming))
         self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
+
+
+class _Tallying:
+    """Tallies receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
+    that others made nobody knows what was received how often, and when: those are not tallied."""
+
+    def __init__(self, untold: Mapping[str, range], future_seconds: int) -> None:
+        self.wanted = untold
+        self._future_seconds = future_seconds
+        self._tallies: dict[str, Tallies] = {}
+
+    def add(
+        self, file: str, seq: int, received: int, body: bytes, event: Event | None, refused: EventError | None
+    ) -> None:
+        """One receipt: an event, or a copy of one that was there (neither event nor error), or what was refused."""
+        spool = spool_of(file)
+        if spool is None or seq not in self.wanted.get(spool, ()):
+            return
+        reason = ""
+        if refused is not None:
+            reason = f"{refused.field}: {refused.message}" if refused.field else refused.message
+        elif event is None:
+            event = parse(body, received=received)
+        tallies = self._tallies.setdefault(spool, Tallies())
+        tally(received, seq, body, event, future_after=self._future_seconds, reason=reason, into=tallies)
+
+    def taken(self) -> dict[str, Tallies]:
+        """What was counted since the last time, by spool."""
+        taken, self._tallies = self._tallies, {}
+        return taken
 
 
 class _Lines:

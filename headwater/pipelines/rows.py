@@ -23,6 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from headwater.ingest.tally import Tallies
+from headwater.ingest.tally import join as join_tallies
 from headwater.schema.facts import (
     AnswerFacts,
     ColumnKey,
@@ -47,23 +49,25 @@ _Edges = list[tuple[E, Flow]]
 
 
 class Kind(IntEnum):
-    """The first four say what was read; the others are facts."""
+    """The first five say what was read; the others are facts."""
 
     COUNTS = 0
     MET = 1
     SEEN = 2
-    REFUSED = 3
-    DATASET_MENTION = 4
-    JOB_MENTION = 5
-    RUN_MENTION = 6
-    ANSWER_MENTION = 7
-    SCHEMA = 8
-    COLUMN = 9
-    DERIVATION = 10
-    DATASET = 11
-    JOB = 12
-    RUN = 13
-    ANSWER = 14
+    # By spool.
+    TALLIES = 3
+    REFUSED = 4
+    DATASET_MENTION = 5
+    JOB_MENTION = 6
+    RUN_MENTION = 7
+    ANSWER_MENTION = 8
+    SCHEMA = 9
+    COLUMN = 10
+    DERIVATION = 11
+    DATASET = 12
+    JOB = 13
+    RUN = 14
+    ANSWER = 15
 
     @property
     def is_fact(self) -> bool:
@@ -149,6 +153,7 @@ _RUNS, _ANSWERS = _codec(Heard, _join_heard), _codec(AnswerFacts, join_answers)
 _CODECS: dict[int, _Codec] = {
     Kind.COUNTS: _codec(Counts, join_counts),
     Kind.MET: _codec(Met, join_met),
+    Kind.TALLIES: _codec(Tallies, join_tallies),
     Kind.REFUSED: _codec(Any, _either),
     Kind.DATASET_MENTION: _codec(Place, _join_places),
     Kind.JOB_MENTION: _JOBS,

@@ -17,6 +17,7 @@ from contextlib import suppress
 from headwater.cypher.database import Database
 from headwater.errors import QueryError, UnavailableError
 from headwater.ingest.memory import Memory
+from headwater.ingest.tally import Tallies
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
 from headwater.pipelines.rows import Row, delta_of
 from headwater.schema.facts import GraphDelta
@@ -114,10 +115,16 @@ class PieceWriter:
         self.transactions += 1
 
 
-def move_on(database: Database, spool: str, position: int, *, dead: int) -> None:
-    """Tell the graph that it has the events of a spool up to this position, all but those that are dead, unless it is
-    further: a worker goes on behind them. Raises UnavailableError."""
-    while (before := read_checkpoint(database, spool)).position < position:
-        after = Checkpoint(position, position - dead, dead)
-        with suppress(CheckpointMovedError):
-            write(database, GraphDelta(), spool=spool, before=before, after=after, holder=f"backfill of {spool}")
+def move_on(database: Database, spool: str, before: Checkpoint, position: int, *, dead: int, tallies: Tallies) -> None:
+    """Tell the graph that it has the events of a spool up to this position, all but those that are dead: a worker goes
+    on behind them. `tallies` are of those after `before`, where it was when they were counted, and count with them.
+
+    When it is elsewhere by now a worker has these events too: it goes on by itself, and counts. Raises
+    UnavailableError.
+    """
+    if before.position >= position:
+        return
+    after = Checkpoint(position, position - dead, dead)
+    holder = f"backfill of {spool}"
+    with suppress(CheckpointMovedError):
+        write(database, GraphDelta(), spool=spool, before=before, after=after, holder=holder, tallies=tallies)

@@ -250,7 +250,7 @@ def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
             killed.kill()
             killed.wait()
             before = lake.archived(spool.id)
-            assert 200 <= before < 500
+            assert before >= 200
             # Parts end elsewhere now: what it left is under names that nobody writes again.
             spool.append(bodies[500:], received=JANUARY_31)
             again = subprocess.run([*program, "130", *words], env=environment, stdout=subprocess.PIPE, check=True)

@@ -22,11 +22,13 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from headwater.cli import whole
+from headwater.cypher.conformance import producers
 from headwater.cypher.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.fold import fold
 from headwater.ingest.redact import Redactor
 from headwater.ingest.spool import Spool
+from headwater.ingest.tally import Tallies, tally
 from headwater.ingest.worker import Worker
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write
 from headwater.pipelines import archive, progress
@@ -35,7 +37,9 @@ from headwater.pipelines.archives import files_in
 from headwater.pipelines.backfill import Done, Heard, backfill
 from headwater.pipelines.folding import Rules, rules_of
 from headwater.pipelines.lake import Lake
+from headwater.pipelines.writing import move_on
 from headwater.schema.events import parse
+from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import load
 from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty
@@ -169,6 +173,8 @@ def test_there_must_be_something_to_read(spark: SparkSession, graph: Database, t
 
 def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
     bodies = told(30)
+    # One that breaks a rule, and was received twice.
+    bodies[30] = bodies[25] = bodies[25].replace(b'"COMPLETE"', b'"complete"')
     lake = Lake(str(tmp_path / "lake"))
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append([*bodies[:19], b"{broken", *bodies[19:40]], received=1_790_000_000_000_000)
@@ -179,6 +185,11 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         spool.append(bodies[40:], received=1_790_000_000_000_001)
         worker.run(until_done=True)
         whole = canonical(graph)
+        tallied = producers(graph)
+        assert [(one.events, [f.count for f in one.findings if "case" in f.rule]) for one in tallied] == [
+            (60, [2]),
+            (1, []),
+        ]
         empty(graph)
         # Half a history would be a lie: a worker waits until the graph has what was cut.
         beginner = Worker(graph, spool)
@@ -189,7 +200,24 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         assert read_checkpoint(graph, spool.id) == Checkpoint(41, 40, 1)
         beginner.run(until_done=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(61, 60, 1)
+        # Each receipt is counted once, by the one or the other: also when it is all read again.
+        assert producers(graph) == tallied
+        into(spark, graph, tmp_path, lake.root)
+        assert producers(graph) == tallied
     assert canonical(graph) == whole == folded_at_once(graph, bodies)
+
+
+def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> None:
+    said = Tallies()
+    for seq, body in enumerate(told(5), 1):
+        tally(seq, seq, body, parse(body, received=seq), future_after=60, into=said)
+    begun = Checkpoint(5, 5, 0)
+    write(graph, GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test")
+    move_on(graph, "s", begun, 20, dead=1, tallies=said)
+    assert (read_checkpoint(graph, "s"), producers(graph)) == (Checkpoint(8, 8, 0), [])
+    move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, tallies=said)
+    assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
+    assert [one.events for one in producers(graph)] == [10]
 
 
 def test_a_graph_is_made_anew_from_lake_and_spool(
@@ -208,7 +236,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         assert archive.cut(spool, lake, 30) == 29
         spool.append(bodies[30:], received=1_790_000_000_000_001)
         Worker(graph, spool).run(until_done=True)
-        live = canonical(graph)
+        live, tallied = canonical(graph), producers(graph)
         os.rename(lake.root, tmp_path / "elsewhere")
         with pytest.raises(QueryError, match="were cut, and are not in the lake"):
             whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
@@ -216,7 +244,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         os.rename(tmp_path / "elsewhere", lake.root)
         whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(40, 40, 0)
-    assert canonical(graph) == live
+    assert (canonical(graph), producers(graph)) == (live, tallied)
 
 
 _IN_SMALL_PIECES = f"""
