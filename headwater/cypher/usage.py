@@ -10,7 +10,8 @@ while somebody waits (RUNS_MAX), the newest count, and the answer says that ther
 A dataset is unused when it was known before the window, is not dropped, and in the window no run that read it was under
 way (one that began earlier and still runs reads on), nor was an answer made that cites it. Whether it was read is
 judged by everything, also by what whoever asks may not see: what others read must not be thrown away. Who reads, how
-often and at what cost is told of what may be seen only.
+often and at what cost is told of what may be seen only. A run that began before the window and was under way in it is
+looked for among the last thousand runs of its job that began before the window.
 """
 
 from __future__ import annotations

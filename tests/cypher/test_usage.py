@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from headwater.schema.sight import Sight
 from headwater.schema.urns import answer_urn
 from tests.canonical import empty
 from tests.scenes import dataset, dataset_event, run_event
+from tests.scenes import told as told_at_once
 from tests.stories import Event, answer, ds, job, tell
 
 NOW = datetime(2026, 1, 2, 2, tzinfo=UTC)
@@ -219,3 +221,58 @@ def test_what_is_charged_adds_up_to_what_was_used(used: list[tuple[list[str], fl
     charges = chargeback(consumers)
     assert sum(charge.seconds for charge in charges) == pytest.approx(sum(one.seconds for one in consumers))
     assert [charge.seconds for charge in charges] == sorted((charge.seconds for charge in charges), reverse=True)
+
+
+# What is asked of every reading there is, where the library lets the map and the index lead.
+LAST_READS = """
+MATCH (d:Dataset)<-[:VERSION_OF]-(:Artifact|Source)-[:FEEDS]->(r:PipelineRun)
+RETURN d.urn AS urn, max(r.startedAt) AS at
+"""
+UNREAD = """
+MATCH (d:Dataset)
+WHERE coalesce(d.firstSeen < $since, true) AND NOT EXISTS {
+  MATCH (d)<-[:VERSION_OF]-(:Artifact|Source)-[:FEEDS]->(r:PipelineRun)
+  WHERE r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING'
+}
+RETURN d.urn AS urn
+"""
+
+
+def some_event(random: Random) -> Event:
+    """Of runs that begin again, are of several jobs, never end, and of which only some events tell what they read. As
+    time goes on they read other datasets."""
+    run_id = random.randrange(60)
+    names = [f"d{number}" for number in range(run_id // 8, run_id // 8 + 2)]
+    return run_event(
+        f"r{run_id}",
+        random.choice(["START", "START", "RUNNING", "COMPLETE", "COMPLETE", "FAIL"]),
+        min(599, run_id * 8 + random.randrange(90)),
+        job=f"j{run_id % 5 if random.random() < 0.9 else random.randrange(5)}",
+        inputs=random.sample(names, random.choice([0, 0, 1, 2])),
+        outputs=random.sample(names, random.choice([0, 0, 1])),
+    )
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("seed", range(3))
+def test_every_reading_is_found_by_way_of_the_map(database: Database, graph_driver: Driver, seed: int) -> None:
+    random = Random(seed)
+    empty(database)
+    for _ in range(4):
+        told_at_once(database, [some_event(random) for _ in range(40)])
+    ended = [run_id for run_id in range(60) if random.random() < 0.97]
+    told_at_once(database, [run_event(f"r{one}", "COMPLETE", one * 8 + 100, job=f"j{one % 5}") for one in ended])
+    with graph_driver.session() as session:
+        last = {row["urn"]: row["at"].to_native() for row in session.run(LAST_READS) if row["at"]}
+        found = database.read("read/last_reads", urns=sorted(last), sees=None)
+        assert {row["urn"]: row["lastRead"] for row in found} == last
+        unread = 0
+        for minute in range(0, 600, 20):
+            since = moment(minute)
+            expected = {row["urn"] for row in session.run(UNREAD, {"since": since})}
+            entries = unused(database, days=1, first=100, now=since + timedelta(days=1)).page.entries
+            assert {one.dataset for one in entries} == expected
+            unread += len(expected)
+    assert len(last) > 5
+    assert unread > 5
+    empty(database)

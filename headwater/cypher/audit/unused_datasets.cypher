@@ -8,11 +8,33 @@
 MATCH (d:Dataset)
 WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true)
 CALL (d) {
-  OPTIONAL MATCH (d)<-[:VERSION_OF]-()-[:FEEDS]->(r:PipelineRun)
-  RETURN max(r.startedAt) AS readAt
+  MATCH (d)-[told:FEEDS]->(reader:Job)
+  WITH d, reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
+  CALL (d, reader, toldAt) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= toldAt
+      AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+    RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
+    UNION
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > toldAt
+    WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
+    WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+    RETURN max(r.startedAt) AS at
+    UNION
+    MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
+    USING INDEX SEEK aside:RUN_OF(aside)
+    WHERE aside.aside = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+    RETURN max(r.startedAt) AS at
+  }
+  RETURN max(at) AS readAt
 }
 CALL (d) {
-  OPTIONAL MATCH (d)<-[:VERSION_OF]-()-[:CITED_BY]->(a:Answer)
+  MATCH ()-[e:CITED_BY]->(a:Answer)
+  USING INDEX SEEK e:CITED_BY(dataset)
+  WHERE e.dataset = d.urn
   RETURN max(a.generatedAt) AS citedAt
 }
 WITH d, CASE WHEN citedAt IS NULL OR readAt > citedAt THEN readAt ELSE citedAt END AS lastRead
@@ -23,7 +45,9 @@ OPTIONAL CALL (d) {
   WHERE v.dataset = d.urn AND v.complete = true AND v.createdAt IS NOT NULL
   RETURN v.bytes AS bytes ORDER BY v.dataset DESC, v.complete DESC, v.createdAt DESC, v.urn LIMIT 1
 }
-RETURN lastRead, d.namespace AS namespace, d.name AS name, COUNT { (d)<-[:VERSION_OF]-(:Artifact) } AS versions, bytes,
+RETURN lastRead, d.namespace AS namespace, d.name AS name, COUNT { ()-[:VERSION_OF]->(d) } - COUNT {
+    MATCH (s:Source) WHERE s.dataset = d.urn AND EXISTS { (s)-[:VERSION_OF]->(d) }
+  } AS versions, bytes,
   COUNT { (d)-[:FEEDS {current: true}]->(:Job) } AS wired
 ORDER BY coalesce(bytes, -1) DESC, namespace, name
 LIMIT $limit
