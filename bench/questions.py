@@ -43,9 +43,11 @@ _TRACE = "query($id: String!) { trace(answerId: $id) { sources { urn } runs { ru
 _IMPACT = """query($changes: [ChangeInput!]!) { impact(changes: $changes) {
   riskLevel affectedCount truncated affected { urn distance } } }"""
 
-_BARE_RUNS = """MATCH (r:PipelineRun) USING INDEX SEEK r:PipelineRun(readerOf, finishedAt)
-WHERE r.readerOf = $urn AND r.finishedAt < $at RETURN r.runId, r.status, r.startedAt, r.finishedAt
-ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT $limit"""
+_BARE_RUNS = """MATCH (j:Job {urn: $urn}) MATCH (r:PipelineRun)
+USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt < $at
+RETURN r.runId, r.status, r.startedAt, r.finishedAt
+ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT $limit"""
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def _of_dense_nodes(filled: Filled, table: Mapping[str, str], hot: str, days: in
     at = filled.until - timedelta(hours=12)
     runs = {"urn": hot, "at": filled.until, "limit": 50}
     bare_consumers = """MATCH (r:PipelineRun) WHERE r.startedAt >= $since AND r.startedAt < $until
-AND EXISTS { (r)<-[:FEEDS]-(:Source {dataset: $urn}) } RETURN r.readerOf, count(*), max(r.startedAt)"""
+AND EXISTS { (r)<-[:FEEDS]-(:Source {dataset: $urn}) } RETURN r.namespace, r.pipelineName, count(*), max(r.startedAt)"""
     since = {"urn": table["hub"], "since": filled.until - timedelta(days=1), "until": filled.until}
     bare_run = "MATCH (r:PipelineRun {runId: $run})-[e]-(o) RETURN properties(r), type(e), o.urn"
     bare_versions = """MATCH (a:Artifact) USING INDEX SEEK a:Artifact(dataset, complete, createdAt)

@@ -27,7 +27,12 @@ def facts(capture: Path) -> list[bytes]:
     """The facts, as JSON, that one recorded stream leaves in a graph."""
     said = [event for line in capture.read_bytes().splitlines() if (event := _event(line))]
     delta = fold(said)
-    of_nodes: list[msgspec.Struct] = [*delta.runs.values(), *delta.jobs.values(), *delta.datasets.values(), *delta.answers.values()]
+    of_nodes: list[msgspec.Struct] = [
+        *delta.runs.values(),
+        *delta.jobs.values(),
+        *delta.datasets.values(),
+        *delta.answers.values(),
+    ]
     return [msgspec.json.encode(one, order="sorted") for one in of_nodes]
 
 
@@ -40,7 +45,7 @@ def _event(line: bytes) -> Event | None:
 
 def main() -> None:
     samples = [text for capture in sorted(_CAPTURES.glob("*.jsonl")) for text in facts(capture)]
-    small = [text for text in samples if len(text) < _SAMPLE_BYTES_MAX]
+    small: list[bytes | bytearray | memoryview[int]] = [text for text in samples if len(text) < _SAMPLE_BYTES_MAX]
     Path(sys.argv[1]).write_bytes(zstandard.train_dictionary(_BYTES, small, level=5).as_bytes())
 
 

@@ -6,8 +6,14 @@ line and may be run twice. What was applied is recorded in the graph as (:Migrat
 
 from __future__ import annotations
 
+import random
+import time
+
 from headwater.cypher.database import Database
 from headwater.cypher.library import Query, library
+from headwater.errors import HeadwaterError, QueryError, UnavailableError
+
+_TURNS_MAX, _PAUSE_SECONDS = 20, 0.2
 
 
 def migrations() -> list[Query]:
@@ -26,11 +32,28 @@ def migrate(database: Database) -> list[str]:
     applied = []
     for query in pending(database):
         for statement in _statements(query.text):
-            database.run_schema(statement)
+            _run(database, statement)
         with database.write() as transaction:
             transaction.run("write/record_migration", name=query.name)
         applied.append(query.name)
     return applied
+
+
+def _run(database: Database, statement: str) -> None:
+    for turn in range(_TURNS_MAX):
+        try:
+            database.run_schema(statement)
+            return
+        except (QueryError, UnavailableError) as error:
+            if turn + 1 == _TURNS_MAX or not _met_another(error):
+                raise
+            time.sleep(_PAUSE_SECONDS * random.random())
+
+
+def _met_another(error: HeadwaterError) -> bool:
+    """Whether another process was making or dropping the same at that moment: `IF NOT EXISTS` looks before it waits."""
+    code = str(getattr(error.__cause__, "code", None))
+    return "AlreadyExists" in code or "DeadlockDetected" in code
 
 
 def _statements(text: str) -> list[str]:

@@ -183,7 +183,7 @@ class RunDetails:
     async def last_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastSeen", datetime)
 
-    @resolved("When something was last heard of it, by Headwater's own clock.")
+    @resolved("When something was last heard of it, by Headwater's own clock, as long as it is running.")
     async def heard_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "heardAt", datetime)
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from headwater.cypher.database import Database, Row, Transaction
 from headwater.cypher.lock import lock
-from headwater.ingest.project import RunViews
+from headwater.ingest.project import RunView, RunViews
 from headwater.ingest.rows import run_rows
 from headwater.ingest.runs import Changes
 from headwater.schema.facts import RunFacts
@@ -32,13 +32,17 @@ def write_containment(transaction: Transaction, changes: Changes, views: RunView
     moved = {urn for urn, (before, now) in above.items() if before != now}
     rows = [{"run": urn, "parents": above[urn][1]} for urn in sorted(moved)]
     run_rows(transaction, "write/part_of", rows)
-    ended = {urn for urn, (old, new) in views.items() if new.node["lastEnd"] != (old.node["lastEnd"] if old else None)}
+    ended = {urn for urn, (old, new) in views.items() if _last_end(new) != (_last_end(old) if old else None)}
     # A run that was not there before contains none but those that say so now.
     containing = {urn for _, parents in above.values() for urn in parents}
     ended = {urn for urn in ended if urn not in new or urn in containing}
-    running = {urn for urn, (_, new) in views.items() if new.node["status"] == "RUNNING" and above[urn][1]}
+    running = {urn for urn, (_, new) in views.items() if new.is_running and above[urn][1]}
     if moved or ended or running:
         transaction.run("write/abandon", urns=sorted(running), above=sorted(moved | ended))
+
+
+def _last_end(run: RunView) -> object:
+    return run.node["lastEnd"] or run.node["finishedAt"]
 
 
 def _above(run: RunFacts) -> list[str]:

@@ -33,7 +33,7 @@ from headwater.schema.facts import (
 from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
 # What a run that succeeded can be the newest of its job in.
-READER, WRITER = "readerOf", "writerOf"
+READS, WRITES = "reads", "writes"
 _RENAMED = "renamed:"
 
 
@@ -284,7 +284,7 @@ _STATEMENTS = {
 
 def judge_map(transaction: Transaction, rewired: set[str], views: RunViews, memory: Memory) -> None:
     """Tell which edges are current, of jobs that were rewired and of those whose newest run may be another one."""
-    for side, statement in ((READER, "current_inputs"), (WRITER, "current_outputs")):
+    for side, statement in ((READS, "current_inputs"), (WRITES, "current_outputs")):
         urns = sorted(rewired | _with_other_newest(side, views, memory))
         for row in transaction.run(f"write/{statement}", urns=urns) if urns else []:
             newest = Newest(row["finished"], row["run"], frozenset(row["used"])) if row["finished"] else None
@@ -311,9 +311,8 @@ def _with_other_newest(side: str, views: RunViews, memory: Memory) -> set[str]:
 
 def _newest(side: str, urn: str, view: RunView | None) -> tuple[str, Newest] | None:
     """The job whose newest run this may be, by what is shown of it."""
-    job = view.node[side] if view else None
-    if view is None or job is None or view.node["finishedAt"] is None:
+    if view is None or view.job is None or view.node["told"] not in ("both", side) or view.node["finishedAt"] is None:
         return None
     read = {use.dataset for use in view.uses} if view.node["startedAt"] is not None else set()
     made = {artifact["dataset"] for artifact in view.artifacts.values()}
-    return job, Newest(view.node["finishedAt"], urn, frozenset(read if side == READER else made))
+    return view.job, Newest(view.node["finishedAt"], urn, frozenset(read if side == READS else made))

@@ -105,7 +105,7 @@ class Memory:
         self.edges: Bounded[EdgeKey, Edge] = Bounded(EDGES_MAX)
         # What a job is part of.
         self.above: Bounded[str, list[str]] = Bounded(JOBS_MAX)
-        # By job and side (readerOf, writerOf).
+        # By job and side (reads, writes).
         self.newest: Bounded[tuple[str, str], Newest | None] = Bounded(2 * JOBS_MAX)
         # The sources that are there because somebody reads them.
         self.sources: Bounded[str, None] = Bounded(DATASETS_MAX)

@@ -33,6 +33,7 @@ def write_runs(
         {
             "urn": urn,
             "properties": differing(old.node if old else None, view.node, "status", "silent"),
+            "running": view.is_running,
             "heard": time_at(heard.get(urn)),
         }
         for urn, (old, view) in here.items()
@@ -68,7 +69,7 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
         }
         for artifact, properties in sorted(view.artifacts.items())
     ]
-    node = {**view.node, "urn": urn, "heardAt": time_at(heard.get(urn))}
+    node = {**view.node, "urn": urn, "heardAt": time_at(heard.get(urn)) if view.is_running else None}
     return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
 
 

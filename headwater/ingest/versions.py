@@ -30,6 +30,7 @@ from headwater.ingest.project import (
     answer_view,
     cited_names,
     column_properties,
+    marked,
     run_view,
     source_properties,
     told,
@@ -328,6 +329,7 @@ def _linked(
     """The links of one consumer; `derived` is given where it was not there before."""
     rows = []
     for version, (dataset, properties) in sorted(links.items()):
+        properties = marked(version, properties)
         if derived is None:
             rows.append({"version": version, "properties": properties})
         else:

@@ -15,11 +15,12 @@ packed (`headwater.schema.kept`), since it is most of what a node takes up. No o
 | | codeRepo, codePath, codeVersion, codeBranch, description, owners, tags, |
 | | declaresInputs, declaresOutputs (whether a JobEvent ever told) |
 | PipelineRun | runId, runUuid (only when runId is no UUID), pipelineName, namespace, status, startedAt, finishedAt, |
-| | failedAt, lastSeen, lastEnd (the last time anything ended it), attempts (how often this run id was begun), |
+| | failedAt, lastSeen, lastEnd (when anything last ended it, unless that is finishedAt), |
+| | attempts (how often this run id was begun), |
 | | error, extractionErrors, engine, version, triggeredBy, nominalStart, nominalEnd, externalQueryId, tags, |
 | | testsPassed, testsFailed, failedTests, slot (the job and nominal time), attempt (which one of its slot), |
-| | retried, readerOf, writerOf (the job whose inputs or outputs it tells, when it succeeded), |
-| | heardAt (received, not sent), silent (abandoned because nothing was heard of it), |
+| | retried, told (whether it succeeded and named what its job reads, writes, or both: "reads", "writes", "both"), |
+| | heardAt (received, not sent; while it is running), silent (abandoned because nothing was heard of it), |
 | | changedAt (when this was last written, by Neo4j's clock) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
 | Artifact | namespace, name, dataset (urn), run (urn), runId, startedAt, createdAt, complete, status, |
@@ -69,6 +70,10 @@ Edges. History, what happened:
     (PipelineRun)-[:TRIGGERS]->(PipelineRun)                                control flow: no data goes along it
     (PipelineRun)-[:RETRY_OF]->(PipelineRun)                                the attempt before it in its slot
 
+Where a run says anything of the quality of what it read or wrote, its edge has `quality` (the dataset) and `saidAt`
+(when the run ended or was last heard of). FEEDS then has `checked` (the version), `updated` (the version, where it
+tells when that was updated) and, where the run saw tests fail, `failing` (the version), by which these few are found
+among many.
 FEEDS into a run has `wanted` where the run asked for a version by its producer's name: the dataset, @ and that name.
 
 The map, how things are wired. Its edges only grow; `current` tells which hold now, `firstSeen` and `lastSeen` from when

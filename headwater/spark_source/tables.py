@@ -61,8 +61,7 @@ TABLES: dict[str, Columns] = {
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),
     ),
     "runs": _columns(
-        "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot readerOf"
-        " writerOf",
+        "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot told",
         **_of(TIMESTAMP, "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd heardAt changedAt"),
         **_of(BIGINT, "attempts attempt testsPassed testsFailed"),
         **_of(STRINGS, "tags extractionErrors failedTests"),

@@ -28,7 +28,7 @@ GENERATED = (
     "docs/schema.released.graphql",
     "tests/captures/",
 )
-BINARY = (".png", ".gz", ".ico", ".parquet")
+BINARY = (".dictionary", ".gz", ".ico", ".parquet", ".png")
 # Spelled so that this file does not name what it looks for.
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 PLACES = re.compile(

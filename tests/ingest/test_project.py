@@ -25,7 +25,8 @@ from headwater.schema.native import answer_event, artifact_event, source_event
 from headwater.schema.urns import artifact_urn
 
 # Nothing was checked and nothing measured.
-UNTOLD = {"assertions": None, "metrics": None}
+UNTOLD = dict.fromkeys(("assertions", "metrics", "quality", "saidAt"))
+UNMARKED = {**UNTOLD, **dict.fromkeys(("checked", "updated", "failing"))}
 
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
@@ -76,8 +77,7 @@ def test_a_run_from_start_to_end() -> None:
         "startedAt": moment(1),
         "finishedAt": moment(5),
         "lastSeen": moment(5),
-        "lastEnd": moment(5),
-        "writerOf": "job:etl:j",
+        "told": "writes",
         "attempts": 1,
         "engine": "spark 4.1.4",
     }
@@ -164,7 +164,7 @@ def test_which_version_an_input_names() -> None:
         (
             "dataset:db:t",
             artifact_urn("db", "t", "w"),
-            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None, **UNTOLD},
+            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None, **UNMARKED},
         )
     ]
     for blank in ("", " "):

@@ -9,13 +9,17 @@ MATCH (r:PipelineRun {urn: urn})
 WHERE r.startedAt IS NOT NULL
 WITH r, COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)
-  RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
+  RETURN j ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
 }[0] AS job
 WITH r, COLLECT {
-  MATCH (p:PipelineRun)
-  USING INDEX SEEK p:PipelineRun(readerOf, finishedAt)
-  WHERE p.readerOf = job AND p.finishedAt <= r.startedAt
-  RETURN p ORDER BY p.readerOf DESC, p.finishedAt DESC LIMIT $earlier
+  UNWIND ['both', 'reads'] AS told
+  CALL (r, job, told) {
+    MATCH (p:PipelineRun)
+    USING INDEX SEEK p:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.told = told AND p.finishedAt <= r.startedAt
+    RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.told DESC, p.finishedAt DESC LIMIT $earlier
+  }
+  RETURN p ORDER BY p.finishedAt DESC LIMIT $earlier
 } AS before
 MATCH (v:Source|Artifact)-[:FEEDS]->(r)
 WITH r, before, v.dataset AS dataset, min(v.name) AS name, collect(v.urn) AS versions,

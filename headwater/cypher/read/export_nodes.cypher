@@ -59,6 +59,7 @@ WITH n, CASE
   WHEN label = 'Artifact' THEN [(maker:PipelineRun)-[:PRODUCED]->(n) | maker]
   ELSE [n] END AS runs
 RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.silent AND NOT EXISTS {
-  (r)-[:PART_OF]->{1,8}(a:PipelineRun) WHERE a.lastEnd >= coalesce(r.lastSeen, a.lastEnd)
+  (r)-[:PART_OF]->{1,8}(a:PipelineRun)
+  WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
 }) AS silent
 ORDER BY urn

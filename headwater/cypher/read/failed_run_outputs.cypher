@@ -9,18 +9,18 @@ UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
 WITH r, coalesce(r.failedAt, r.finishedAt, r.startedAt) AS failedAt, COLLECT {
   MATCH (r)-[:RUN_OF]->(j:Job)
-  RETURN j.urn ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
+  RETURN j ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
 }[0] AS job
 WHERE failedAt IS NOT NULL
 WITH r, failedAt, job, COLLECT {
   MATCH (r)-[:PRODUCED]->(a:Artifact)
   RETURN a.dataset AS dataset
   UNION
-  MATCH (:Job {urn: job})-[p:PRODUCED]->(d:Dataset)
+  MATCH (job)-[p:PRODUCED]->(d:Dataset)
   WHERE p.current
   RETURN d.urn AS dataset
 } AS datasets
-RETURN r.urn AS urn, failedAt, job, COLLECT {
+RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
   UNWIND datasets AS dataset
   RETURN {dataset: dataset, old: coalesce(COLLECT {
     MATCH (a:Artifact)
@@ -33,18 +33,27 @@ RETURN r.urn AS urn, failedAt, job, COLLECT {
     WHERE s.dataset = dataset
     RETURN s.urn ORDER BY s.urn LIMIT 1
   }[0]), renewed: COLLECT {
-    MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(writerOf, finishedAt)
-    WHERE n.writerOf = job AND n.finishedAt > failedAt AND EXISTS { (n)-[:PRODUCED]->(:Artifact {dataset: dataset}) }
-    RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.writerOf, n.finishedAt LIMIT 1
+    UNWIND ['both', 'writes'] AS told
+    CALL (failedAt, job, dataset, told) {
+      MATCH (n:PipelineRun)
+      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
+        AND EXISTS { (n)-[:PRODUCED]->(:Artifact {dataset: dataset}) }
+      RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+    }
+    RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
   }[0]} ORDER BY dataset
 } AS outputs, COLLECT {
   MATCH (r) (()<-[:RETRY_OF]-()){1,50} (n:PipelineRun)
   WHERE n.status = 'COMPLETE'
   RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt, n.urn LIMIT 1
 }[0] AS retry, COLLECT {
-  MATCH (n:PipelineRun)
-  USING INDEX SEEK n:PipelineRun(readerOf, finishedAt)
-  WHERE n.readerOf = job AND n.finishedAt > failedAt
-  RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.readerOf, n.finishedAt LIMIT 1
+  UNWIND ['both', 'reads'] AS told
+  CALL (failedAt, job, told) {
+    MATCH (n:PipelineRun)
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
+    RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+  }
+  RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
 }[0] AS next

@@ -7,10 +7,14 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WITH *, COLLECT {
-    MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(readerOf, finishedAt)
-    WHERE r.readerOf = j.urn AND r.finishedAt <= $at
-    RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
+    UNWIND ['both', 'reads'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
 RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen

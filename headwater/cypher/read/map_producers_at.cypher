@@ -7,15 +7,23 @@
 UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
 WITH *, COLLECT {
-    MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
-    WHERE r.writerOf = j.urn AND r.finishedAt <= $at
-    RETURN r ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
+    UNWIND ['both', 'writes'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest, COLLECT {
-    MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(readerOf, finishedAt)
-    WHERE r.readerOf = j.urn AND r.finishedAt <= $at
-    RETURN r ORDER BY r.readerOf DESC, r.finishedAt DESC LIMIT 1
+    UNWIND ['both', 'reads'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS reader
 WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.claimed IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })

@@ -13,15 +13,19 @@ WHERE r.lastSeen = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED
   AND NOT EXISTS { (r)<-[:PART_OF]-() }
   AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
   AND (r.slot IS NULL OR NOT EXISTS { MATCH (other:PipelineRun {slot: r.slot}) WHERE other <> r })
-  AND (r.readerOf IS NULL OR EXISTS {
+  AND (r.told IS NULL OR NOT r.told IN ['both', 'reads'] OR EXISTS {
+    UNWIND ['both', 'reads'] AS told
     MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(readerOf, finishedAt)
-    WHERE n.readerOf = r.readerOf AND n.finishedAt > r.finishedAt
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.told = told
+      AND n.finishedAt > r.finishedAt
   })
-  AND (r.writerOf IS NULL OR EXISTS {
+  AND (r.told IS NULL OR NOT r.told IN ['both', 'writes'] OR EXISTS {
+    UNWIND ['both', 'writes'] AS told
     MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(writerOf, finishedAt)
-    WHERE n.writerOf = r.writerOf AND n.finishedAt > r.finishedAt
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.told = told
+      AND n.finishedAt > r.finishedAt
   })
   AND NOT EXISTS {
     MATCH (r)-[:RUN_OF]->(j:Job)

@@ -19,7 +19,10 @@ CALL () {
 WITH DISTINCT r
 WHERE r.status IN ['RUNNING', 'ABANDONED']
 WITH r, CASE
-  WHEN r.silent OR EXISTS { (r)-[:PART_OF]->{1,8}(a:PipelineRun) WHERE a.lastEnd >= coalesce(r.lastSeen, a.lastEnd) } THEN 'ABANDONED'
+  WHEN r.silent OR EXISTS {
+    (r)-[:PART_OF]->{1,8}(a:PipelineRun)
+    WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
+  } THEN 'ABANDONED'
   ELSE 'RUNNING' END AS status
 SET r.changedAt = CASE WHEN r.status = status THEN r.changedAt ELSE datetime.realtime() END,
     r.status = status

@@ -9,15 +9,21 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 WITH l, j, COLLECT {
-  MATCH (r:PipelineRun)
-  USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
-  WHERE r.writerOf = j.urn AND r.finishedAt IS NOT NULL
-  RETURN r.finishedAt ORDER BY r.writerOf DESC, r.finishedAt DESC LIMIT 1
+  UNWIND ['both', 'writes'] AS told
+  CALL (j, told) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt IS NOT NULL
+    RETURN r.finishedAt AS finished
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+  }
+  RETURN finished ORDER BY finished DESC LIMIT 1
 }[0] AS last
 WITH l, j, last, COLLECT {
+  UNWIND ['both', 'writes'] AS told
   MATCH (r:PipelineRun)
-  USING INDEX SEEK r:PipelineRun(writerOf, finishedAt)
-  WHERE r.writerOf = j.urn AND r.finishedAt = last
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt = last
   RETURN r ORDER BY r.urn DESC LIMIT 1
 }[0] AS newest
 WITH l, j, newest, COLLECT { MATCH (newest)-[:PRODUCED]->(v:Artifact) RETURN DISTINCT v.dataset } AS used

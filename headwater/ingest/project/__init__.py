@@ -16,6 +16,7 @@ from headwater.ingest.project.datasets import (
     source_properties,
 )
 from headwater.ingest.project.jobs import job_properties
+from headwater.ingest.project.quality import marked
 from headwater.ingest.project.runs import RunView, RunViews, Use, run_view
 from headwater.ingest.project.values import (
     Names,
@@ -47,6 +48,7 @@ __all__ = [
     "is_only_seen_again",
     "is_shown",
     "job_properties",
+    "marked",
     "named",
     "run_view",
     "seen_again",

@@ -24,6 +24,7 @@ from headwater.ingest.facets import (
     Tests,
     read_facet,
 )
+from headwater.ingest.project.quality import quality_read, quality_written
 from headwater.ingest.project.values import (
     Names,
     Properties,
@@ -53,11 +54,19 @@ class Use(msgspec.Struct, frozen=True):
 
 
 class RunView(msgspec.Struct):
+    """`job` is the urn of the job whose name it goes by."""
+
+    job: str | None
     node: Properties
     artifacts: dict[str, Properties]
     uses: list[Use]
     produced: dict[str, Properties]
     dropped: list[str]
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and nothing has ended it."""
+        return bool(self.node["status"] == "RUNNING")
 
 
 # By urn: what was shown of a run before, if it was there, and what is shown of it now.
@@ -72,6 +81,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
     inputs, outputs = _usages(facts.inputs, names), _usages(facts.outputs, names)
     made = {urn: usage for urn, usage in outputs.items() if usage.made}
     job = max(facts.jobs.values(), default=None)
+    ended = max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)
     node: Properties = {
         "runId": shown(facts.run_id),
         "runUuid": _uuid_beside(facts.run_id),
@@ -82,30 +92,35 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "finishedAt": time_at(state.finished),
         "failedAt": time_at(state.failed),
         "lastSeen": time_at(facts.span.last) if facts.span else None,
-        # The last time anything ended it, also where it was begun again since: what was part of it ended by then.
-        "lastEnd": time_at(max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)),
+        # Where that is another time: when anything last ended it. What was part of it ended by then.
+        "lastEnd": time_at(ended if ended != state.finished else None),
         "attempts": state.count,
         "version": details.version or (facts.code.value if facts.code else None),
         "triggeredBy": details.triggered_by,
         **_described(facts, since=state.started),
-        **_succeeded(state, job, bool(inputs), bool(made)),
+        "told": _told(state, job, bool(inputs), bool(made)),
         "slot": _slot(facts, job),
         # Whatever it was thought to be for want of news, there is news.
         "silent": None,
         "facts": keep(facts),
     }
     artifacts, produced = {}, {}
+    said = state.finished if state.finished is not None or facts.span is None else facts.span.last
     for urn, usage in made.items():
         artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
         artifacts[artifact] = _artifact(facts, urn, usage, state, started)
         statistics = {key: artifacts[artifact][key] for key in ("rowCount", "bytes")}
-        produced[artifact] = {**statistics, **_parts(usage), **_quality(usage)}
+        produced[artifact] = {**statistics, **_parts(usage), **quality_written(usage, urn, said)}
         for began, ended in state.succeeded_before:
             artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id, ended)
             artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
             produced[artifact] = {}
-    uses = [_use(urn, usage) for urn, usage in sorted(inputs.items())]
-    return RunView(node, artifacts, uses, produced, sorted(urn for urn, usage in outputs.items() if usage.dropped))
+    failing = bool(node["testsFailed"])
+    uses = [_use(urn, usage, said, failing=failing) for urn, usage in sorted(inputs.items())]
+    goes_by = job_urn(job.namespace, job.name) if job else None
+    return RunView(
+        goes_by, node, artifacts, uses, produced, sorted(urn for urn, usage in outputs.items() if usage.dropped)
+    )
 
 
 def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
@@ -180,11 +195,12 @@ def _tested(facts: RunFacts) -> Properties:
     }
 
 
-def _succeeded(state: Attempts, job: Name | None, reads: bool, writes: bool) -> Properties:
-    """Where a run that succeeded stands among those of its job: the newest such run tells what the job reads and
-    writes now. One that names no datasets tells nothing."""
-    urn = job_urn(job.namespace, job.name) if job and state.status == "COMPLETE" else None
-    return {"readerOf": urn if reads else None, "writerOf": urn if writes else None}
+def _told(state: Attempts, job: Name | None, reads: bool, writes: bool) -> str | None:
+    """What a run that succeeded tells of its job: the newest such run tells what the job reads and writes now. One that
+    names no datasets tells nothing."""
+    if job is None or state.status != "COMPLETE" or not (reads or writes):
+        return None
+    return "both" if reads and writes else "reads" if reads else "writes"
 
 
 def _slot(facts: RunFacts, job: Name | None) -> str | None:
@@ -237,7 +253,7 @@ def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int
     return {**version, **times}
 
 
-def _use(urn: str, usage: Usage) -> Use:
+def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
     pinned = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
     is_pinned = pinned is not None and bool(pinned.run_id.strip())
     made = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned and is_pinned else None
@@ -248,7 +264,7 @@ def _use(urn: str, usage: Usage) -> Use:
         "bytes": count_of(statistics.size),
         "wanted": f"{urn}@{version}" if version and not made else None,
         **_parts(usage),
-        **_quality(usage),
+        **quality_read(usage, urn, said, failing=failing),
     }
     return Use(urn, usage.dataset, made, version, properties)
 
@@ -260,13 +276,6 @@ def _parts(usage: Usage) -> Properties:
         "partitions": sorted(usage.partitions) or None,
         "subset": subset.value if subset and subset.value else None,
     }
-
-
-def _quality(usage: Usage) -> Properties:
-    """What the run says it found in what it read or wrote, as it was sent."""
-    said = {"assertions": "dataQualityAssertions", "metrics": "dataQualityMetrics"}
-    found = {key: usage.facets.get(name) for key, name in said.items()}
-    return {key: register.value or None if register else None for key, register in found.items()}
 
 
 def _error(facets: Registers, *, since: int | None) -> str | None:
