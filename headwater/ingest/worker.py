@@ -35,6 +35,7 @@ from headwater.errors import EventError, SpoolFullError, UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
+from headwater.ingest.project import RunView, run_view
 from headwater.ingest.spool import Record, Spool
 from headwater.ingest.tally import Tallies, tally
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
@@ -190,7 +191,7 @@ class Worker:
     def _said(self, judged: list[_Judged]) -> _Batch:
         try:
             delta = fold((one.event for one in judged if one.event is not None), self._naming)
-            return _Batch(judged, delta, self._tallied(judged))
+            return _Batch(judged, delta, self._tallied(judged), _shown(delta))
         except Exception as error:  # whatever an event breaks must not stop the others
             return _Batch(judged, error=error)
 
@@ -237,6 +238,7 @@ class Worker:
             memory=self._memory,
             naming=self._naming,
             tallies=batch.tallies,
+            shown=batch.shown,
         )
         self._checkpoint = after
         self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
@@ -294,7 +296,14 @@ class _Batch(msgspec.Struct):
     judged: list[_Judged]
     delta: GraphDelta = msgspec.field(default_factory=GraphDelta)
     tallies: Tallies = msgspec.field(default_factory=Tallies)
+    shown: dict[str, RunView] = msgspec.field(default_factory=dict)
     error: Exception | None = None
+
+
+def _shown(delta: GraphDelta) -> dict[str, RunView]:
+    """What is shown of the runs that begin here: most likely nothing else is known of them."""
+    began = ((urn, run) for urn, run in delta.runs.items() if any(state == "START" for _, state in run.states))
+    return {urn: run_view(run, {}) for urn, run in began}
 
 
 def _judged(record: Record) -> _Judged:

@@ -96,11 +96,13 @@ def write(
     memory: Memory | None = None,
     naming: Naming | None = None,
     tallies: Tallies | None = None,
+    shown: Mapping[str, RunView] | None = None,
 ) -> None:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
 
     `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
-    reading and writing what it knows from earlier deltas; it learns from this one.
+    reading and writing what it knows from earlier deltas; it learns from this one. `shown` is what `run_view` shows of
+    some of the delta's runs by this delta alone, where that was worked out before.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -111,7 +113,7 @@ def write(
             rows = transaction.run("read/checkpoint", spool=spool)
             if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
                 raise CheckpointMovedError("another worker has folded this spool further")
-            write_delta(transaction, delta, memory, naming or load())
+            write_delta(transaction, delta, memory, naming or load(), shown or {})
             write_tallies(transaction, tallies or Tallies())
             transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
     except BaseException:
@@ -120,7 +122,9 @@ def write(
         raise
 
 
-def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, naming: Naming) -> None:
+def write_delta(
+    transaction: Transaction, delta: GraphDelta, memory: Memory, naming: Naming, shown: Mapping[str, RunView]
+) -> None:
     """Join a delta with what the graph holds and write what that changes. Needs the write lock; if the transaction is
     not committed, `memory` must forget."""
     delta = without_rolled_up(transaction, delta)
@@ -141,7 +145,9 @@ def write_delta(transaction: Transaction, delta: GraphDelta, memory: Memory, nam
     memory.learn_schemas(delta.schemas)
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs)
-    views = {urn: _views(urn, old, now, places, memory) for urn, (old, now) in runs.items()}
+    # What was worked out before holds where nothing was known of a run and no dataset goes by another name.
+    ahead = {} if places.names else {urn: shown[urn] for urn in new & shown.keys() if runs[urn][1] is delta.runs[urn]}
+    views = {urn: _views(urn, *pair, places, memory, ahead.get(urn)) for urn, pair in runs.items()}
     changes = run_changes(runs, views, new)
     write_runs(transaction, runs, views, delta.heard, changes)
     readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
@@ -205,10 +211,10 @@ def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | Non
 
 
 def _views(
-    urn: str, old: RunFacts | None, new: RunFacts, places: Places, memory: Memory
+    urn: str, old: RunFacts | None, new: RunFacts, places: Places, memory: Memory, ahead: RunView | None
 ) -> tuple[RunView | None, RunView]:
     shown = memory.views.pop(urn, None)
-    view = run_view(new, places.names)
+    view = ahead or run_view(new, places.names)
     if not places.names:
         memory.views[urn] = view
     if old is None:
