@@ -11,14 +11,14 @@ RETURN urn, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = d.urn AND a.complete = true AND a.createdAt <= $at
-      AND (a.createdAt < $at OR a.urn > $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
+      AND NOT (a.createdAt = $at AND a.urn <= $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
     RETURN a.urn AS version, a.createdAt AS at
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $limit
     UNION
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = d.urn AND a.complete = false AND a.createdAt <= $at
-      AND (a.createdAt < $at OR a.urn > $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
+      AND NOT (a.createdAt = $at AND a.urn <= $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
     RETURN a.urn AS version, a.createdAt AS at
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $limit
     UNION

@@ -7,7 +7,7 @@
 // example: headwater failed-runs
 MATCH (r:PipelineRun)
 WHERE r.status = 'FAIL' AND r.failedAt >= $since AND r.failedAt < $until AND r.failedAt <= $cursorAt
-  AND (r.failedAt < $cursorAt OR r.urn > $cursorUrn)
+  AND NOT (r.failedAt = $cursorAt AND r.urn <= $cursorUrn)
   AND ($pipeline = '' OR r.pipelineName = $pipeline)
   AND ($namespace = '' OR r.namespace = $namespace)
   AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)

@@ -11,7 +11,7 @@ RETURN urn, COLLECT {
     MATCH (r:PipelineRun)
     USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
     WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt <= $at
-      AND (r.startedAt < $at OR r.urn > $behind) AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND NOT (r.startedAt = $at AND r.urn <= $behind) AND EXISTS { (r)-[:RUN_OF]->(j) }
       AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
     RETURN r.urn AS run, r.startedAt AS at
     ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $limit
