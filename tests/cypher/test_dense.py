@@ -128,6 +128,7 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
         "read/history_inputs": {"urns": [last], "limit": 100},
         "read/history_outputs": {"urns": [last], "limit": 100},
         "read/rollup_upstream": {"urns": [last]},
+        "read/rollup_removable": {"rows": [{"urn": last, "lastSeen": now - timedelta(hours=1)}]},
         "read/ages_read": {"urns": [last], "earlier": 10},
         "read/failed_run_starts": {"urns": [failed]},
         "read/failed_run_outputs": {"urns": [failed]},

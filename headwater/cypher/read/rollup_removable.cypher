@@ -29,7 +29,16 @@ WHERE r.lastSeen = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED
   })
   AND NOT EXISTS {
     MATCH (r)-[:RUN_OF]->(j:Job)
-    WHERE NOT EXISTS { MATCH (j)<-[:RUN_OF]-(n:PipelineRun) WHERE n.startedAt > r.startedAt }
+    WHERE NOT EXISTS {
+      MATCH (n:PipelineRun)
+      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, startedAt)
+      WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt > r.startedAt
+        AND EXISTS { (n)-[:RUN_OF]->(j) }
+    } AND NOT EXISTS {
+      MATCH (n:PipelineRun)-[aside:RUN_OF]->(:Job)
+      USING INDEX SEEK aside:RUN_OF(aside)
+      WHERE aside.aside = j.urn AND n.startedAt > r.startedAt
+    }
   }
   AND NOT EXISTS {
     MATCH (r)-[:PRODUCED]->(a:Artifact)
