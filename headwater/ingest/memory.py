@@ -57,7 +57,7 @@ class Bounded(OrderedDict[K, V], Generic[K, V]):
             self.popitem(last=False)
 
 
-class Edge(msgspec.Struct):
+class Edge(msgspec.Struct, gc=False):
     """An edge of the map: its id in Neo4j, between which instants it was seen, and what was said of it."""
 
     id: str

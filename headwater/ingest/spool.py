@@ -49,7 +49,7 @@ _RECOVER_BUSY_MS = 200
 _PROBE_BYTES = 2 * _PAGE_BYTES
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """One event of the spool. `intact` is False when its bytes are not those that were written."""
 
     seq: int

@@ -42,7 +42,7 @@ from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, parse_urn, shown, source_urn
 
 
-class Moved(msgspec.Struct, frozen=True):
+class Moved(msgspec.Struct, frozen=True, gc=False):
     """A version that appeared or changed: the instants at which it was and is made, and the names that its producer
     gave it then and gives it now."""
 
@@ -57,7 +57,7 @@ class Moved(msgspec.Struct, frozen=True):
         return {**msgspec.structs.asdict(self), **lists, "since": min(self.instants)}
 
 
-class Read(msgspec.Struct):
+class Read(msgspec.Struct, gc=False):
     """A dataset that was read: by which name, and which version of it where that was said."""
 
     dataset: str
@@ -67,7 +67,7 @@ class Read(msgspec.Struct):
     properties: Properties
 
 
-class Reader(msgspec.Struct):
+class Reader(msgspec.Struct, gc=False):
     """A run or an answer, when it began, and what it reads. `is_triggered` when it is known what it ran after."""
 
     urn: str

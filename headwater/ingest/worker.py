@@ -92,6 +92,8 @@ class Worker:
         self._cold = False
         self._spool_in_use = threading.Lock()
         self._preparing = ThreadPoolExecutor(1, "fold-ahead")
+        # The last event of the batch that is being written, and what comes after it.
+        self._last = 0
         self._ahead: Future[_Batch] | None = None
         self.stop = threading.Event()
 
@@ -141,9 +143,7 @@ class Worker:
             self._dead_before = self._spool.dead_after(self._checkpoint.position)
         batch = self._next(self._checkpoint.position)
         if batch.judged:
-            # What comes after it is read and folded while Neo4j writes this.
-            last = batch.judged[-1].record.seq
-            self._ahead = self._preparing.submit(self._prepare, last, self.events_at_once)
+            self._last = batch.judged[-1].record.seq
             try:
                 self._fold(batch)
             except CheckpointMovedError:
@@ -181,6 +181,12 @@ class Worker:
         ahead, self._ahead = self._ahead, None
         if ahead is not None:
             wait([ahead])
+
+    def _go_ahead(self) -> None:
+        """Read and fold what comes after this batch while only Neo4j is busy. Earlier it would take turns with working
+        out what to write, and Neo4j would wait for both."""
+        if self._ahead is None:
+            self._ahead = self._preparing.submit(self._prepare, self._last, self.events_at_once)
 
     def _prepare(self, position: int, events_max: int) -> _Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
@@ -239,6 +245,7 @@ class Worker:
             naming=self._naming,
             tallies=batch.tallies,
             shown=batch.shown,
+            sent=self._go_ahead,
         )
         self._checkpoint = after
         self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)

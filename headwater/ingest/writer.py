@@ -97,12 +97,14 @@ def write(
     naming: Naming | None = None,
     tallies: Tallies | None = None,
     shown: Mapping[str, RunView] | None = None,
+    sent: Callable[[], object] = lambda: None,
 ) -> None:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
 
     `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
     reading and writing what it knows from earlier deltas; it learns from this one. `shown` is what `run_view` shows of
-    some of the delta's runs by this delta alone, where that was worked out before.
+    some of the delta's runs by this delta alone, where that was worked out before. `sent` is called when all is on its
+    way, and only Neo4j is waited for.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -113,9 +115,10 @@ def write(
             rows = transaction.run("read/checkpoint", spool=spool)
             if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
                 raise CheckpointMovedError("another worker has folded this spool further")
-            write_delta(transaction, delta, memory, naming or load(), shown or {})
             write_tallies(transaction, tallies or Tallies())
+            write_delta(transaction, delta, memory, naming or load(), shown or {})
             transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
+            sent()
     except BaseException:
         # What was learnt was never committed, or nobody knows whether it was.
         memory.forget()

@@ -42,7 +42,7 @@ from headwater.schema.kept import keep
 from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, run_urn, shown
 
 
-class Use(msgspec.Struct, frozen=True):
+class Use(msgspec.Struct, frozen=True, gc=False):
     """A dataset that a run read; `pinned` when the event names the run that made the version, `version` when it
     names the version as its producer does."""
 
@@ -53,7 +53,7 @@ class Use(msgspec.Struct, frozen=True):
     properties: Properties
 
 
-class RunView(msgspec.Struct):
+class RunView(msgspec.Struct, gc=False):
     """`job` is the urn of the job whose name it goes by."""
 
     job: str | None
