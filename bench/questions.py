@@ -18,7 +18,7 @@ from bench.graph import ANSWER, Filled
 from bench.processes import Client
 from bench.wiring import DIAMOND, HUB, ROOT
 from headwater.cypher.pages import write_moment
-from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn
+from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, parse_urn
 
 _MAP = """query($urn: String!, $depth: Int!) { lineage(urn: $urn, direction: DOWNSTREAM, depth: $depth) {
   nodes { urn kind namespace name distance } edges { source target type } truncated truncatedBy } }"""
@@ -43,9 +43,8 @@ _TRACE = "query($id: String!) { trace(answerId: $id) { sources { urn } runs { ru
 _IMPACT = """query($changes: [ChangeInput!]!) { impact(changes: $changes) {
   riskLevel affectedCount truncated affected { urn distance } } }"""
 
-_BARE_RUNS = """MATCH (j:Job {urn: $urn}) MATCH (r:PipelineRun)
-USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
-WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt < $at
+_BARE_RUNS = """MATCH (r:PipelineRun) USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+WHERE r.namespace = $namespace AND r.pipelineName = $name AND r.startedAt < $at
 RETURN r.runId, r.status, r.startedAt, r.finishedAt
 ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT $limit"""
 
@@ -157,7 +156,8 @@ MATCH (n)-[e:FEEDS]->(m:Column) RETURN n.urn, m.urn, e.ways"""
 def _of_dense_nodes(filled: Filled, table: Mapping[str, str], hot: str, days: int) -> list[Question]:
     """About a job that makes nine runs in ten, the dataset that they write, and the one that all read."""
     at = filled.until - timedelta(hours=12)
-    runs = {"urn": hot, "at": filled.until, "limit": 50}
+    namespace, name = parse_urn(hot).parts or ("", "")
+    runs = {"namespace": namespace, "name": name, "at": filled.until, "limit": 50}
     bare_consumers = """MATCH (r:PipelineRun) WHERE r.startedAt >= $since AND r.startedAt < $until
 AND EXISTS { (r)<-[:FEEDS]-(:Source {dataset: $urn}) } RETURN r.namespace, r.pipelineName, count(*), max(r.startedAt)"""
     since = {"urn": table["hub"], "since": filled.until - timedelta(days=1), "until": filled.until}
