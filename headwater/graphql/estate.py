@@ -141,7 +141,7 @@ class Usage:
     until: datetime
     runs: int
     seconds: float = strawberry.field(description="The cost of all consumers together.")
-    truncated: bool = strawberry.field(description="Whether there are more consumers or answers than are read.")
+    truncated: bool = strawberry.field(description="Whether there are more consumers, runs or answers than are read.")
     found: strawberry.Private[using.Usage]
 
     @resolved("The jobs that read it, the costliest first.")

@@ -177,8 +177,8 @@ def hits(plan: Mapping[str, Any]) -> int:
 def measured(driver: Driver, count: int) -> dict[str, int]:
     found = {}
     with driver.session() as session:
-        # Neo4j itself plans anew some seconds after a graph has grown by so much.
-        session.run("CALL db.clearQueryCaches()").consume()
+        # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has grown by so much.
+        session.run("CALL db.prepareForReplanning(60)").consume()
         for name, parameters in questions(count).items():
             summary = session.run("PROFILE " + query(name).text, dict(parameters)).consume()
             assert summary.profile is not None

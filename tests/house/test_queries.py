@@ -113,7 +113,7 @@ def filled_graph(graph_driver: Driver, database: Database) -> Iterator[Driver]:
         for kind in EDGES:
             near, type, far = kind.split()
             session.run(FILL, {"near": near, "type": type, "far": far, "each": EACH}).consume()
-        session.run("CALL db.clearQueryCaches()").consume()
+        session.run("CALL db.prepareForReplanning(60)").consume()
         yield graph_driver
         session.run(erase).consume()
         session.run("CALL db.clearQueryCaches()").consume()
