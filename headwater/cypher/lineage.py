@@ -18,10 +18,12 @@ from headwater.cypher.database import Database, Row
 from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.levels import containers, lift
 from headwater.cypher.map_follower import in_step
+from headwater.cypher.map_walk import MapWalk, walk_in_memory
+from headwater.cypher.neighbours import Asked
 from headwater.cypher.nodes import NodeName, name_nodes, read_nodes, require_node
 from headwater.cypher.onward import Onward, Question, read_onward, write_onward
 from headwater.cypher.starts import OF_COLUMNS, OF_RUNS, ON_MAP, Starts, starts
-from headwater.cypher.walk import HISTORY_UP, Bounds, Edge, Mark, Walk, explore
+from headwater.cypher.walk import HISTORY_UP, Bounds, Edge, Layer, Mark, Walk, explore
 from headwater.errors import QueryError
 from headwater.schema.urns import answer_urn
 
@@ -139,16 +141,21 @@ def lineage(
 
 @dataclass(frozen=True)
 class Reached:
-    """What a question reached, by urn, in no order; a lineage tells it, or a table does (`lineage_table`)."""
+    """What a question reached, by urn, in no order; a lineage tells it, or a table does (`lineage_table`). Where the
+    edges are those of walks in memory, as they were found, they are made when they are asked for."""
 
     question: Question
     starts: list[str]
     hops: dict[str, int]
-    edges: set[Edge]
+    found: set[Edge] | list[MapWalk]
     reason: str
     left_out: int
     # Nearest first: by which name it is shown, from where it goes on, how many next to it are left out.
     ends: list[tuple[str, Onward, int]]
+
+    @property
+    def edges(self) -> set[Edge]:
+        return self.found if isinstance(self.found, set) else _edges_of(self.found)
 
     def expand(self, first: int | None = None) -> list[Expand]:
         """The nodes from which there is more, nearest first."""
@@ -170,38 +177,57 @@ def reach(database: Database, question: Question, bounds: Bounds, after: str | N
         found = found._replace(urns=[str(require_node(database, onward.urn)["urn"])], is_cut=False)
         layers = found[1:2] if onward.upstream else found[2:3]
         marks, base = {found.urns[0]: onward.mark}, onward.hops
-    walks = [
-        explore(database, layer, {0: found.urns}, bounds, at=question.as_of, where=question.where, marks=marks)[0]
-        for layer in layers
-    ]
+    walks = [_walk(database, layer, question, found.urns, bounds, marks) for layer in layers]
     return _reached(database, question, walks, found, base)
 
 
-def _reached(database: Database, question: Question, walks: list[Walk], found: Starts, base: int) -> Reached:
-    hops: dict[str, int] = {}
-    for walk in walks:
-        for node, hop in walk.nodes.items():
-            if base + hop <= hops.get(node, base + hop):
-                hops[node] = base + hop
-    edges = walks[0].edges if len(walks) == 1 else {edge for walk in walks for edge in walk.edges}
+def _walk(
+    database: Database, layer: Layer, question: Question, urns: list[str], bounds: Bounds, marks: Mapping[str, Mark]
+) -> Walk | MapWalk:
+    asked = Asked(database, layer, bounds.deadline, 0, where=question.where)
+    quick = None if marks else walk_in_memory(asked, urns, bounds)
+    return quick or explore(database, layer, {0: urns}, bounds, at=question.as_of, where=question.where, marks=marks)[0]
+
+
+def _edges_of(walks: Sequence[Walk | MapWalk]) -> set[Edge]:
+    return walks[0].edges if len(walks) == 1 else {edge for walk in walks for edge in walk.edges}
+
+
+def _reached(database: Database, question: Question, walks: list[Walk | MapWalk], found: Starts, base: int) -> Reached:
+    hops = _nearest(walks, base)
+    in_memory = [walk for walk in walks if isinstance(walk, MapWalk)]
     is_lifted = question.level not in {"", ON_MAP, OF_COLUMNS, OF_RUNS}
     shown_as = containers(database, hops, question.level) if is_lifted else {}
     beyond = {far for walk in walks for some in walk.beyond.values() for far in some if far not in hops}
     ends = _ends(walks, hops, shown_as)
+    edges: set[Edge] | list[MapWalk] = in_memory
     if shown_as:
-        hops, edges = lift(hops, edges, shown_as)
+        hops, edges = lift(hops, _edges_of(walks), shown_as)
+    elif len(in_memory) < len(walks):
+        edges = _edges_of(walks)
     return Reached(
         question=question,
         starts=list(dict.fromkeys(shown_as.get(urn, urn) for urn in found.urns)),
         hops=hops,
-        edges=edges,
+        found=edges,
         reason=next((walk.truncated for walk in walks if walk.truncated), "nodes" if found.is_cut else ""),
         left_out=len(beyond),
         ends=ends,
     )
 
 
-def _ends(walks: list[Walk], hops: dict[str, int], shown_as: dict[str, str]) -> list[tuple[str, Onward, int]]:
+def _nearest(walks: Sequence[Walk | MapWalk], base: int) -> dict[str, int]:
+    if len(walks) == 1 and not base:
+        return walks[0].nodes
+    hops: dict[str, int] = {}
+    for walk in walks:
+        for node, hop in walk.nodes.items():
+            if base + hop <= hops.get(node, base + hop):
+                hops[node] = base + hop
+    return hops
+
+
+def _ends(walks: list[Walk | MapWalk], hops: dict[str, int], shown_as: dict[str, str]) -> list[tuple[str, Onward, int]]:
     return [
         (
             shown_as.get(urn, urn),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 import msgspec
 
@@ -15,6 +16,7 @@ from headwater.cypher.database import Database
 from headwater.cypher.filters import EVERY_NODE, Filter
 from headwater.cypher.lineage import DEPTH_DEFAULT, WALK_SECONDS_MAX, nearest_first, reach
 from headwater.cypher.map_follower import in_step
+from headwater.cypher.map_walk import MapWalk
 from headwater.cypher.nodes import name_nodes
 from headwater.cypher.onward import Question
 from headwater.cypher.walk import Bounds, Edge
@@ -82,10 +84,11 @@ def lineage_table(
     reached = reach(database, question, bounds, after)
     order = nearest_first(reached.hops)
     expand = reached.expand(EXPAND_MAX)
+    nodes = _nodes(database, order, reached.hops)
     return LineageTable(
         starts=reached.starts,
-        nodes=_nodes(database, order, reached.hops),
-        edges=_edges(order, reached.edges),
+        nodes=nodes,
+        edges=_edges(nodes, reached.found),
         truncated=reached.reason or None,
         left_out=reached.left_out,
         expand=ExpandColumns(
@@ -103,19 +106,45 @@ def _nodes(database: Database, order: list[str], hops: Mapping[str, int]) -> Nod
         kind=[name.kind for name in names],
         namespace=[name.namespace for name in names],
         name=[name.name for name in names],
-        distance=[hops[urn] for urn in order],
+        distance=list(map(hops.__getitem__, order)),
     )
 
 
-def _edges(order: list[str], edges: Collection[Edge]) -> EdgeColumns:
-    """In the order of their ends. Each is one number while they are put in order: numbers are compared fastest."""
-    place = {urn: index for index, urn in enumerate(order)}
+def _edges(nodes: NodeColumns, found: set[Edge] | list[MapWalk]) -> EdgeColumns:
+    """In the order of their ends."""
+    place = dict(zip(nodes.urn, range(len(nodes.urn)), strict=True))
+    return _columns_of_edges(place, found) if isinstance(found, set) else _columns_of_walks(nodes, place, found)
+
+
+def _columns_of_edges(place: Mapping[str, int], edges: Collection[Edge]) -> EdgeColumns:
+    """Each is one number while they are put in order: numbers are compared fastest."""
     types = sorted({edge[2] for edge in edges})
     code = {type: index for index, type in enumerate(types)}
-    kinds, nodes = len(types) or 1, len(order) or 1
+    kinds, nodes = len(types) or 1, len(place) or 1
     keys = sorted((place[source] * nodes + place[target]) * kinds + code[type] for source, target, type in edges)
     return EdgeColumns(
         source=[key // kinds // nodes for key in keys],
         target=[key // kinds % nodes for key in keys],
         type=[types[key % kinds] for key in keys],
+    )
+
+
+def _columns_of_walks(nodes: NodeColumns, place: Mapping[str, int], walks: list[MapWalk]) -> EdgeColumns:
+    """Two nodes of the map have one edge, and their kinds tell its type."""
+    count = len(nodes.urn)
+    keys: list[int] = []
+    for walk in walks:
+        ways = [walk.ways.get(urn, ()) for urn in nodes.urn]
+        near = (at for at, some in enumerate(ways) for _ in some)
+        far = map(place.__getitem__, chain.from_iterable(ways))
+        ends = zip(far, near, strict=True) if walk.upstream else zip(near, far, strict=True)
+        keys += [source * count + target for source, target in ends]
+    keys = sorted(keys if len(walks) == 1 else set(keys))
+    source = [key // count for key in keys]
+    target = [key % count for key in keys]
+    made = [kind == "JOB" for kind in nodes.kind]
+    return EdgeColumns(
+        source=source,
+        target=target,
+        type=["PRODUCED" if made[one] > made[other] else "FEEDS" for one, other in zip(source, target, strict=True)],
     )

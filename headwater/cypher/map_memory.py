@@ -56,6 +56,8 @@ class OtherName(NamedTuple):
 
 
 Part = JobPart | DatasetPart | OtherName
+# The jobs beside a dataset, and for each of them what lies behind it for who comes from there.
+Steps = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 @dataclass
@@ -71,6 +73,22 @@ class Side:
     # From column to column, and between a column and datasets as a whole: by the column down, by the dataset up.
     columns: Index = field(default_factory=dict)
     wholes: Index = field(default_factory=dict)
+    # What a walk over the map finds beyond a dataset (`map_walk`), worked out of the others.
+    steps: dict[str, Steps] = field(default_factory=dict)
+
+    def step_again(self, place: str) -> None:
+        processes = self.onward.get(place, ())
+        if processes:
+            self.steps[place] = processes, tuple(self._beyond(place, process) for process in processes)
+        else:
+            self.steps.pop(place, None)
+
+    def _beyond(self, place: str, process: str) -> tuple[str, ...]:
+        derived = self.narrow.get((place, process), ())
+        if (place, process) in self.closed:
+            return derived
+        opened = self.open.get(process, ())
+        return tuple(sorted({*derived, *opened})) if derived else opened
 
 
 class MapMemory:
@@ -83,15 +101,21 @@ class MapMemory:
         self.columns: Index = {}
         self.datasets: Index = {}
         self.parts: dict[str, Part] = {}
+        self.names: dict[str, NodeName] = {}
         # Columns are many, and come after everything else.
         self.has_columns = False
 
     def put(self, parts: Mapping[str, Part | None]) -> None:
         """These are now what stands at these urns; None: nothing does."""
         gone, come = _Changes(), _Changes()
+        read, made = set[str](), set[str]()
         for urn, part in parts.items():
             before = self.parts.get(urn)
             if part != before:
+                for one in (before, part):
+                    if isinstance(one, JobPart):
+                        read.update(one.inputs)
+                        made.update(output.place for output in one.outputs)
                 gone.add(self._said(urn, before))
                 come.add(self._said(urn, part))
                 # So that what goes by another name now is never found at neither.
@@ -99,8 +123,15 @@ class MapMemory:
                     del self.parts[urn]
                 else:
                     self.parts[urn] = part
+                if part is None or isinstance(part, OtherName):
+                    self.names.pop(urn, None)
+                else:
+                    self.names[urn] = part.name
         for key in gone.values.keys() | come.values.keys():
             _replace(gone.indexes[key] if key in gone.indexes else come.indexes[key], key[1], gone[key], come[key])
+        for side, places in ((self.down, read), (self.up, made)):
+            for place in places:
+                side.step_again(place)
 
     def goes_by(self, urn: str) -> str | None:
         """The urn by which a dataset, job or column goes; None where it is not known."""
@@ -109,11 +140,7 @@ class MapMemory:
             return part.canonical if part.canonical in self.parts else None
         return urn if part is not None or urn in self.datasets else None
 
-    def named(self, urn: str) -> NodeName | None:
-        part = self.parts.get(urn)
-        return None if part is None or isinstance(part, OtherName) else part.name
-
-    def indexes(self) -> dict[str, Index]:
+    def indexes(self) -> dict[str, Mapping[Any, Any]]:
         """Every index by name: what two maps must agree in to be the same."""
         sides = {"down": self.down, "up": self.up}
         found = {f"{name}.{index}": getattr(side, index) for name, side in sides.items() for index in vars(side)}

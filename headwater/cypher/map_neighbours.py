@@ -25,14 +25,18 @@ _COLUMNS_AT_ONCE = 1_000
 def neighbours(asked: Asked, starts: Iterable[str]) -> Neighbours:
     """From memory where that knows the layer as it is now and everything that a walk starts from, else from Neo4j. When
     an edge was seen only Neo4j knows."""
+    memory = memory_of(asked, starts)
+    return AskedNeighbours(asked) if memory is None else RememberedNeighbours(memory, asked)
+
+
+def memory_of(asked: Asked, starts: Iterable[str]) -> MapMemory | None:
+    """The map in memory where that knows the layer as it is now and everything that a walk starts from."""
     database, layer = asked.database, asked.layer
     is_held = layer in _REMEMBERED and not asked.where.asks_time
     memory = database.memory.current() if database.memory and is_held else None
     if memory is not None and layer in (COLUMNS_DOWN, COLUMNS_UP) and not memory.has_columns:
-        memory = None
-    if memory is None or not all(memory.goes_by(urn) == urn for urn in starts):
-        return AskedNeighbours(asked)
-    return RememberedNeighbours(memory, asked)
+        return None
+    return memory if memory is not None and all(memory.goes_by(urn) == urn for urn in starts) else None
 
 
 class RememberedNeighbours(Neighbours):

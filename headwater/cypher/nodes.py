@@ -18,6 +18,7 @@ from headwater.errors import NotFoundError
 from headwater.schema.facts import Name
 from headwater.schema.graph import LABELS, NODE_KINDS
 from headwater.schema.naming import normalise
+from headwater.schema.spared import unspared
 from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, parse_urn, source_urn
 
 URNS_PER_QUERY_MAX = 2_000
@@ -60,7 +61,8 @@ def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ
     for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
         some = wanted[start : start + URNS_PER_QUERY_MAX]
         for row in database.read("read/nodes", seconds=seconds, urns=some):
-            found[row["urn"]] = {key: value for key, value in row["properties"].items() if value is not None}
+            kept = {key: value for key, value in row["properties"].items() if value is not None}
+            found[row["urn"]] = unspared(row["label"], kept)
     return found
 
 
@@ -97,11 +99,14 @@ def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
     """What these nodes are called, in the order given; those that are not in the graph keep what their urn spells."""
     wanted = list(urns)
     memory = database.memory.current() if database.memory else None
-    known = {urn: name for urn in wanted if (name := memory.named(urn))} if memory else {}
-    seen = [urn for urn in wanted if urn not in known and not urn.startswith(HIDDEN)]
+    known: Mapping[str, NodeName] = memory.names if memory else {}
+    names = list(map(known.get, wanted))
+    if all(names):
+        return [name for name in names if name]
+    seen = [urn for urn, name in zip(wanted, names, strict=True) if not name and not urn.startswith(HIDDEN)]
     unspelled = [urn for urn in seen if urn.startswith("run:") or not parse_urn(urn).parts]
     rows = read_nodes(database, unspelled) if unspelled else {}
-    return [known.get(urn) or _named(urn, rows.get(urn, {})) for urn in wanted]
+    return [name or _named(urn, rows.get(urn, {})) for urn, name in zip(wanted, names, strict=True)]
 
 
 def node_names_of(urns: Iterable[str], rows: Mapping[str, Row]) -> list[NodeName]:

@@ -50,7 +50,7 @@ def test_what_stands_beside_what() -> None:
     assert up.wholes == {ds("c"): ("column:db:a:id",)}
     assert (memory.goes_by(ds("old")), memory.goes_by("column:db:a:id")) == (ds("a"), "column:db:a:id")
     assert memory.goes_by(ds("b")) is None
-    assert memory.named(ds("old")) is None
+    assert (ds("a") in memory.names, ds("old") in memory.names) == (True, False)
 
 
 def test_what_is_gone_leaves_nothing() -> None:
