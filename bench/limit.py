@@ -23,9 +23,10 @@ import neo4j
 from bench.events import events, run_id
 from bench.graph import SIZES
 from bench.report import Report, say, spread
-from headwater.cypher.database import Database, Row, Transaction, sent_value
+from headwater.cypher.database import Database, Row, Transaction
 from headwater.cypher.library import query
 from headwater.cypher.migrate import migrate
+from headwater.cypher.wire import sent_value
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write

@@ -16,13 +16,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater.cypher.driver import Structure, neo4j
+from headwater.cypher.driver import neo4j
 from headwater.cypher.library import query
+from headwater.cypher.wire import Heard, plain_value, prepare, sent_value
 from headwater.errors import QueryError, UnavailableError
-from headwater.schema.kept import text_in
 from headwater.schema.sight import EVERYTHING, Sight
 
 if TYPE_CHECKING:
@@ -43,13 +42,14 @@ WRITE_SECONDS_MAX = 60.0
 GRACE_SECONDS = 2.0
 # A pooled connection whose server is gone fails at once; what failed later is not tried again.
 STALE_SECONDS_MAX = 1.0
+# How many rows the driver asks for at a time; all of them where all are wanted anyway.
+_ROWS_PULLED, _ALL_ROWS = 1_000, -1
 # Of a statement that is not ours: a row may be large.
 _ROWS_AT_ONCE = 100
 # What is read ahead, and thrown away, comes over the wire as well.
 _WIRE_BYTES_PER_BYTE = 4
 
 Row = dict[str, Any]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _unobserved(name: str, seconds: float) -> None:
@@ -154,28 +154,31 @@ class Database:
         self._observed(name, time.monotonic() - began)
         return rows
 
-    def ask(
-        self,
-        text: str,
-        parameters: Mapping[str, Any],
-        *,
-        seconds: float = READ_SECONDS_MAX,
-        rows_max: int | None = None,
-    ) -> list[Row]:
-        """The rows of any statement, in a read transaction that ends after `seconds` and `rows_max` rows."""
+    def ask(self, text: str, parameters: Mapping[str, Any], *, seconds: float = READ_SECONDS_MAX) -> list[Row]:
+        """The rows of any statement, in a read transaction that ends after `seconds`."""
         for attempt in (1, 2):
             began = time.monotonic()
             try:
-                with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
-                    result = transaction.run(text, dict(parameters))
-                    records = result if rows_max is None else result.fetch(rows_max)
-                    return [_plain(record) for record in records]
+                return self._asked(text, parameters, seconds)
             except UnavailableError as error:
                 # A pooled connection may be one to a server that has since been restarted: once more, afresh.
                 slow = time.monotonic() - began > STALE_SECONDS_MAX
                 if attempt == 2 or slow or not isinstance(error.__cause__, DriverError):
                     raise
         raise AssertionError("unreachable")
+
+    def _asked(self, text: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
+        """A transaction that begins and ends with its statement: one way to Neo4j and back instead of three."""
+        try:
+            with self._session(neo4j.READ_ACCESS, _ALL_ROWS) as session:
+                # As `run` would do it, to bound the wait for the first word of the answer too.
+                opened: Any = session
+                opened._connect(neo4j.READ_ACCESS)
+                prepare(session, seconds + GRACE_SECONDS)
+                asked = neo4j.Query(text, timeout=seconds)
+                return [_plain(record) for record in session.run(asked, dict(parameters))]
+        except (DriverError, Neo4jError) as error:
+            raise _ours(error) from error
 
     def stream(self, name: str, /, *, seconds: float, **parameters: Any) -> Iterator[Row]:
         """The rows of a query of the library as they come, in one read transaction that must be over within `seconds`:
@@ -190,7 +193,7 @@ class Database:
         """The first rows of a statement that is not ours, and whether they are all: at most `rows_max`, and no more
         than `bytes_max` of values. Raises QueryError when not even the first row is within that, or time is up."""
         rows: list[Row] = []
-        heard = _Heard(bytes_max * _WIRE_BYTES_PER_BYTE)
+        heard = Heard(bytes_max * _WIRE_BYTES_PER_BYTE)
         try:
             with (
                 self._transaction(neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE) as transaction,
@@ -242,31 +245,22 @@ class Database:
         return summary.query_type or "", operators
 
     @contextmanager
-    def _transaction(self, access: str, seconds: float, *, fetch_size: int = 1_000) -> Iterator[neo4j.Transaction]:
+    def _transaction(
+        self, access: str, seconds: float, *, fetch_size: int = _ROWS_PULLED
+    ) -> Iterator[neo4j.Transaction]:
         try:
             with (
-                self._driver.session(
-                    database=self._database, default_access_mode=access, fetch_size=fetch_size
-                ) as session,
+                self._session(access, fetch_size) as session,
                 session.begin_transaction(timeout=seconds) as transaction,
             ):
-                _bound_answers(transaction, seconds + GRACE_SECONDS)
+                prepare(transaction, seconds + GRACE_SECONDS)
                 yield transaction
                 transaction.commit()
         except (DriverError, Neo4jError) as error:
             raise _ours(error) from error
 
-
-def _bound_answers(transaction: neo4j.Transaction, seconds: float) -> None:
-    """Let the driver give up on a connection over which no answer comes.
-
-    It has no setting for that, only the hint a server may send, so this reaches for the connection inside. A test
-    with a server that is paused holds it to that.
-    """
-    connection: Any = getattr(transaction, "_connection", None)
-    if connection is not None:
-        hint = connection.connection_hints.get("connection.recv_timeout_seconds")
-        connection.socket.set_read_timeout(min(seconds, hint) if hint else seconds)
+    def _session(self, access: str, fetch_size: int) -> neo4j.Session:
+        return self._driver.session(database=self._database, default_access_mode=access, fetch_size=fetch_size)
 
 
 def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
@@ -290,76 +284,11 @@ def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
 
 
 def _plain(record: neo4j.Record) -> Row:
-    return {key: plain_value(record[key]) for key in record.keys()}  # noqa: SIM118 (a Record iterates over values)
+    return {key: plain_value(value) for key, value in zip(record.keys(), record.values(), strict=True)}
 
 
 def _sent(value: Any) -> Any:
     return _Rows(map(sent_value, value)) if type(value) is list else sent_value(value)
-
-
-def sent_value(value: Any) -> Any:
-    """A parameter with every instant as Bolt packs it (structure `I`: seconds and nanoseconds since 1970, offset from
-    UTC). The driver does the same, in 27 microseconds an instant: most of the time that writing took."""
-    kind = type(value)
-    if kind is datetime and value.tzinfo is not None:
-        since = value - _EPOCH
-        return Structure(b"I", since.days * 86_400 + since.seconds, since.microseconds * 1_000, 0)
-    if kind is dict:
-        return {key: sent_value(item) for key, item in value.items()}
-    if kind is list:
-        return [sent_value(item) for item in value]
-    return value
-
-
-def plain_value(value: Any) -> Any:
-    """A value of the driver as plain Python: nodes and relationships as their properties, instants as datetime, other
-    times and durations as ISO 8601 writes them, and facts, the only bytes there are in the graph, as their JSON."""
-    if isinstance(value, neo4j.time.DateTime):
-        native = value.to_native()
-        return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native
-    if isinstance(value, neo4j.time.Date | neo4j.time.Time | neo4j.time.Duration):
-        return value.iso_format()
-    if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
-        return {key: plain_value(item) for key, item in value.items()}
-    if isinstance(value, neo4j.graph.Path):
-        return [plain_value(node) for node in value.nodes]
-    if isinstance(value, list):
-        return [plain_value(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain_value(item) for key, item in value.items()}
-    if isinstance(value, bytes):
-        return text_in(value)
-    return value
-
-
-class _Heard:
-    """Counts what comes over a connection, and breaks it off when that is too much: the driver would take a single
-    value of any size into memory. As for `_bound_answers`, there is no setting for it."""
-
-    def __init__(self, bytes_max: int) -> None:
-        self._left = bytes_max
-
-    @property
-    def too_much(self) -> bool:
-        return self._left < 0
-
-    @contextmanager
-    def over(self, transaction: neo4j.Transaction) -> Iterator[None]:
-        socket: Any = transaction._connection.socket
-        receive = socket.recv_into
-
-        def counted(buffer: Any, nbytes: int) -> int:
-            count: int = receive(buffer, nbytes)
-            self._left -= count
-            if self.too_much:
-                raise OSError("the answer is too large")
-            return count
-
-        socket.recv_into = counted
-        try:
-            yield
-        finally:
-            del socket.recv_into
 
 
 def _first(records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, bytes_max: int) -> bool:
