@@ -25,6 +25,8 @@ POLL_SECONDS = 0.2
 # A map that was not known to be in step for so long is not asked.
 STALE_SECONDS_MAX = 1.0
 _POLL_SECONDS_MAX = 1.0
+# One that is late is waited for so long: where it is, Neo4j is busy, and would take longer for a walk.
+_LATE_SECONDS_MAX = 1.0
 # Neo4j shows a commit piece by piece: its revision may be found before all that bears it. After so long all of it is
 # shown, under whatever load; and, where nobody can wait for so long, most probably after so little.
 _SETTLED_SECONDS = 1.0
@@ -45,6 +47,9 @@ class MapFollower:
         # When it was asked last what is new, and everything that was new was read: by time.monotonic().
         self._in_step = float("-inf")
         self._turn = threading.Lock()
+        # Whether somebody follows, and the last step did not fail; who waits for the next is told of it.
+        self._is_followed = False
+        self._stepped = threading.Condition()
         # When each revision was found: the first of them is settled.
         self._found: deque[tuple[float, int]] = deque()
         # The datasets whose columns have not been read yet.
@@ -64,6 +69,14 @@ class MapFollower:
         """The map, as it was at most a second ago; None while that cannot be told."""
         memory = self._memory
         return memory if self.staleness <= STALE_SECONDS_MAX else None
+
+    def awaited(self) -> MapMemory | None:
+        """The map, as it was at most a second ago, waited for where it is late; None where that is of no use."""
+        with self._stepped:
+            late = self._memory is not None and self._is_followed
+            if late and self.current() is None:
+                self._stepped.wait_for(lambda: self.current() or not self._is_followed, _LATE_SECONDS_MAX)
+        return self.current()
 
     def catch_up(self) -> bool:
         """Have it hold all that was committed before this was called. Whether it does; where it is not loaded yet it
@@ -94,9 +107,13 @@ class MapFollower:
                 if not failed:
                     log.warning("the map in memory cannot be followed, Neo4j is asked instead: %s", error.message)
                 failed = True
+            with self._stepped:
+                self._is_followed = not failed
+                self._stepped.notify_all()
             # What took long to read is out of step already.
             if failed or self._memory is None or (self.current() is not None and not self._without):
                 ended.wait(POLL_SECONDS)
+        self._is_followed = False
 
     def load(self) -> None:
         """Read the whole map afresh. Raises UnavailableError or QueryError."""

@@ -43,6 +43,7 @@ _LAYERS: dict[str, tuple[Layer, Layer]] = {
     "answer": _HISTORY,
     "column": _COLUMNS,
 }
+_HELD = ("dataset:", "job:", "column:")
 _QUERIES = {
     ON_MAP: ("read/starts_on_map", "datasets or jobs"),
     OF_COLUMNS: ("read/starts_of_columns", "columns"),
@@ -76,7 +77,8 @@ def starts(database: Database, urns: Sequence[str], *, level: str, where: Filter
 
 def _remembered(database: Database, urns: Sequence[str]) -> list[str]:
     """The urns by which these go, where all of them are in memory and may be seen; otherwise nothing."""
-    memory = database.memory.current() if database.memory else None
+    is_held = all(urn.startswith(_HELD) for urn in urns)
+    memory = database.memory.awaited() if database.memory and is_held else None
     names = [memory.goes_by(urn) if memory else None for urn in urns]
     known = [name for name in names if name]
     # By a name that may not be seen nothing is found.

@@ -141,6 +141,32 @@ def test_out_of_step_it_is_not_asked(
     assert "map_consumers" in asked
 
 
+def test_where_it_is_followed_and_late_it_is_waited_for(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_follower, "_LATE_SECONDS_MAX", 60.0)
+    follower, ended = remembering.memory, threading.Event()
+    assert follower is not None
+    following = threading.Thread(target=follower.run, args=(ended,))
+    following.start()
+    try:
+        while not follower._is_followed:
+            time.sleep(0.01)
+        with follower._turn:
+            monkeypatch.setattr(follower, "_in_step", float("-inf"))
+            found: list[list[str]] = []
+            asking = threading.Thread(target=lambda: found.append(names(remembering, ds("a"))))
+            asking.start()
+            asking.join(0.3)
+            assert found == []
+        asking.join(30.0)
+        assert found == [["a", "b", "first", "c", "second"]]
+        assert "map_consumers" not in asked
+    finally:
+        ended.set()
+        following.join()
+
+
 def test_before_it_is_loaded_neo4j_is_asked(remembering: Database, asked: Asked) -> None:
     remembering.memory = MapFollower(remembering)
     assert remembering.memory.staleness == float("inf")
