@@ -1,7 +1,8 @@
 """`python -m bench.beside PORT --home DIR --rate 1400`: posts events at a steady rate until it is told to end.
 
 They are new runs of jobs that the graph knows (`bench.graph`), as they come when an estate goes about its day: START
-and COMPLETE, 100 runs a batch, jobs taking turns at random. Says as one line of JSON how many were taken.
+and COMPLETE, 100 runs a batch, jobs taking turns at random. A worker that has just started knows none of them, so each
+first has one run; when these are posted it says `told`. At its end it says as one line of JSON how many were taken.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import random
 import signal
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
@@ -22,6 +24,8 @@ from bench.graph import RUN_SECONDS, STATE, Filled
 from bench.processes import Client
 
 RUNS_A_BATCH = 100
+JOBS = 2_000
+TOLD = "told"
 # Beyond the numbers of the map and of all replicas.
 _FIRST = 2**50
 
@@ -35,6 +39,7 @@ def main() -> None:
     options.add_argument("port", type=int)
     options.add_argument("--home", type=Path, required=True)
     options.add_argument("--rate", type=float, required=True, help="events a second")
+    options.add_argument("--jobs", type=int, default=JOBS, help="how many jobs take turns")
     asked = options.parse_args()
 
     def told(_: int, __: FrameType | None) -> None:
@@ -42,21 +47,35 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, told)
     tables = msgspec.json.decode((asked.home / STATE).read_bytes(), type=Filled).wiring.tables
-    client, chance, taken, slow = Client(asked.port), random.Random(6), 0, 0
+    client, taken, slow = Client(asked.port), 0, 0
     # Time goes on from measurement to measurement, and so do the numbers.
     number = _FIRST + time.time_ns() // 1_000
     due = time.monotonic()
     try:
-        while True:
-            bodies = [_run(number + k, tables, chance.randrange(len(tables))) for k in range(RUNS_A_BATCH)]
-            number += RUNS_A_BATCH
-            status, _ = client.post("/api/v1/lineage/batch", b"[" + b",".join(bodies) + b"]")
-            taken += RUNS_A_BATCH * 2 if status == 200 else 0
-            due += RUNS_A_BATCH * 2 / asked.rate
+        for jobs in _batches(len(tables), asked.jobs):
+            bodies = [_run(number + k, tables, job) for k, job in enumerate(jobs)]
+            number += len(jobs)
+            if bodies:
+                status, _ = client.post("/api/v1/lineage/batch", b"[" + b",".join(bodies) + b"]")
+                taken += len(bodies) * 2 if status == 200 else 0
+            else:
+                print(TOLD, flush=True)
+            due += len(bodies) * 2 / asked.rate
             slow += due < time.monotonic()
             time.sleep(max(0.0, due - time.monotonic()))
     except EndedError:
         print(json.dumps({"events": taken, "batchesBehind": slow}), flush=True)
+
+
+def _batches(known: int, count: int) -> Iterator[list[int]]:
+    """The jobs of each batch: all of them once, nothing, and then at random for ever."""
+    chance = random.Random(6)
+    jobs = sorted(chance.sample(range(known), min(count, known)))
+    for first in range(0, len(jobs), RUNS_A_BATCH):
+        yield jobs[first : first + RUNS_A_BATCH]
+    yield []
+    while True:
+        yield chance.choices(jobs, k=RUNS_A_BATCH)
 
 
 def _run(number: int, tables: list[tuple[int, int, int]], job: int) -> bytes:

@@ -5,7 +5,8 @@
 
 The API is a process of its own, and so is the worker that folds what comes in. Each question is asked one at a time
 over one connection, from the request to the last byte of the answer. Its floor is asked in turn with it, by the bare
-driver.
+driver. What comes in beside are runs of jobs that graph and worker know (`bench.beside`), and nothing is measured
+before the worker keeps pace: what was posted is in the graph within two seconds.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import neo4j
 
+from bench.beside import TOLD
 from bench.graph import Filled, graph_at, home_at, store_bytes
 from bench.processes import Client, api, environment, process
 from bench.questions import Question, counted, questions
@@ -33,6 +37,11 @@ from headwater.local.neo4j import Running
 # a while.
 _WARM_SECONDS = 3.0
 _MAP_SECONDS_MAX = 120.0
+# What is posted is to be in the graph within so long, as often as this in a row, before anything is measured.
+_BEHIND_SECONDS_MAX = 2.0
+_PACES = 10
+_PACE_SECONDS_MAX = 600.0
+_WATCH_SECONDS = 5.0
 # No question is asked for longer than this, however few of its repeats that makes.
 _SECONDS_MAX = 30.0
 _REPEATS_MIN = 5
@@ -78,12 +87,17 @@ def wait_map(client: Client) -> None:
     """Until the map in memory is loaded and in step. Raises RuntimeError when it is not after two minutes."""
     deadline = time.monotonic() + _MAP_SECONDS_MAX
     while time.monotonic() < deadline:
-        _, body = client.get("/metrics")
-        told = dict(line.split() for line in body.decode().splitlines() if line.startswith("headwater_map_staleness"))
-        if float(told.get("headwater_map_staleness_seconds", "inf")) < 1.0:
+        if metric(client, "headwater_map_staleness_seconds", missing=inf) < 1.0:
             return
         time.sleep(0.5)
     raise RuntimeError("the map in memory is not in step")
+
+
+def metric(client: Client, name: str, missing: float = 0.0) -> float:
+    """A metric of the API that has no labels, as it is now."""
+    _, body = client.get("/metrics")
+    told = dict(line.split() for line in body.decode().splitlines() if line.startswith(f"{name} "))
+    return float(told.get(name, missing))
 
 
 def ask_all(running: Running, filled: Filled, port: int, repeats: int, only: str = "") -> list[dict[str, Any]]:
@@ -115,30 +129,58 @@ def _line(one: dict[str, Any]) -> str:
 
 @contextmanager
 def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[dict[str, Any]]:
-    """A worker, and events that come in at a rate; what came of it is in the dict afterwards."""
+    """A worker that keeps pace with events that come in at a rate; what came of it is in the dict afterwards."""
     said: dict[str, Any] = {"wantedPerSecond": rate}
-    with process("headwater", "worker", environment=environment(home, running)):
-        command = [sys.executable, "-m", "bench.beside", str(port), "--home", str(home), "--rate", str(rate)]
-        posting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        began = time.monotonic()
-        before = _folded(running)
+    client, ended, behind = Client(port), threading.Event(), list[float]()
+    command = [sys.executable, "-m", "bench.beside", str(port), "--home", str(home), "--rate", str(rate)]
+    with (
+        process("headwater", "worker", environment=environment(home, running)),
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as posting,
+    ):
+        watching = threading.Thread(target=_watch, args=(Client(port), ended, behind))
         try:
+            said["secondsUntilItKeptPace"] = _wait_pace(client, posting)
+            watching.start()
+            began, before = time.monotonic(), _counts(client)
             yield said
+            seconds, after = time.monotonic() - began, _counts(client)
+            said |= {name: (after[name] - before[name]) / seconds for name in before}
         finally:
-            seconds = time.monotonic() - began
+            ended.set()
             posting.send_signal(signal.SIGTERM)
             told, _ = posting.communicate(timeout=30)
-            said |= json.loads(told or "{}")
-            said |= {"takenPerSecond": said.get("events", 0) / seconds}
-            said |= {"foldedPerSecond": (_folded(running) - before) / seconds}
+            if watching.ident:
+                watching.join()
+            said |= json.loads(told or "{}") | {"behindSeconds": spread(behind)}
 
 
-def _folded(running: Running) -> int:
-    with neo4j.GraphDatabase.driver(
-        running.uri, auth=(running.user, running.password), notifications_min_severity="OFF"
-    ) as driver:
-        records, _, _ = driver.execute_query("MATCH (c:Checkpoint) RETURN sum(c.folded) AS folded")
-        return int(records[0]["folded"])
+def _wait_pace(client: Client, posting: subprocess.Popen[str]) -> float:
+    """Until every job was told once and the worker keeps pace; the seconds. Raises RuntimeError when it does not."""
+    began = time.monotonic()
+    if not posting.stdout or posting.stdout.readline().strip() != TOLD:
+        raise RuntimeError("nothing could be posted")
+    paces = 0
+    while paces < _PACES:
+        if time.monotonic() - began > _PACE_SECONDS_MAX:
+            raise RuntimeError("the worker does not keep pace: ask for fewer events a second")
+        behind = metric(client, "headwater_spool_oldest_seconds")
+        paces = paces + 1 if behind <= _BEHIND_SECONDS_MAX else 0
+        time.sleep(1.0)
+        if not paces:
+            say(f"the oldest event that is not in the graph is {behind:.0f} s old")
+    return time.monotonic() - began
+
+
+def _counts(client: Client) -> dict[str, float]:
+    names = {"takenPerSecond": "headwater_events_received_total", "foldedPerSecond": "headwater_events_folded_total"}
+    return {said: metric(client, name) for said, name in names.items()}
+
+
+def _watch(client: Client, ended: threading.Event, behind: list[float]) -> None:
+    """How far the graph is behind what is posted, now and then."""
+    while not ended.wait(_WATCH_SECONDS):
+        behind.append(metric(client, "headwater_spool_oldest_seconds"))
+    client.close()
 
 
 def main() -> None:
