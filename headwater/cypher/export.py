@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater.cypher.database import Database, Row
+from headwater.schema.spared import unspared
 
 OWN = ("Checkpoint", "Migration", "Retention", "WriteLock")
 TALLIES = ("Finding", "Producer")
@@ -67,7 +68,8 @@ def export_nodes(database: Database, *, canonical: bool, counts: Mapping[str, Co
             yield {"label": label, "urn": None, "properties": _sorted(properties)}
         for row in _pages(database, "read/export_nodes", label, NODES_PER_PAGE) if label in labels else ():
             properties = _of_events(row) if canonical else row["properties"]
-            yield {"label": label, "urn": row["urn"], "properties": _sorted(properties)}
+            whole = unspared(label, properties, row["cameFrom"])
+            yield {"label": label, "urn": row["urn"], "properties": _sorted(whole)}
 
 
 def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterator[Row]:
@@ -81,11 +83,15 @@ def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterato
                 "source": row["urn"],
                 "type": edge["type"],
                 "target": edge["target"],
-                "properties": _sorted(edge["properties"]),
+                "properties": _sorted({**_there(edge["told"]), **edge["properties"]}),
             }
             for edge in row["edges"]
         ]
         yield from sorted(edges, key=lambda edge: (edge["type"], str(edge["target"]), as_line(edge["properties"])))
+
+
+def _there(told: Row) -> Row:
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def _pages(database: Database, query: str, label: str, limit: int) -> Iterator[Row]:

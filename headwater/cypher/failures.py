@@ -21,6 +21,7 @@ from headwater.cypher.pages import read_moment, write_moment
 from headwater.cypher.visible import hidden, visible
 from headwater.cypher.walk import CITING, HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore, timed_out
 from headwater.errors import QueryError, UnavailableError
+from headwater.schema.spared import unspared
 
 PAGE_MAX = 200
 HOPS_MAX = 1_000
@@ -92,7 +93,10 @@ def failed_runs(
         sees=database.sight.regexes,
         limit=first + 1,
     )
-    runs = [FailedRun(row["urn"], write_moment(row["failedAt"], row["urn"]), row["properties"]) for row in rows]
+    runs = [
+        FailedRun(row["urn"], write_moment(row["failedAt"], row["urn"]), unspared("PipelineRun", row["properties"]))
+        for row in rows
+    ]
     return FailedRunPage(runs[:first], len(runs) > first)
 
 

@@ -98,10 +98,7 @@ def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
 def derives_anew(old: RunView | None, new: RunView) -> bool:
     """Whether any version of a run is new, or comes from other datasets than it did."""
     before = old.artifacts if old else {}
-    return any(
-        urn not in before or before[urn]["derivedFrom"] != artifact["derivedFrom"]
-        for urn, artifact in new.artifacts.items()
-    )
+    return any(urn not in before or (old and old.derived.get(urn) != new.derived.get(urn)) for urn in new.artifacts)
 
 
 def run_readers(changes: Changes, views: RunViews) -> dict[str, Reader]:
@@ -124,21 +121,11 @@ def _reads_anew(facts: tuple[RunFacts | None, RunFacts], old: RunView | None, ne
 
 def run_changes(changes: Changes, views: RunViews, new: set[str]) -> RunChanges:
     return RunChanges(
-        moved=[version for old, view in views.values() for version in moved_versions(old, view)],
+        moved=[version for urn, (old, view) in views.items() for version in moved_versions(urn, old, view)],
         gone=sorted(urn for old, view in views.values() for urn in gone_versions(old, view)),
         new=new,
         placed_anew=[
             urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)
         ],
         triggering={before for _, run in changes.values() for before in run.after},
-        derived={urn: _derived(views[urn][1]) for urn in new},
     )
-
-
-def _derived(view: RunView) -> dict[str, list[str]]:
-    """By the dataset that they come from, the versions that a run made."""
-    derived: dict[str, list[str]] = {}
-    for urn, artifact in view.artifacts.items():
-        for dataset in artifact["derivedFrom"] or ():
-            derived.setdefault(dataset, []).append(urn)
-    return derived

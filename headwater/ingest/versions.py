@@ -68,7 +68,8 @@ class Read(msgspec.Struct, gc=False):
 
 
 class Reader(msgspec.Struct, gc=False):
-    """A run or an answer, when it began, and what it reads. `is_triggered` when it is known what it ran after."""
+    """A run or an answer, when it began, and what it reads. `is_triggered` when it is known what it ran after;
+    `derived`: by version that it made the datasets that it came from, where that is known."""
 
     urn: str
     at: datetime | None
@@ -76,6 +77,7 @@ class Reader(msgspec.Struct, gc=False):
     is_triggered: bool = False
     others: list[str] = []
     columns: dict[str, tuple[str, Properties]] = {}
+    derived: dict[str, list[str]] = {}
 
 
 class RunChanges(msgspec.Struct):
@@ -87,14 +89,12 @@ class RunChanges(msgspec.Struct):
     new: set[str]
     placed_anew: list[str]
     triggering: set[str]
-    # Of the runs that were not there before: by the dataset that it comes from, the versions they made.
-    derived: dict[str, dict[str, list[str]]] = {}
 
 
 _PLACE = ("startedAt", "createdAt", "complete", "version", "schemaHash")
 
 
-def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
+def moved_versions(run: str, old: RunView | None, new: RunView) -> list[Moved]:
     """The versions of a run whose place among the versions of their dataset, or whose schema, is not what it was."""
     moved = []
     for urn, now in new.artifacts.items():
@@ -105,11 +105,11 @@ def moved_versions(old: RunView | None, new: RunView) -> list[Moved]:
         instants = {side[key] for side in sides for key in ("startedAt", "createdAt")} - {None}
         wanted = {f"{now['dataset']}@{side['version']}" for side in sides if side["version"]}
         if instants:
-            moved.append(Moved(urn, now["dataset"], now["run"], tuple(sorted(instants)), tuple(sorted(wanted))))
-    return moved + [_gone(urn, old.artifacts[urn]) for urn in gone_versions(old, new) if old]
+            moved.append(Moved(urn, now["dataset"], run, tuple(sorted(instants)), tuple(sorted(wanted))))
+    return moved + [_gone(run, urn, old.artifacts[urn]) for urn in gone_versions(old, new) if old]
 
 
-def learn_versions(old: RunView | None, new: RunView, memory: Memory) -> None:
+def learn_versions(run: str, old: RunView | None, new: RunView, memory: Memory) -> None:
     """Put the versions of a run on the timelines that are remembered."""
     for urn in gone_versions(old, new):
         if old and (timeline := memory.timelines.get(old.artifacts[urn]["dataset"])):
@@ -121,7 +121,7 @@ def learn_versions(old: RunView | None, new: RunView, memory: Memory) -> None:
         if now["createdAt"] is None:
             timeline.drop(urn)
         else:
-            timeline.put(Version(now["createdAt"], urn, now["run"], now["startedAt"], now["complete"]))
+            timeline.put(Version(now["createdAt"], urn, run, now["startedAt"], now["complete"]))
 
 
 def gone_versions(old: RunView | None, new: RunView) -> list[str]:
@@ -129,14 +129,14 @@ def gone_versions(old: RunView | None, new: RunView) -> list[str]:
     return sorted(old.artifacts.keys() - new.artifacts.keys()) if old else []
 
 
-def _gone(urn: str, properties: Properties) -> Moved:
+def _gone(run: str, urn: str, properties: Properties) -> Moved:
     instants = {properties[key] for key in ("startedAt", "createdAt")} - {None}
-    return Moved(urn, properties["dataset"], properties["run"], tuple(sorted(instants)))
+    return Moved(urn, properties["dataset"], run, tuple(sorted(instants)))
 
 
 def run_reader(urn: str, facts: RunFacts, view: RunView) -> Reader:
     reads = [Read(use.dataset, use.name, use.pinned, use.version, use.properties) for use in view.uses]
-    return Reader(urn, view.node["startedAt"], reads, bool(facts.after))
+    return Reader(urn, view.node["startedAt"], reads, bool(facts.after), derived=view.derived)
 
 
 def answer_reader(urn: str, view: AnswerView) -> Reader:
@@ -159,9 +159,9 @@ def relink(
     places: Places,
     naming: Naming,
     memory: Memory,
-) -> set[str]:
+) -> dict[str, Reader]:
     """Link these readers, and all others that the moved versions concern, or that run after runs of which it is newly
-    known what those run after. Returns the urns of the runs linked."""
+    known what those run after. Returns the runs linked, by urn."""
     all_runs = {urn: reader for urn, reader in readers.items() if urn.startswith("run:")}
     all_answers = {urn: reader for urn, reader in readers.items() if urn.startswith("answer:")}
     concerned = _concerned(transaction, changes, memory)
@@ -181,14 +181,14 @@ def relink(
         if unlink is not None:
             rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
             left.update(row["urn"] for row in run_rows(transaction, f"write/{unlink}", rows))
-        derived = changes.derived if linked is new else None
-        run_rows(transaction, f"write/{link}", [_linked(urn, links, derived) for urn, links in wanted.items() if links])
+        rows = [_linked(linked[urn], links, is_new=linked is new) for urn, links in wanted.items() if links]
+        run_rows(transaction, f"write/{link}", rows)
     if left:
         for urn in left:
             memory.sources.pop(urn, None)
         transaction.run("write/sweep_versions", urns=sorted(left))
         transaction.run("write/sweep_columns", urns=sorted(left))
-    return set(all_runs)
+    return all_runs
 
 
 def _concerned(transaction: Transaction, changes: RunChanges, memory: Memory) -> set[str]:
@@ -321,21 +321,25 @@ def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> di
     return wanted
 
 
-def _linked(
-    consumer: str,
-    links: Mapping[str, tuple[str, Properties]],
-    derived: Mapping[str, Mapping[str, list[str]]] | None,
-) -> Row:
-    """The links of one consumer; `derived` is given where it was not there before."""
-    rows = []
+def _linked(reader: Reader, links: Mapping[str, tuple[str, Properties]], *, is_new: bool) -> Row:
+    """The links of one consumer; of one that was not there before with the versions that came into being of each."""
+    rows, into = [], _into(reader.derived)
     for version, (dataset, properties) in sorted(links.items()):
         properties = marked(version, properties)
-        if derived is None:
-            rows.append({"version": version, "properties": properties})
+        if is_new:
+            rows.append({"version": version, "properties": told(properties), "into": into.get(dataset, [])})
         else:
-            into = derived.get(consumer, {}).get(dataset, [])
-            rows.append({"version": version, "properties": told(properties), "into": into})
-    return {"consumer": consumer, "links": rows}
+            rows.append({"version": version, "properties": properties})
+    return {"consumer": reader.urn, "links": rows}
+
+
+def _into(derived: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """By the dataset that they come from, the versions that a run made."""
+    into: dict[str, list[str]] = {}
+    for urn, datasets in derived.items():
+        for dataset in datasets:
+            into.setdefault(dataset, []).append(urn)
+    return into
 
 
 def _mention(

@@ -166,12 +166,13 @@ def write_delta(
     told_anew = held(transaction, "jobs", JobFacts, rewired | {key.job for key in derivations}, memory.jobs)
     learn_names(transaction, places, named_on_map(places, told_anew.values()))
     write_explicit(transaction, places, told_anew)
-    for old, now in views.values():
-        learn_versions(old, now, memory)
+    for urn, (old, now) in views.items():
+        learn_versions(urn, old, now, memory)
     linked = relink(transaction, readers, changes, places, naming, memory)
-    derived = sorted((linked | {urn for urn, pair in views.items() if derives_anew(*pair)}) - new)
-    if derived:
-        transaction.run("write/derived_from", urns=derived)
+    derived = {urn: views[urn][1].derived for urn, pair in views.items() if derives_anew(*pair)}
+    derived |= {urn: reader.derived for urn, reader in linked.items()}
+    rows = [{"run": urn, "derived": derived[urn]} for urn in sorted(derived.keys() - new)]
+    run_rows(transaction, "write/derived_from", rows)
     judge_drift(transaction, changes.moved, places)
     write_containment(transaction, runs, views, new)
     write_attempts(transaction, views)

@@ -15,20 +15,25 @@ packed (`headwater.schema.kept`), since it is most of what a node takes up. No o
 | | codeRepo, codePath, codeVersion, codeBranch, description, owners, tags, |
 | | declaresInputs, declaresOutputs (whether a JobEvent ever told) |
 | PipelineRun | runId, runUuid (only when runId is no UUID), pipelineName, namespace, status, startedAt, finishedAt, |
-| | failedAt, lastSeen, lastEnd (when anything last ended it, unless that is finishedAt), |
-| | attempts (how often this run id was begun), |
+| | failedAt, lastSeen (unless that is finishedAt), lastEnd (when anything last ended it, unless that is finishedAt), |
+| | attempts (how often this run id was begun, unless once), |
 | | error, extractionErrors, engine, version, triggeredBy, nominalStart, nominalEnd, externalQueryId, tags, |
 | | testsPassed, testsFailed, failedTests, slot (the job and nominal time), attempt (which one of its slot), |
 | | retried, told (whether it succeeded and named what its job reads, writes, or both: "reads", "writes", "both"), |
 | | heardAt (received, not sent; while it is running), silent (abandoned because nothing was heard of it), |
 | | changedAt (when this was last written, by Neo4j's clock) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
-| Artifact | namespace, name, dataset (urn), run (urn), runId, startedAt, createdAt, complete, status, |
+| Artifact | namespace, name, dataset (urn), runId, startedAt, createdAt, complete, status, |
+| | begunAt (startedAt, where it took more than an hour), |
 | | rowCount, bytes, fileCount, type, storagePath, schema, schemaHash, drift (what its schema changed), |
-| | version (its producer's name for it), lifecycle, derivedFrom (dataset urns; absent when unknown), |
+| | version (its producer's name for it), lifecycle, derivedFrom (urns of datasets that its run did not read; of the |
+| | others its DERIVED_FROM edges tell), |
 | | explicit (whether a lineage facet told that, so that it came from nothing else) |
 | Answer | answerId, name, type, content, generatedAt, generatedBy |
 | Column | namespace, dataset (name), name (the field), type, current |
+
+What is left out where something else says it, whoever asks through Headwater is told all the same: `attempts` and
+`lastSeen` of every run, `run` (its urn) and all of `derivedFrom` of every version (`headwater.schema.spared`).
 
 Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker counted:
 
@@ -60,7 +65,8 @@ summary: something left has read it, and lineage ends at it as at a source.
 
 Edges. History, what happened:
 
-    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes, partitions, subset,
+    (Source|Artifact)-[:FEEDS]->(PipelineRun)-[:PRODUCED]->(Artifact)       rowCount, bytes (of PRODUCED: at the
+                                                                            version), partitions, subset,
                                                                             assertions, metrics (JSON, as sent)
     (PipelineRun)-[:FEEDS]->(PipelineRun)                                   data that took no way over a dataset
     (PipelineRun)-[:DROPPED]->(Dataset)
@@ -94,7 +100,8 @@ Between them: (PipelineRun)-[:RUN_OF]->(Job), (Source|Artifact)-[:VERSION_OF]->(
 (Symlink)-[:SYMLINK_OF]->(Dataset). A walk over FEEDS|PRODUCED|CITED_BY therefore never leaves its layer.
 
 A job may have a million runs, a dataset as many versions, and all of them hang on one node. So they are asked for by
-indexes in the order of time: runs by namespace, pipelineName and startedAt; versions by dataset, complete, createdAt.
+indexes in the order of time: runs by namespace, pipelineName and startedAt; versions by dataset, complete, createdAt,
+and those that took long by dataset and begunAt.
 Edges to what such an order misses have `aside`, the urn of the job or dataset, and are found by that: RUN_OF of a run
 that goes by the name of another of its jobs or was never told to have begun, VERSION_OF of a version of which nobody
 told whether it is complete or when it was made. CITED_BY has `dataset` (urn), that of the version, because citations

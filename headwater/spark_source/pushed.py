@@ -25,6 +25,7 @@ from pyspark.sql.datasource import (
 )
 
 from headwater.schema.graph import LABELS as LABELS_OF_URNS
+from headwater.schema.spared import SPARED
 from headwater.spark_source.tables import BIGINT, BOOLEAN, EDGES, LABELS, NOT_CARRIED, STRING, TABLES, TIMESTAMP
 
 # Urns are ASCII and none begins with anything above a small letter.
@@ -82,6 +83,9 @@ def _take(pushed: Pushed, kind: str, one: Filter) -> bool:
     if len(path) != 1 or path[0] not in TABLES[kind]:
         return False
     column, type = path[0], TABLES[kind][path[0]]
+    # What a version spares is not there to be compared.
+    if kind == "artifacts" and column in SPARED["Artifact"]:
+        return False
     if column == ("source" if kind == EDGES else "urn"):
         return _take_urn(pushed, one)
     if kind == EDGES and column in NOT_CARRIED:

@@ -24,6 +24,7 @@ from headwater.cypher.database import Database, Row
 from headwater.cypher.export import Counts, count
 from headwater.errors import QueryError
 from headwater.schema.graph import NODE_KINDS
+from headwater.schema.spared import SPARED, unspared
 from headwater.spark_source.options import Reading
 from headwater.spark_source.pushed import Pushed, Range, labels_of, push
 from headwater.spark_source.tables import (
@@ -135,6 +136,8 @@ def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int)
 
 
 def nodes(database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float) -> Iterator[Row]:
+    spared = SPARED.get(part.label, {})
+    asked = list(dict.fromkeys([*columns, *(key for name in columns for key in spared.get(name, ()))]))
     for after, upto in part.ranges:
         for row in database.stream(
             "read/table_nodes",
@@ -142,10 +145,10 @@ def nodes(database: Database, part: Part, columns: Columns, pushed: Pushed, seco
             label=part.label,
             after=after,
             upto=upto,
-            columns=list(columns),
+            columns=asked,
             **pushed.parameters(),
         ):
-            yield dict(zip(columns, row["values"], strict=True))
+            yield unspared(part.label, dict(zip(asked, row["values"], strict=True)), row["cameFrom"])
 
 
 def edges(database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float) -> Iterator[Row]:
@@ -168,6 +171,9 @@ def edges(database: Database, part: Part, columns: Columns, pushed: Pushed, seco
                 "layer": layer_of(part.label, row["type"], row["label"]),
             }
             said = {name: row[name] for name in ("source", "type", "target", PROPERTIES)}
+            if row["told"]:
+                kept = {key: value for key, value in row["told"].items() if value is not None}
+                said[PROPERTIES] = {**kept, **row[PROPERTIES]}
             yield {**said, **ends, **dict(zip(carried, row["values"], strict=True))}
 
 

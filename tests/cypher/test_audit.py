@@ -156,6 +156,7 @@ def test_the_others(told: Database) -> None:
         ("read", "extra"),
         ("wrote", "mart"),
     ]
+    assert rows(told, "run_inputs_outputs", runId="mart") == [], "the beginning of an id is none"
 
 
 def test_parameters_by_their_types() -> None:

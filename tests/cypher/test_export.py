@@ -18,7 +18,7 @@ from headwater.errors import UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.writer import read_checkpoint
 from tests.canonical import canonical, empty
-from tests.stories import SPOOL, answer, at, run, tell
+from tests.stories import SPOOL, answer, at, ds, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -65,6 +65,18 @@ def test_a_small_story(database: Database) -> None:
     assert ("source:db:raw", "FEEDS", "run:00000000-0000-4000-8000-000000000001") in edges
     assert (made, "VERSION_OF", "dataset:db:clean") in edges
     assert len(nodes) + len(edges) == len(rows)
+
+
+def test_what_nodes_and_edges_spare_is_told(database: Database) -> None:
+    tell(database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]}))
+    rows = exported(database, canonical=True)
+    said = {row["urn"]: row["properties"] for row in rows if row.get("label")}
+    assert said[version("t", "r")]["run"] == run_of("r")
+    assert said[version("t", "r")]["derivedFrom"] == [ds("a"), ds("z")]
+    assert said[run_of("r")]["attempts"] == 1
+    assert said[run_of("r")]["lastSeen"] == said[run_of("r")]["finishedAt"]
+    (made,) = (row for row in rows if row.get("type") == "PRODUCED" and row["source"] == run_of("r"))
+    assert made["properties"] == {"rowCount": 16}
 
 
 def test_its_order(database: Database) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+import msgspec
 import pytest
 
 from headwater.ingest.fold import fold
@@ -21,9 +22,10 @@ from headwater.ingest.project import (
     run_view,
 )
 from headwater.schema.events import parse
+from headwater.schema.facts import Name, RunFacts, Span, Usage
 from headwater.schema.naming import load
 from headwater.schema.native import answer_event, artifact_event, source_event
-from headwater.schema.urns import artifact_urn
+from headwater.schema.urns import artifact_urn, dataset_urn
 
 # Nothing was checked and nothing measured.
 UNTOLD = dict.fromkeys(("assertions", "metrics", "quality", "saidAt"))
@@ -77,17 +79,41 @@ def test_a_run_from_start_to_end() -> None:
         "status": "COMPLETE",
         "startedAt": moment(1),
         "finishedAt": moment(5),
-        "lastSeen": moment(5),
         "told": "writes",
-        "attempts": 1,
         "engine": "spark 4.1.4",
     }
     made = view.artifacts[artifact_urn("db", "t", "r")]
     assert (made["createdAt"], made["complete"], made["status"]) == (moment(5), True, "COMPLETE")
     assert (made["rowCount"], made["bytes"], made["fileCount"]) == (16, 1109, 1)
-    assert view.produced == {
-        artifact_urn("db", "t", "r"): {"rowCount": 16, "bytes": 1109, "partitions": None, "subset": None, **UNTOLD}
-    }
+    assert view.produced == {artifact_urn("db", "t", "r"): {"partitions": None, "subset": None, **UNTOLD}}
+
+
+def test_a_run_keeps_when_it_was_last_seen_where_that_is_not_when_it_ended() -> None:
+    assert run(event(1, "START")).node["lastSeen"] == moment(1)
+    assert run(event(1, "START"), event(5, "COMPLETE")).node["lastSeen"] is None
+    assert run(event(1, "START"), event(5, "COMPLETE"), event(7, "OTHER")).node["lastSeen"] == moment(7)
+
+
+@pytest.mark.parametrize(("minutes", "is_long"), [(60, False), (61, True)])
+def test_a_version_that_took_long_tells_when_it_was_begun(minutes: int, is_long: bool) -> None:
+    ended = moment(0) + timedelta(minutes=minutes)
+    told = {**event(0, "COMPLETE", outputs=[output()]), "eventTime": ended.isoformat()}
+    (version,) = run(event(0, "START"), told).artifacts.values()
+    assert (version["startedAt"], version["createdAt"]) == (moment(0), ended)
+    assert version["begunAt"] == (moment(0) if is_long else None)
+
+
+def test_what_an_output_came_from_is_kept_where_no_edge_can_tell_it() -> None:
+    a, b, t = (Name("db", name) for name in "abt")
+    read, other, made = (dataset_urn("db", name) for name in "abt")
+    facts = RunFacts("r", inputs={read: Usage(a)}, outputs={made: Usage(t, derived={a, b})})
+    undated = run_view(facts, {})
+    (version,) = undated.artifacts.values()
+    assert version["derivedFrom"] == [read, other], "nothing is linked to a run without a time"
+    began = msgspec.structs.replace(facts, states={(0, "START")}, span=Span(0, 0))
+    (version,) = run_view(began, {}).artifacts.values()
+    assert version["derivedFrom"] == [other]
+    assert list(run_view(began, {}).derived.values()) == [[read, other]]
 
 
 def test_an_unfinished_run_has_written_since_it_began() -> None:

@@ -42,8 +42,8 @@ def test_five_thousand_batches_leave_the_graph_as_large_as_two(database: Databas
         told(database, [micro_batch(number) for number in numbers[start : start + 1_000]])
     assert size(database) == small
     run = node(database, run_of("stream"))
-    assert (run["status"], run["attempts"], run["lastSeen"].hour) == ("RUNNING", 1, 2)
-    assert edge(database, run_of("stream"), "PRODUCED", version("lake/orders", "stream"))["rowCount"] == numbers[-1]
+    assert (run["status"], run.get("attempts"), run["lastSeen"].hour) == ("RUNNING", None, 2)
+    assert node(database, version("lake/orders", "stream"))["rowCount"] == numbers[-1]
 
 
 def partition(hour: int) -> str:

@@ -40,6 +40,7 @@ from pyspark.sql.types import (
 
 from headwater.cypher.database import Database
 from headwater.errors import HeadwaterError
+from headwater.schema.spared import unspared
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, run_urn
 from headwater.spark_source.options import Reading, reading
 from headwater.spark_source.reader import HeadwaterReader, Part
@@ -136,9 +137,26 @@ def test_what_is_written_after_the_parts_were_made_is_in_the_last_one(read: Read
 
 def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> None:
     for kind, label in (("runs", "PipelineRun"), ("artifacts", "Artifact"), ("datasets", "Dataset"), ("jobs", "Job")):
-        rows = graph.ask("MATCH (n) WHERE $label IN labels(n) RETURN properties(n) AS p", {"label": label})
-        expected = {row["p"]["urn"]: {name: row["p"].get(name) for name in TABLES[kind]} for row in rows}
+        rows = graph.ask(
+            "MATCH (n) WHERE $label IN labels(n)"
+            " RETURN properties(n) AS p, [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came",
+            {"label": label},
+        )
+        kept = [unspared(label, row["p"], row["came"]) for row in rows]
+        expected = {one["urn"]: {name: one.get(name) for name in TABLES[kind]} for one in kept}
         assert {row["urn"]: row for row in read(kind).rows} == expected
+    made = [row for row in read("artifacts").rows if row["complete"]]
+    assert made
+    assert all(row["run"] == run_urn(row["runId"]) for row in made)
+    assert [row["derivedFrom"] for row in made if row["derivedFrom"]] == [[ds("b")]]
+    ended = [row for row in read("runs", where=[GreaterThan(("lastSeen",), minute(0))]).rows if row["finishedAt"]]
+    assert ended
+    assert {row["attempts"] for row in ended} == {1}
+
+
+def test_what_versions_spare_is_compared_by_spark(read: Read) -> None:
+    where = [EqualTo(("run",), run_urn("r00")), IsNotNull(("derivedFrom",))]
+    assert read("artifacts", "urn", where=where).left == where
 
 
 def test_summaries_of_old_runs_are_a_table_and_have_an_edge(read: Read, graph: Database, graph_driver: Driver) -> None:

@@ -12,8 +12,8 @@ CALL (r) {
   RETURN sum(f.bytes) AS readHere
 }
 CALL (r) {
-  OPTIONAL MATCH (r)-[p:PRODUCED]->()
-  RETURN sum(p.bytes) AS wroteHere
+  OPTIONAL MATCH (r)-[:PRODUCED]->(a:Artifact)
+  RETURN sum(a.bytes) AS wroteHere
 }
 WITH r, readHere, wroteHere,
   coalesce((r.finishedAt.epochMillis - r.startedAt.epochMillis) / 1000.0, 0.0) AS took,

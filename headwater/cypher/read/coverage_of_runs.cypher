@@ -9,7 +9,8 @@ WHERE r.startedAt >= $since AND r.startedAt < $until AND ($namespace = '' OR r.n
   AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
     AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
 WITH r, EXISTS { (r)-[:PRODUCED]->(:Artifact) } AS made,
-  EXISTS { MATCH (r)-[:PRODUCED]->(a:Artifact) WHERE a.derivedFrom IS NOT NULL OR a.explicit } AS told
+  EXISTS { MATCH (r)-[:PRODUCED]->(a:Artifact) WHERE a.derivedFrom IS NOT NULL OR a.explicit
+    OR EXISTS { (a)-[:DERIVED_FROM]->() } } AS told
 WITH r.namespace AS namespace, count(r) AS runs,
   count(CASE WHEN r.status IN ['COMPLETE', 'FAIL', 'ABORT'] THEN 1 END) AS ended,
   count(CASE WHEN made THEN 1 END) AS made, count(CASE WHEN told THEN 1 END) AS told

@@ -1,4 +1,5 @@
-// The nodes of one label after a urn, in the order of their urns, each with the edges that leave it.
+// The nodes of one label after a urn, in the order of their urns, each with the edges that leave it; `told` of
+// one is what the node it leads to keeps for it.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
 // returns: urn, edges
@@ -41,5 +42,6 @@ CALL (label, after) {
   MATCH (n:Symlink) WHERE n.urn > after
   RETURN n ORDER BY n.urn LIMIT $limit
 }
-RETURN n.urn AS urn, [(n)-[e]->(m) | {type: type(e), target: m.urn, properties: properties(e)}] AS edges
+RETURN n.urn AS urn, [(n)-[e]->(m) | {type: type(e), target: m.urn, properties: properties(e),
+  told: CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END}] AS edges
 ORDER BY urn

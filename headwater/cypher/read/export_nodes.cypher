@@ -1,8 +1,9 @@
 // The nodes of one label after a urn, in the order of their urns. `silent` tells a run, or a version that it made, that
-// is abandoned for no other reason than that nothing was heard of it.
+// is abandoned for no other reason than that nothing was heard of it; `cameFrom`, of which datasets the versions are
+// from which a version is known to come.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
-// returns: urn, properties, silent
+// returns: urn, properties, silent, cameFrom
 // example: run by `headwater export`
 WITH $label AS label, $after AS after
 CALL (label, after) {
@@ -61,5 +62,5 @@ WITH n, CASE
 RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.silent AND NOT EXISTS {
   (r)-[:PART_OF]->{1,8}(a:PipelineRun)
   WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
-}) AS silent
+}) AS silent, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom
 ORDER BY urn

@@ -5,4 +5,4 @@
 // example: headwater cypher read/known_runs --param urns=URN,URN
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
-RETURN urn, r.lastSeen IS NOT NULL AS told
+RETURN urn, coalesce(r.lastSeen, r.finishedAt) IS NOT NULL AS told

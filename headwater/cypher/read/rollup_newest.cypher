@@ -16,5 +16,6 @@ RETURN d.urn AS urn, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = d.urn AND a.complete = true AND a.createdAt = newest
-  RETURN a.run
+  MATCH (r:PipelineRun)-[:PRODUCED]->(a)
+  RETURN r.urn
 } AS runs

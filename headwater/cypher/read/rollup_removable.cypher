@@ -8,7 +8,7 @@
 // example: run by `headwater pipeline rollup`
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.urn})
-WHERE r.lastSeen = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED']
+WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLETE', 'ABORT', 'ABANDONED']
   AND coalesce(r.attempts, 1) = 1 AND coalesce(r.testsFailed, 0) = 0
   AND NOT EXISTS { (r)<-[:PART_OF]-() }
   AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
@@ -62,5 +62,5 @@ RETURN r.urn AS urn, COLLECT {
   COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(r) RETURN DISTINCT [v.dataset, v.schemaHash] } AS reads,
   COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN DISTINCT [a.dataset, a.schemaHash] } AS writes,
   COLLECT { MATCH (:Source|Artifact)-[e:FEEDS]->(r) RETURN e.rowCount } AS rowsRead,
-  COLLECT { MATCH (r)-[e:PRODUCED]->(:Artifact) RETURN e.rowCount } AS rowsWritten,
-  COLLECT { MATCH (r)-[e:PRODUCED]->(:Artifact) RETURN e.bytes } AS bytesWritten
+  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.rowCount } AS rowsWritten,
+  COLLECT { MATCH (r)-[:PRODUCED]->(a:Artifact) RETURN a.bytes } AS bytesWritten

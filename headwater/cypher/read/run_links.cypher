@@ -23,6 +23,6 @@ RETURN urn,
     MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun) WHERE below.retried IS NULL){1,8} (r)
     WHERE c.status = 'FAIL' AND ($sees IS NULL OR any(p IN $sees WHERE c.namespace =~ p)
       AND NOT EXISTS { (c)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-      AND (r.attempts = 1 OR c.startedAt >= r.startedAt)
+      AND (coalesce(r.attempts, 1) = 1 OR c.startedAt >= r.startedAt)
     RETURN DISTINCT c
   } AS childFailures

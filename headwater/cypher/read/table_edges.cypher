@@ -1,8 +1,9 @@
 // The edges that leave the nodes of one label between two urns (after the first, up to the second), of each the
-// properties that are asked for, in their order, and all of them where `whole` says so. `types`: null for any.
+// properties that are asked for, in their order, and all of them where `whole` says so, with what the node it leads to
+// keeps for it. `types`: null for any.
 // access: read
 // params: $label STRING, $after STRING, $upto STRING, $types LIST<STRING>, $columns LIST<STRING>, $whole BOOLEAN, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
-// returns: source, type, target, label, values, properties
+// returns: source, type, target, label, values, properties, told
 // example: run by spark.read.format("headwater")
 WITH $label AS label
 CALL (label) {
@@ -47,10 +48,12 @@ CALL (label) {
   RETURN n
 }
 MATCH (n)-[e]->(m)
-WHERE ($types IS NULL OR type(e) IN $types)
-  AND all(k IN keys($equal) WHERE e[k] IN $equal[k])
-  AND all(k IN keys($least) WHERE e[k] >= $least[k])
-  AND all(k IN keys($below) WHERE e[k] < $below[k])
-  AND all(k IN $present WHERE e[k] IS NOT NULL)
-RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label, [k IN $columns | e[k]] AS values,
-  CASE WHEN $whole THEN properties(e) END AS properties
+WHERE $types IS NULL OR type(e) IN $types
+WITH n, e, m, CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END AS told
+WHERE all(k IN keys($equal) WHERE coalesce(e[k], told[k]) IN $equal[k])
+  AND all(k IN keys($least) WHERE coalesce(e[k], told[k]) >= $least[k])
+  AND all(k IN keys($below) WHERE coalesce(e[k], told[k]) < $below[k])
+  AND all(k IN $present WHERE coalesce(e[k], told[k]) IS NOT NULL)
+RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label,
+  [k IN $columns | coalesce(e[k], told[k])] AS values, CASE WHEN $whole THEN properties(e) END AS properties,
+  CASE WHEN $whole THEN told END AS told

@@ -8,12 +8,12 @@ RETURN dataset, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = dataset AND a.complete = true AND a.createdAt IS NOT NULL
-  RETURN [a.createdAt, a.urn, a.run, a.startedAt, a.complete]
+  RETURN [a.createdAt, a.urn, [(r:PipelineRun)-[:PRODUCED]->(a) | r.urn][0], a.startedAt, a.complete]
   ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
 } AS complete, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = dataset AND a.complete = false AND a.createdAt IS NOT NULL
-  RETURN [a.createdAt, a.urn, a.run, a.startedAt, a.complete]
+  RETURN [a.createdAt, a.urn, [(r:PipelineRun)-[:PRODUCED]->(a) | r.urn][0], a.startedAt, a.complete]
   ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
 } AS partial

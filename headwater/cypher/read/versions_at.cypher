@@ -2,7 +2,8 @@
 // the newest that a failed or unfinished run left since; where there is neither yet, the first of those that were
 // already being made. A run never reads the version it makes itself. First the instant, in the very order of the index
 // artifact_version, so that it is read backwards and no further than its first row; it is named, because on the
-// statistics of a young graph the planner would scan. Then the version of that instant.
+// statistics of a young graph the planner would scan. Then the version of that instant. One that took more than an hour
+// to make has `begunAt`; the others that were being made at an instant were ready within the hour.
 // access: read
 // params: $rows LIST<MAP>
 // returns: number, complete, partial, begun
@@ -11,30 +12,43 @@ UNWIND $rows AS row
 WITH row, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.at AND a.run <> row.consumer
+  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= row.at
+    AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
   RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS whole
 WITH row, whole, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt > coalesce(whole, datetime({year: 0}))
-    AND a.createdAt <= row.at AND a.run <> row.consumer
+    AND a.createdAt <= row.at AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
   RETURN a.createdAt ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
 }[0] AS left
 RETURN row.number AS number, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = whole AND a.run <> row.consumer
+  WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt = whole
+    AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
   RETURN a.urn ORDER BY a.urn DESC LIMIT 1
 }[0] AS complete, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
-  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = left AND a.run <> row.consumer
+  WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = left
+    AND NOT (a)<-[:PRODUCED]-({urn: row.consumer})
   RETURN a.urn ORDER BY a.urn DESC LIMIT 1
 }[0] AS partial, COLLECT {
-  MATCH (a:Artifact)
-  USING INDEX SEEK a:Artifact(dataset, startedAt)
-  WHERE whole IS NULL AND left IS NULL AND a.dataset = row.dataset AND a.startedAt <= row.at
-    AND a.createdAt > row.at AND a.run <> row.consumer
-  RETURN a.urn ORDER BY a.createdAt, a.urn LIMIT 1
+  UNWIND CASE WHEN whole IS NULL AND left IS NULL THEN [row.at] ELSE [] END AS at
+  CALL (row, at) {
+    MATCH (a:Artifact)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = row.dataset AND a.complete IN [true, false] AND a.createdAt > at
+      AND a.createdAt <= at + duration({hours: 1}) AND a.startedAt <= at
+    RETURN a AS version
+    UNION
+    MATCH (a:Artifact)
+    USING INDEX SEEK a:Artifact(dataset, begunAt)
+    WHERE a.dataset = row.dataset AND a.begunAt <= at AND a.createdAt > at
+    RETURN a AS version
+  }
+  WITH version WHERE NOT (version)<-[:PRODUCED]-({urn: row.consumer})
+  RETURN version.urn ORDER BY version.createdAt, version.urn LIMIT 1
 }[0] AS begun

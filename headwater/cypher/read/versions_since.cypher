@@ -6,6 +6,6 @@
 MATCH (a:Artifact)
 USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
 WHERE a.dataset = $dataset AND a.complete IN [true, false] AND a.createdAt >= $since
-RETURN a.urn AS urn, a.run AS run, a.createdAt AS createdAt
+WITH a ORDER BY a.createdAt DESC, a.urn LIMIT $limit
+RETURN a.urn AS urn, [(r:PipelineRun)-[:PRODUCED]->(a) | r.urn][0] AS run, a.createdAt AS createdAt
 ORDER BY createdAt DESC, urn
-LIMIT $limit

@@ -1,14 +1,15 @@
 // History: the versions from which a version is known to come, among those its run read. Only versions of which that is
 // said are looked at: with thousands of inputs and outputs, every pair of them would be too many.
 // access: write
-// params: $urns LIST<STRING>
+// params: $rows LIST<MAP>
 // returns: nothing
 // example: run by the worker
-UNWIND $urns AS urn
-MATCH (r:PipelineRun {urn: urn})-[:PRODUCED]->(a:Artifact)
-WHERE a.derivedFrom IS NOT NULL OR EXISTS { (a)-[:DERIVED_FROM]->() }
+UNWIND $rows AS row
+MATCH (r:PipelineRun {urn: row.run})-[:PRODUCED]->(a:Artifact)
+WITH r, a, coalesce(row.derived[a.urn], []) AS datasets
+WHERE size(datasets) > 0 OR EXISTS { (a)-[:DERIVED_FROM]->() }
 OPTIONAL MATCH (v:Source|Artifact)-[:FEEDS]->(r)
-WHERE v.dataset IN a.derivedFrom
+WHERE v.dataset IN datasets
 WITH a, collect(v) AS wanted
 CALL (a, wanted) {
   MATCH (a)-[old:DERIVED_FROM]->(v)

@@ -5,7 +5,7 @@
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
-SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null
+SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null, a.begunAt = null
 WITH a
 MATCH (a)-[v:VERSION_OF]->(d:Dataset)
 SET v.aside = d.urn

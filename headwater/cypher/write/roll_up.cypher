@@ -1,14 +1,22 @@
 // Take out some runs. Of the versions they made those stay that something left still reads, with the mark that the run
-// behind them was rolled up; `versions` are those, and those that the runs read: what nothing mentions of them can go.
+// behind them was rolled up, and which datasets they came from; `versions` are those, and those that the runs read: what
+// nothing mentions of them can go.
 // access: write
 // params: $urns LIST<STRING>
 // returns: versions
 // example: run by `headwater pipeline rollup`
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
-WITH r, [(v:Source|Artifact)-[:FEEDS]->(r) | v.urn] AS inputs, [(r)-[:PRODUCED]->(a:Artifact) | a] AS made
-FOREACH (a IN made | SET a.rolledUp = true REMOVE a.status)
-WITH r, inputs + [a IN made | a.urn] AS touched
+CALL (r) {
+  MATCH (r)-[:PRODUCED]->(a:Artifact)
+  WITH a, COLLECT {
+    UNWIND [(a)-[:DERIVED_FROM]->(v) | v.dataset] + coalesce(a.derivedFrom, []) AS dataset
+    RETURN DISTINCT dataset ORDER BY dataset
+  } AS datasets
+  SET a.rolledUp = true, a.derivedFrom = CASE WHEN datasets <> [] THEN datasets END, a.status = null
+  RETURN collect(a.urn) AS made
+}
+WITH r, [(v:Source|Artifact)-[:FEEDS]->(r) | v.urn] + made AS touched
 DETACH DELETE r
 WITH touched
 UNWIND touched AS version

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, timedelta
 from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
@@ -39,7 +40,10 @@ from headwater.schema import native
 from headwater.schema.events import TERMINAL
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.kept import keep
-from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, run_urn, shown
+from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, shown
+
+# As read/versions_at has it.
+_SOON = timedelta(hours=1)
 
 
 class Use(msgspec.Struct, frozen=True, gc=False):
@@ -54,7 +58,8 @@ class Use(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunView(msgspec.Struct, gc=False):
-    """`job` is the urn of the job whose name it goes by."""
+    """`job` is the urn of the job whose name it goes by; `derived`: by version that it made the datasets that this came
+    from, where that is known."""
 
     job: str | None
     node: Properties
@@ -62,6 +67,7 @@ class RunView(msgspec.Struct, gc=False):
     uses: list[Use]
     produced: dict[str, Properties]
     dropped: list[str]
+    derived: dict[str, list[str]] = {}
 
     @property
     def is_running(self) -> bool:
@@ -91,10 +97,11 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "startedAt": time_at(started),
         "finishedAt": time_at(state.finished),
         "failedAt": time_at(state.failed),
-        "lastSeen": time_at(facts.span.last) if facts.span else None,
+        # The node tells of itself that it was begun once and last seen when it ended: `headwater.schema.spared`.
+        "lastSeen": time_at(facts.span.last if facts.span and facts.span.last != state.finished else None),
         # Where that is another time: when anything last ended it. What was part of it ended by then.
         "lastEnd": time_at(ended if ended != state.finished else None),
-        "attempts": state.count,
+        "attempts": state.count if state.count != 1 else None,
         "version": details.version or (facts.code.value if facts.code else None),
         "triggeredBy": details.triggered_by,
         **_described(facts, since=state.started),
@@ -104,13 +111,17 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "silent": None,
         "facts": keep(facts),
     }
-    artifacts, produced = {}, {}
+    artifacts, produced, derived = {}, {}, {}
     said = state.finished if state.finished is not None or facts.span is None else facts.span.last
     for urn, usage in made.items():
         artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
         artifacts[artifact] = _artifact(facts, urn, usage, state, started)
-        statistics = {key: artifacts[artifact][key] for key in ("rowCount", "bytes")}
-        produced[artifact] = {**statistics, **_parts(usage), **quality_written(usage, urn, said)}
+        if sources := _came_from(usage):
+            derived[artifact] = sources
+            # Of a dataset that the run read, the edges to the versions that it read tell that.
+            linked = inputs.keys() if started is not None else ()
+            artifacts[artifact]["derivedFrom"] = [source for source in sources if source not in linked] or None
+        produced[artifact] = {**_parts(usage), **quality_written(usage, urn, said)}
         for began, ended in state.succeeded_before:
             artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id, ended)
             artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
@@ -118,9 +129,8 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
     failing = bool(node["testsFailed"])
     uses = [_use(urn, usage, said, failing=failing) for urn, usage in sorted(inputs.items())]
     goes_by = job_urn(job.namespace, job.name) if job else None
-    return RunView(
-        goes_by, node, artifacts, uses, produced, sorted(urn for urn, usage in outputs.items() if usage.dropped)
-    )
+    dropped = sorted(urn for urn, usage in outputs.items() if usage.dropped)
+    return RunView(goes_by, node, artifacts, uses, produced, dropped, derived)
 
 
 def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
@@ -217,17 +227,14 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
     details = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
     statistics = read_facet(Statistics, usage.facets, "outputStatistics") or Statistics()
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
-    created = time_at(state.finished if state.finished is not None else started)
-    came_from = usage.derived if usage.explicit is None else usage.explicit
-    sources = sorted(dataset_urn(name.namespace, name.name) for name in came_from)
+    ended = time_at(state.finished if state.finished is not None else started)
+    created = (time_of(details.created_at) if details else None) or ended
     return {
         "namespace": shown(usage.dataset.namespace),
         "name": shown(usage.dataset.name),
         "dataset": dataset,
-        "run": run_urn(facts.run_id),
         "runId": shown(facts.run_id),
-        "startedAt": time_at(started),
-        "createdAt": (time_of(details.created_at) if details else None) or created,
+        **_made(time_at(started), created),
         "complete": state.status == "COMPLETE",
         "status": state.status,
         "rowCount": count_of(details.row_count if details and details.row_count is not None else statistics.row_count),
@@ -239,16 +246,28 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
         "schemaHash": usage.schema.value if usage.schema else None,
         "version": shown(usage.version.value) if usage.version else None,
         "lifecycle": usage.lifecycle.value if usage.lifecycle else None,
-        "derivedFrom": sources or None,
+        "derivedFrom": None,
         # Where a lineage facet said so, it came from these and from nothing else, even from nothing at all.
         "explicit": True if usage.explicit is not None else None,
     }
 
 
+def _made(started: datetime | None, created: datetime | None) -> Properties:
+    """When a version was made; `begunAt` only of one that took so long that it is not found by when it was ready."""
+    is_long = started is not None and created is not None and created - started > _SOON
+    return {"startedAt": started, "createdAt": created, "begunAt": started if is_long else None}
+
+
+def _came_from(usage: Usage) -> list[str]:
+    """The datasets that an output is said to come from."""
+    names = usage.derived if usage.explicit is None else usage.explicit
+    return sorted(dataset_urn(name.namespace, name.name) for name in names)
+
+
 def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int) -> Properties:
     """The version made by an earlier attempt that succeeded. The counts and the schema that were sent last are those
     of the last attempt, so of this one no more is told than that it was."""
-    times = {"startedAt": time_at(began), "createdAt": time_at(ended)}
+    times = _made(time_at(began), time_at(ended))
     version = _artifact(facts, dataset, Usage(usage.dataset), attempts({(ended, "COMPLETE")}), began)
     return {**version, **times}
 
