@@ -92,10 +92,12 @@ def _bare(session: neo4j.Session, question: Question) -> None:
 
 
 def wait_map(client: Client) -> None:
-    """Until the map in memory is loaded and in step. Raises RuntimeError when it is not after two minutes."""
+    """Until the map in memory is loaded, with all columns, and in step. Raises RuntimeError when it is not after two
+    minutes."""
     deadline = time.monotonic() + _MAP_SECONDS_MAX
     while time.monotonic() < deadline:
-        if metric(client, "headwater_map_staleness_seconds", missing=inf) < 1.0:
+        is_in_step = metric(client, "headwater_map_staleness_seconds", missing=inf) < 1.0
+        if is_in_step and not metric(client, "headwater_map_unread"):
             return
         time.sleep(0.5)
     raise RuntimeError("the map in memory is not in step")

@@ -32,6 +32,9 @@ _LATE_SECONDS_MAX = 1.0
 _SETTLED_SECONDS = 1.0
 _WHOLE_SECONDS = 0.03
 _URNS_PER_QUERY = 1_000
+# Of the columns of so many datasets each page is read soon, also where Neo4j is busy: until it is, the map is not known
+# to be in step.
+_WITH_COLUMNS_PER_QUERY = 200
 
 log = logging.getLogger("headwater.map")
 
@@ -64,6 +67,11 @@ class MapFollower:
     def staleness(self) -> float:
         """For how many seconds it has not been known to be in step; infinite before it is loaded."""
         return time.monotonic() - self._in_step if self._memory is not None else float("inf")
+
+    @property
+    def unread(self) -> int:
+        """Of how many datasets the columns are not in memory yet."""
+        return len(self._without)
 
     def current(self) -> MapMemory | None:
         """The map, as it was at most a second ago; None while that cannot be told."""
@@ -163,8 +171,8 @@ class MapFollower:
     def _read_columns(self, memory: MapMemory) -> None:
         """A page of columns, so that in between it can be seen what is new."""
         if not memory.has_columns:
-            self._put(memory, self._without[:_URNS_PER_QUERY])
-            del self._without[:_URNS_PER_QUERY]
+            self._put(memory, self._without[:_WITH_COLUMNS_PER_QUERY])
+            del self._without[:_WITH_COLUMNS_PER_QUERY]
             memory.has_columns = not self._without
             if memory.has_columns:
                 # Hundreds of thousands of tuples that stay: whatever looks for garbage need not look through them.

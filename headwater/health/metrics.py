@@ -95,6 +95,7 @@ class Counts(Collector):
             behind = max(self._revision - memory.revision, 0)
             yield _gauge("headwater_map_staleness_seconds", "Since the map in memory was in step.", memory.staleness)
             yield _gauge("headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind)
+            yield _gauge("headwater_map_unread", "Datasets whose columns it has not read yet.", memory.unread)
 
 
 def exposition(counts: Counts) -> bytes:

@@ -167,6 +167,25 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
         following.join()
 
 
+def test_columns_come_last_and_a_few_datasets_at_a_time(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_follower, "_WITH_COLUMNS_PER_QUERY", 2)
+    follower = MapFollower(remembering)
+    remembering.memory = follower
+    left = []
+    for _ in range(3):
+        follower._step()
+        left.append(follower.unread)
+        asked.clear()
+        assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
+        assert asked == []
+        column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
+        assert ("column_targets" in asked) is (follower.unread > 0)
+    # Of a, b and c.
+    assert left == [1, 0, 0]
+
+
 def test_before_it_is_loaded_neo4j_is_asked(remembering: Database, asked: Asked) -> None:
     remembering.memory = MapFollower(remembering)
     assert remembering.memory.staleness == float("inf")
