@@ -93,9 +93,8 @@ def freshness(database: Database, urns: Iterable[str], *, seconds: float = WALK_
     newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     starts = {urn: [version] for urn, (_, version) in newest.items() if version is not None}
-    walks = explore(database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX)
-    reached = (urn for walk in walks.values() for urn in walk.nodes if not urn.startswith(HIDDEN))
-    rows = read_nodes(database, dict.fromkeys(reached))
+    walks = explore(database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True)
+    rows = _ages(database, walks.values())
     for urn, times in _updates(database, [urn for urn in rows if urn.startswith("source:")]).items():
         rows[urn]["updates"] = times
     found: dict[str, Freshness] = {}
@@ -136,6 +135,13 @@ def _newest(row: Row, updates: list[datetime]) -> tuple[datetime | None, str | N
     if newest is None or (row["dropped"] is not None and newest[0] <= row["dropped"]):
         return None, None
     return newest
+
+
+def _ages(database: Database, walks: Iterable[Walk]) -> dict[str, Row]:
+    """What hangs on the age of what these walks reached, by urn: most of it they learnt as they went."""
+    reached = {urn: walk.known.told.get(urn) for walk in walks for urn in walk.nodes if not urn.startswith(HIDDEN)}
+    told = {urn: row for urn, row in reached.items() if row}
+    return told | read_nodes(database, [urn for urn in reached if urn not in told])
 
 
 def _updates(database: Database, sources: list[str]) -> dict[str, list[datetime]]:

@@ -26,6 +26,8 @@ from headwater.errors import UnavailableError
 
 PROCESSES = ("job:", "run:")
 _SECONDS_MIN = 0.05
+# A walk ends in the order of names, not in that in which nodes are found: somewhat more is read at once than it shows.
+_MORE_AT_ONCE = 1.2
 # How much of the time that is left may go into finding what can be reached before the first hop.
 _SHARE_OF_TIME = 0.25
 
@@ -93,11 +95,32 @@ class Asked(NamedTuple):
     where: Filter = EVERY_NODE
 
 
+class Behind(NamedTuple):
+    """A node as `read/history_behind` tells it: what comes right before it, and what it is derived from, by their ids
+    in the graph; when it was made or, a run, when it began."""
+
+    id: int
+    urn: str
+    before: list[int]
+    derived: list[int]
+    explicit: bool | None
+    dataset: str | None
+    complete: bool | None
+    at: datetime | None
+
+    def row(self) -> Row:
+        """What of the age of data hangs on it, by the names of its properties."""
+        row: Row = {"urn": self.urn, "dataset": self.dataset, "complete": self.complete}
+        row["startedAt" if self.urn.startswith("run:") else "createdAt"] = self.at
+        return {key: value for key, value in row.items() if value is not None}
+
+
 class Neighbours(ABC):
     """What is next to what, as far as a walk has come; every node is judged once.
 
     `unseen` are the nodes met that may not be seen, `refused` those that do not pass the filter. `exhausted` tells
-    which bound kept it from learning everything: "edges" or "time". How neighbours are learnt is for what is derived
+    which bound kept it from learning everything: "edges" or "time". `told` is what was learnt of nodes on the way. How
+    neighbours are learnt is for what is derived
     from this: from Neo4j below, from memory in `map_neighbours`.
     """
 
@@ -114,6 +137,7 @@ class Neighbours(ABC):
         self.exhausted = ""
         self.unseen: set[str] = set()
         self.refused: set[str] = set()
+        self.told: dict[str, Row] = {}
         self.cited: dict[str, list[str]] = defaultdict(list)
         self._at = {} if asked.at is None else {"at": asked.at}
         self._where = asked.where
@@ -134,8 +158,8 @@ class Neighbours(ABC):
         """Everything one hop beyond these urns."""
 
     def learn_all(self, starts: Iterable[str], most: int) -> None:  # noqa: B027  # nothing, where memory knows all
-        """Everything that can be reached from these, unless it is more than so many nodes, or takes too long to find:
-        then a walk has to ask hop by hop."""
+        """What can be reached from these, the nearest so many nodes of it. Of what lies farther, and of everything
+        where that takes too long to find, a walk has to ask hop by hop."""
 
     def learn_citations(self, urns: Iterable[str]) -> None:
         """What these cite (upstream), or what cites them (downstream)."""
@@ -219,8 +243,42 @@ class AskedNeighbours(Neighbours):
     def learn_all(self, starts: Iterable[str], most: int) -> None:
         seconds = (self._deadline - time.monotonic()) * _SHARE_OF_TIME
         if seconds >= _SECONDS_MIN:
-            rows = self._read(self.layer.all, sorted(starts), seconds, most) or []
-            self.learn(row["urn"] for row in rows if len(rows) <= most)
+            rows = self._read(self.layer.all, sorted(starts), seconds, int(most * _MORE_AT_ONCE)) or []
+            self._learn_behind({node[0]: Behind(*node) for row in rows for node in row["nodes"]})
+
+    def _learn_behind(self, nodes: dict[int, Behind]) -> None:
+        self._judge(node.urn for node in nodes.values())
+        for node in nodes.values():
+            before = [nodes[id].urn for id in dict.fromkeys(node.before) if id in nodes]
+            # Beyond what was read at once something of it is unknown: it is asked about when a walk comes there.
+            if len(before) == len(set(node.before)) and self._learn_node(node, before, nodes):
+                for name in (self.layer.onward, self.layer.beyond, self.layer.hop, self.layer.cites):
+                    self._asked[name].add(node.urn)
+                self._rows_left -= len(before) + len(node.derived)
+            self.told[node.urn] = node.row()
+        if self._rows_left < 0:
+            self.exhausted = "edges"
+
+    def _learn_node(self, node: Behind, before: list[str], nodes: Mapping[int, Behind]) -> bool:
+        """Put what comes before a node, as if it was asked about; False where not all of it is known."""
+        urn = node.urn
+        if urn.startswith("answer:"):
+            self._learn_pairs(self.cited, [{"target": urn, "source": other} for other in before])
+        elif urn.startswith(PROCESSES):
+            for other in before:
+                if other.startswith(PROCESSES):
+                    self._learn_pairs(self.hops, [{"target": urn, "source": other}])
+                else:
+                    self._learn_beyond({"process": urn, "place": other})
+        elif not urn.startswith("column:"):
+            for id in dict.fromkeys(node.before):
+                derived = [v for v in node.derived if node.explicit or v in nodes[id].before]
+                if any(v not in nodes for v in derived):
+                    return False
+            for id, process in zip(dict.fromkeys(node.before), before, strict=True):
+                known = [nodes[v].urn for v in node.derived if node.explicit or v in nodes[id].before]
+                self._learn_onward({"place": urn, "process": process, "derived": known, "told": node.explicit})
+        return True
 
     def learn(self, frontier: Iterable[str]) -> None:
         urns = set(frontier) - self.refused

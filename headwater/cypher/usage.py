@@ -35,6 +35,8 @@ CONSUMERS_MAX = 5_000
 ANSWERS_MAX = 1_000
 RUNS_MAX = 20_000
 _LARGEST = 2**63 - 1
+# What a consumer is in the row of all of them.
+_CONSUMER = ("job", "owners", "looked", "runs", "lastRead", "rows", "bytes", "seconds")
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def usage(database: Database, urn: str, *, days: int = DAYS_DEFAULT, now: dateti
     dataset = str(require_node(database, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
     window["sees"] = database.sight.regexes
-    looked = database.read("read/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1)
+    [found] = database.read("read/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1)
+    looked = [dict(zip(_CONSUMER, consumer, strict=True)) for consumer in found["consumers"]]
     rows = _with_summaries(
         [row for row in looked if row["runs"]],
         database.read("read/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),

@@ -43,9 +43,9 @@ def plain_value(value: Any) -> Any:
     if kind in _PLAIN:
         return value
     if kind is list:
-        return [plain_value(item) for item in value]
+        return [item if type(item) in _PLAIN else plain_value(item) for item in value]
     if kind is dict:
-        return {key: plain_value(item) for key, item in value.items()}
+        return {key: item if type(item) in _PLAIN else plain_value(item) for key, item in value.items()}
     if isinstance(value, neo4j.time.DateTime):
         native = value.to_native()
         return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native

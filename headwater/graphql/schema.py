@@ -8,6 +8,7 @@ from __future__ import annotations
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
+from headwater.graphql.documents import Documents, remembered
 from headwater.graphql.errors import CodeErrors
 from headwater.graphql.judge import Subscribed, judged
 from headwater.graphql.limits import COST_MAX, limits
@@ -33,7 +34,7 @@ def make_schema(cost_max: int = COST_MAX) -> Schema:
         mutation=_MUTATION,
         subscription=_SUBSCRIPTION,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=False),
-        extensions=[limits(cost_max), Subscribed, CodeErrors],
+        extensions=[limits(cost_max), Subscribed, remembered(Documents()), CodeErrors],
     )
 
 

@@ -1,11 +1,12 @@
 // The jobs whose runs began in a window and read a dataset, the costliest first: how many runs, when the last began, the
 // rows and bytes that they say they read of it, and its even share of their seconds. Which jobs may have read it the map
 // knows, so that of a dataset that a million runs have read only those of the window are looked at, the newest $most of
-// them; `looked` counts those of a job, also where none of them read it.
+// them. Of each job its urn and owners, how many runs were looked at (also where none of them read it), how many read
+// it, when the last began, rows, bytes and seconds: in one row, since there may be thousands of jobs.
 // access: read
 // params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $most INTEGER = 20000,
 //   $limit INTEGER = 5000
-// returns: job, owners, looked, runs, lastRead, rows, bytes, seconds
+// returns: consumers
 // example: headwater usage dataset:file:/raw/planes
 MATCH (:Dataset {urn: $urn})-[:FEEDS]->(reader:Job)
 WITH DISTINCT reader
@@ -38,7 +39,8 @@ WITH j, count(r) AS looked, count(CASE WHEN reads THEN 1 END) AS runs,
   max(CASE WHEN reads THEN r.startedAt END) AS lastRead, sum(rows) AS rows, count(rows) AS rowsTold,
   sum(bytes) AS bytes, count(bytes) AS bytesTold, sum(CASE WHEN reads AND r.finishedAt > r.startedAt
     THEN (r.finishedAt.epochMillis - r.startedAt.epochMillis) / 1000.0 / inputs ELSE 0.0 END) AS seconds
-RETURN j.urn AS job, j.owners AS owners, looked, runs, lastRead, CASE WHEN rowsTold > 0 THEN rows END AS rows,
+WITH j.urn AS job, j.owners AS owners, looked, runs, lastRead, CASE WHEN rowsTold > 0 THEN rows END AS rows,
   CASE WHEN bytesTold > 0 THEN bytes END AS bytes, seconds
 ORDER BY runs > 0 DESC, seconds DESC, job
 LIMIT $limit
+RETURN collect([job, owners, looked, runs, lastRead, rows, bytes, seconds]) AS consumers
