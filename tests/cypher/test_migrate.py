@@ -109,6 +109,30 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
     empty(database)
 
 
+BEING_MADE = """
+UNWIND [['own', 0, 20], ['quick', 5, 65], ['long', 1, 500], ['later', 11, 12]] AS made
+CREATE (a:Artifact {urn: 'artifact:db:t:' + made[0], dataset: 'dataset:db:t', complete: made[0] <> 'quick'})
+SET a.startedAt = datetime('2026-01-01T00:00:00Z') + duration({minutes: made[1]}),
+  a.createdAt = datetime('2026-01-01T00:00:00Z') + duration({minutes: made[2]}),
+  a.begunAt = CASE WHEN made[0] = 'long' THEN datetime('2026-01-01T00:01:00Z') END
+CREATE (:PipelineRun {urn: 'run:' + made[0]})-[:PRODUCED]->(a)
+"""
+
+
+@pytest.mark.neo4j
+def test_before_anything_was_made_the_first_that_was_being_made_is_found(database: Database) -> None:
+    empty(database)
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run(BEING_MADE).consume()
+    (row,) = database.ask("RETURN datetime('2026-01-01T00:10:00Z') AS ten, datetime('2026-01-01T00:02:00Z') AS two", {})
+    asked = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
+    for consumer, at, found in asked:
+        one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[at]}
+        (answer,) = database.read("read/versions_at", rows=[one])
+        assert (answer["complete"], answer["partial"], answer["begun"]) == (None, None, f"artifact:db:t:{found}")
+    empty(database)
+
+
 def hits(database: Database, name: str, row: dict[str, object]) -> int:
     """How many times the plan of a query went to the store, added up."""
     with database._transaction("READ", 10.0) as transaction:
