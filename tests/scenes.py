@@ -143,7 +143,8 @@ def settle(database: Database, *events: Event) -> None:
         empty(database)
         memory = Memory()
         for batch in batches:
-            told(database, batch, memory)
+            told(database, batch, memory, later=True)
+        told(database, [], memory)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
         for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
@@ -152,12 +153,12 @@ def settle(database: Database, *events: Event) -> None:
         assert graph == graphs[0]
 
 
-def told(database: Database, batch: Sequence[Event], memory: Memory | None = None) -> None:
-    """Fold one batch into the graph."""
+def told(database: Database, batch: Sequence[Event], memory: Memory | None = None, *, later: bool = False) -> None:
+    """Fold one batch into the graph; with `later`, what is only seen again may wait in `memory`."""
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
-    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests", memory=memory)
+    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests", memory=memory, later=later)
 
 
 def node(database: Database, urn: str) -> Row:

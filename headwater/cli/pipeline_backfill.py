@@ -135,11 +135,11 @@ def _say_what_stays(waiting: int) -> None:
 
 
 def _folded(settings: Settings, spool: str) -> int:
-    """Up to which seq the graph says that a spool is folded."""
+    """Up to which seq the graph says that it has everything of a spool."""
     from headwater.ingest.writer import read_checkpoint
 
     with closing(connect(settings)) as database:
-        return read_checkpoint(database, spool).position
+        return read_checkpoint(database, spool).whole
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"backfill": backfill, "archive": archive}

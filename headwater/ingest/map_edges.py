@@ -54,8 +54,7 @@ class _Edges:
 
     def write(self, transaction: Transaction, memory: Memory) -> set[str]:
         """Write what is not known of these edges yet; returns the jobs that have new ones, or of whose something new
-        is said beside when they were seen."""
-        seen: list[Row] = []
+        is said beside when they were seen. What is only seen again waits in `memory`."""
         jobs: set[str] = set()
         for statement, edges in sorted(self._spans.items()):
             rows = []
@@ -65,12 +64,11 @@ class _Edges:
                 if edge is None or not edge.covers(span, properties):
                     rows.append(_row(key, span, properties))
                 elif span is not None and edge.sees(span):
-                    seen.append({"edge": edge.id, "last": time_at(span.last)})
+                    memory.seen.edges.add((statement, *key))
             for row in run_rows(transaction, f"write/{statement}", rows):
                 key = (row["source"], row["target"], row["sentAs"])
                 memory.learn_edge((statement, *key), row["edge"], edges[key], self._properties[statement, *key])
                 jobs.update(end for end in key[:2] if end.startswith("job:"))
-        run_rows(transaction, "write/map_seen", seen)
         return jobs
 
 

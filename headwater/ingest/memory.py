@@ -6,14 +6,17 @@ revision of the graph (`headwater.cypher.lock`): a worker that finds another rev
 transaction failed, forgets everything and learns it again as it comes. So nothing here can be stale, and nothing in the
 graph depends on what is remembered: only how much is asked and sent.
 
+What was said before, and is only seen again, need not be written at once either: which jobs, datasets and edges that
+are is remembered too (`headwater.ingest.seen`).
+
 All of it is bounded; what was learnt first is forgotten first.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -44,17 +47,25 @@ EDGES_MAX = FLOWS_MAX = 300_000
 _NOTHING = object()
 
 
-class Bounded(OrderedDict[K, V], Generic[K, V]):
-    """A dict of at most so many entries: what was learnt first is forgotten first."""
+class Bounded(dict[K, V], Generic[K, V]):
+    """A dict that is cut back to so many entries when told to: what was learnt first is forgotten first."""
 
     def __init__(self, size_max: int) -> None:
         super().__init__()
         self._size_max = size_max
 
-    def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(key, value)
-        if len(self) > self._size_max:
-            self.popitem(last=False)
+    def trim(self) -> None:
+        for key in list(islice(self, max(len(self) - self._size_max, 0))):
+            del self[key]
+
+
+class Seen(NamedTuple):
+    """What the graph has, but not yet that it was seen again: jobs by their urns, datasets by those they go by, edges
+    of the map by their keys."""
+
+    jobs: set[str]
+    datasets: set[str]
+    edges: set[EdgeKey]
 
 
 class Edge(msgspec.Struct, gc=False):
@@ -95,6 +106,7 @@ class Memory:
 
     def forget(self) -> None:
         self._revision: int | None = None
+        self.seen = Seen(set(), set(), set())
         self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
         self.runs: Bounded[str, RunFacts] = Bounded(RUNS_MAX)
         # What is shown of runs none of whose datasets goes by another name.
@@ -123,6 +135,23 @@ class Memory:
         if self._revision is None or revision != self._revision + 1:
             self.forget()
         self._revision = revision
+
+    @property
+    def is_following(self) -> bool:
+        """Whether what is remembered now will hold in the next transaction, if nobody else writes before that."""
+        return self._revision is not None
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything was seen again that the graph does not know of."""
+        return any(self.seen)
+
+    def trim(self) -> None:
+        """Forget what is too much. What waits is never too much: the graph would be read where it is behind."""
+        if not self.waits:
+            for remembered in vars(self).values():
+                if isinstance(remembered, Bounded):
+                    remembered.trim()
 
     def goes_by(self, urn: str) -> str | None:
         """The urn by which a dataset goes, if that is remembered."""

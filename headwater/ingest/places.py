@@ -55,6 +55,11 @@ class Places:
     names: dict[str, Name] = field(default_factory=dict)
     dissolved: Dissolved = field(default_factory=Dissolved)
 
+    @property
+    def moved(self) -> list[str]:
+        """The names that go by another than they did."""
+        return [urn for urn, before in self.went_by.items() if self.goes_by[urn] != before]
+
     def whole(self, urn: str) -> DatasetFacts:
         """Everything said of a dataset under any of its names."""
         return _whole(urn, self.members, self._others)
@@ -83,12 +88,19 @@ def _others(goes_by: Mapping[str, str]) -> dict[str, list[str]]:
     return others
 
 
+def whole_of(urn: str, members: Mapping[str, DatasetFacts]) -> DatasetFacts:
+    """Everything said under the names of the dataset that goes by this one."""
+    return _joined(members[urn], [facts for name, facts in members.items() if name != urn])
+
+
 def _whole(urn: str, facts: Mapping[str, DatasetFacts], others: Mapping[str, list[str]]) -> DatasetFacts:
-    own = facts[urn]
-    members = [facts[member] for member in others.get(urn, ())]
-    if not members:
+    return _joined(facts[urn], [facts[member] for member in others.get(urn, ())])
+
+
+def _joined(own: DatasetFacts, others: list[DatasetFacts]) -> DatasetFacts:
+    if not others:
         return own
-    return msgspec.structs.replace(reduce(join_datasets, members, own), dataset=own.dataset)
+    return msgspec.structs.replace(reduce(join_datasets, others, own), dataset=own.dataset)
 
 
 def read_places(transaction: Transaction, said: Mapping[str, DatasetFacts], memory: Memory) -> Places:
@@ -128,10 +140,9 @@ def _stored(
 
 
 def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
-    """Take apart what was made under names that now go by another, and turn nodes into what they are now."""
-    moved = [urn for urn, before in places.went_by.items() if places.goes_by[urn] != before]
-    if not moved:
-        return
+    """Take apart what was made under names that now go by another, and turn nodes into what they are now. Nothing may
+    wait in `memory`, which forgets all."""
+    moved = places.moved
     memory.forget()
     old = sorted({places.went_by[urn] for urn in moved})
     rows = transaction.run("read/dissolved_consumers", urns=old)
@@ -166,7 +177,8 @@ def learn_names(transaction: Transaction, places: Places, urns: Iterable[str]) -
 
 
 def write_places(transaction: Transaction, places: Places, memory: Memory) -> None:
-    """Write the nodes of the datasets that changed, their other names, columns, schemas and sources."""
+    """Write the nodes of the datasets that changed, their other names, columns, schemas and sources. Those of which
+    nothing is new but when they were seen wait in `memory`."""
     groups: dict[str, dict[str, DatasetFacts]] = {}
     for urn, name in places.goes_by.items():
         groups.setdefault(name, {})[urn] = places.members[urn]
@@ -176,6 +188,10 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     told = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
     again = {urn for urn, (old, new) in told.items() if old is not None and is_only_seen_again(old, new)}
     facts = {urn: pair for urn, pair in told.items() if urn not in again}
+    # Facts of other names are written at once: by them it would not be seen any more that this was put off.
+    told_otherwise = {canonical for urn in places.changed if (canonical := places.goes_by[urn]) != urn}
+    memory.seen.datasets.update(again - told_otherwise)
+    memory.seen.datasets.difference_update(facts, told_otherwise)
     views = {
         urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
         for urn, (old, new) in facts.items()
@@ -186,7 +202,7 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     ]
     nodes += [
         {"urn": urn, "properties": seen_again(told[urn][1], places.members[urn]), "shown": False}
-        for urn in sorted(again)
+        for urn in sorted(again & told_otherwise)
     ]
     run_rows(transaction, "write/datasets", nodes)
     aliases = [

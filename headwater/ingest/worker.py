@@ -10,7 +10,8 @@ What may go wrong, and what happens then:
 - Nothing is heard of a run for too long: it is marked as abandoned, until there is news of it.
 - An event was set aside by an earlier worker, and this graph is made anew: it is tried like any other, and is dead no
   longer when it can be folded now.
-- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all.
+- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all. What was
+  put off while events waited, when things were last seen, it folds once more from the spool.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
 """
 
@@ -31,7 +32,7 @@ import msgspec
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.cypher.warm import folds, warm
-from headwater.errors import EventError, SpoolFullError, UnavailableError
+from headwater.errors import EventError, HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
@@ -50,6 +51,9 @@ BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
 # How often runs that have fallen silent are looked for.
 SWEEP_SECONDS = 60.0
+# For how long, and for how many events, it may be put off to tell the graph what was only seen again.
+LATER_SECONDS_MAX = 5.0
+LATER_EVENTS_MAX = 20_000
 
 log = logging.getLogger("headwater.worker")
 
@@ -88,6 +92,8 @@ class Worker:
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
         self._memory = Memory()
+        # Since when anything is put off.
+        self._put_off_at = 0.0
         self._dead_before: set[int] = set()
         self._cold = False
         self._spool_in_use = threading.Lock()
@@ -105,6 +111,7 @@ class Worker:
             self._run(until_done=until_done)
         finally:
             self._forget_ahead()
+            self._settle_at_the_end()
 
     def _run(self, *, until_done: bool) -> None:
         failures = 0
@@ -129,41 +136,102 @@ class Worker:
 
     def step(self) -> int:
         """Fold the next batch; returns how many events it took. Raises UnavailableError or SpoolFullError."""
-        if self._checkpoint is None:
-            self._forget_ahead()
-            applied = migrate(self._database)
-            if applied:
-                log.info("applied %s", ", ".join(applied))
-            self._checkpoint = self._where_to_go_on()
-            if self._cold:
-                # Events that wait need few of the statements, and need them now.
-                warm(self._database, folds, stop=self._has_work)
-                self._cold = False
-            self._memory = Memory()  # it may be another graph than before
-            self._dead_before = self._spool.dead_after(self._checkpoint.position)
-        batch = self._next(self._checkpoint.position)
-        if batch.judged:
-            self._last = batch.judged[-1].record.seq
-            try:
+        try:
+            if self._checkpoint is None:
+                self._checkpoint = self._begin()
+            batch = self._next(self._checkpoint.position)
+            if batch.judged:
+                self._last = batch.judged[-1].record.seq
                 self._fold(batch)
-            except CheckpointMovedError:
-                log.warning("another worker folds this spool too")
-                self._checkpoint = None
-        return len(batch.judged)
+            else:
+                self._settle()
+            return len(batch.judged)
+        except CheckpointMovedError as error:
+            log.warning("beginning again: %s", error.message)
+            self._checkpoint = None
+            return 1
 
-    def _has_work(self) -> bool:
+    def _begin(self) -> Checkpoint:
+        self._forget_ahead()
+        applied = migrate(self._database)
+        if applied:
+            log.info("applied %s", ", ".join(applied))
+        checkpoint = self._where_to_go_on()
+        if self._cold:
+            # Events that wait need few of the statements, and need them now.
+            warm(self._database, folds, stop=lambda: self._has_work(checkpoint))
+            self._cold = False
+        self._memory = Memory()  # it may be another graph than before
+        self._dead_before = self._spool.dead_after(checkpoint.position)
+        return self._caught_up(checkpoint)
+
+    def _caught_up(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Fold once more, without counting them, the events of which a part was put off and forgotten."""
+        dead = self._spool.dead_after(checkpoint.whole)
+        while (done := checkpoint.settled) is not None:
+            with self._spool_in_use:
+                some = self._spool.read(done, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
+            records = [record for record in some if record.seq <= checkpoint.position]
+            events = (_judged(record).event for record in records if record.seq not in dead)
+            last = records[-1].seq if records else checkpoint.position
+            checkpoint = write(
+                self._database,
+                fold((event for event in events if event is not None), self._naming),
+                spool=self._spool.id,
+                before=checkpoint,
+                after=msgspec.structs.replace(checkpoint, settled=last if last < checkpoint.position else None),
+                holder=self._holder,
+                memory=self._memory,
+                naming=self._naming,
+                again=True,
+            )
+        return checkpoint
+
+    def _settle(self) -> None:
+        """Write what was put off, if anything was. Raises UnavailableError or CheckpointMovedError."""
+        before = self._checkpoint
+        if before is None or before.settled is None:
+            return
+        self._checkpoint = write(
+            self._database,
+            GraphDelta(),
+            spool=self._spool.id,
+            before=before,
+            after=msgspec.structs.replace(before, settled=None),
+            holder=self._holder,
+            memory=self._memory,
+            naming=self._naming,
+        )
+
+    def _settle_at_the_end(self) -> None:
+        try:
+            self._settle()
+        except HeadwaterError as error:
+            log.warning("the next worker folds the last events once more: %s", error.message)
+
+    def _may_put_off(self, batch: _Batch, before: Checkpoint) -> bool:
+        """Whether what is only seen again may wait: more events do, and it has not waited for long."""
+        last = batch.judged[-1].record.seq
+        if before.settled is None:
+            self._put_off_at = time.monotonic()
+        waited = time.monotonic() - self._put_off_at
+        if waited > LATER_SECONDS_MAX or last - before.whole > LATER_EVENTS_MAX or self.stop.is_set():
+            return False
+        with self._spool_in_use:
+            return self._spool.last() > last
+
+    def _has_work(self, checkpoint: Checkpoint) -> bool:
         """Whether an event waits, or it is time to end."""
-        assert self._checkpoint is not None
-        return self.stop.is_set() or self._spool.last() > self._checkpoint.position
+        return self.stop.is_set() or self._spool.last() > checkpoint.position
 
     def _where_to_go_on(self) -> Checkpoint:
         """The checkpoint. Raises UnavailableError when events after it were cut from the spool: the graph must have
         them first, or it would be one of half the history."""
         checkpoint = read_checkpoint(self._database, self._spool.id)
         gone, lake = self._spool.gone()
-        if checkpoint.position < gone:
+        if checkpoint.whole < gone:
             raise UnavailableError(
-                f"events {checkpoint.position + 1} to {gone} of the spool are in the lake only: "
+                f"events {checkpoint.whole + 1} to {gone} of the spool are in the lake only: "
                 f"`headwater pipeline backfill {lake}`"
             )
         return checkpoint
@@ -234,7 +302,7 @@ class Worker:
             folded=before.folded + len(judged) - len(dead),
             dead=before.dead + len(dead),
         )
-        write(
+        self._checkpoint = write(
             self._database,
             batch.delta,
             spool=self._spool.id,
@@ -246,8 +314,8 @@ class Worker:
             tallies=batch.tallies,
             shown=batch.shown,
             sent=self._go_ahead,
+            later=self._may_put_off(batch, before),
         )
-        self._checkpoint = after
         self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
         received = tuple(one.record.received for one in judged)
         try:

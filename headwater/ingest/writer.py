@@ -36,12 +36,12 @@ from headwater.ingest.project import (
     is_shown,
     job_properties,
     run_view,
-    seen_again,
 )
 from headwater.ingest.retention import without_rolled_up
 from headwater.ingest.rows import held, run_rows
 from headwater.ingest.runs import derives_anew, run_changes, run_readers, write_runs
 from headwater.ingest.schema_versions import judge_drift, write_schemas
+from headwater.ingest.seen import write_seen
 from headwater.ingest.tally import Tallies
 from headwater.ingest.tally_writer import write_tallies
 from headwater.ingest.versions import (
@@ -68,11 +68,18 @@ Changes = dict[str, tuple[F | None, F]]
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """How far a spool has been folded: position = folded + dead, all three counted in events."""
+    """How far a spool has been folded: position = folded + dead, all three counted in events. `settled` is up to where
+    the graph also has when things were last seen, if that is not as far."""
 
     position: int = 0
     folded: int = 0
     dead: int = 0
+    settled: int | None = None
+
+    @property
+    def whole(self) -> int:
+        """Up to where the graph has everything: no event before that is needed again."""
+        return self.position if self.settled is None else self.settled
 
 
 class CheckpointMovedError(HeadwaterError):
@@ -98,13 +105,18 @@ def write(
     tallies: Tallies | None = None,
     shown: Mapping[str, RunView] | None = None,
     sent: Callable[[], object] = lambda: None,
-) -> None:
-    """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither.
+    later: bool = False,
+    again: bool = False,
+) -> Checkpoint:
+    """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither; returns it as it is
+    then.
 
     `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
     reading and writing what it knows from earlier deltas; it learns from this one. `shown` is what `run_view` shows of
     some of the delta's runs by this delta alone, where that was worked out before. `sent` is called when all is on its
-    way, and only Neo4j is waited for.
+    way, and only Neo4j is waited for. With `later`, what is only seen again may wait in `memory` for a write without;
+    `again` tells that it was, and is forgotten: the delta, or the graph by now, has all of it from `before` to `after`, of
+    which the graph may have everything else.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -115,24 +127,40 @@ def write(
             rows = transaction.run("read/checkpoint", spool=spool)
             if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
                 raise CheckpointMovedError("another worker has folded this spool further")
+            if before.settled is not None and not memory.waits and not again:
+                raise CheckpointMovedError("somebody else has written, and what was put off is forgotten")
             write_tallies(transaction, tallies or Tallies())
-            write_delta(transaction, delta, memory, naming or load(), shown or {})
+            write_delta(transaction, delta, memory, naming or load(), shown or {}, again=again)
+            if not later or not memory.is_following:
+                write_seen(transaction, memory)
+            if memory.waits:
+                after = msgspec.structs.replace(after, settled=before.whole)
             transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
             sent()
     except BaseException:
         # What was learnt was never committed, or nobody knows whether it was.
         memory.forget()
         raise
+    memory.trim()
+    return after
 
 
 def write_delta(
-    transaction: Transaction, delta: GraphDelta, memory: Memory, naming: Naming, shown: Mapping[str, RunView]
+    transaction: Transaction,
+    delta: GraphDelta,
+    memory: Memory,
+    naming: Naming,
+    shown: Mapping[str, RunView],
+    *,
+    again: bool = False,
 ) -> None:
-    """Join a delta with what the graph holds and write what that changes. Needs the write lock; if the transaction is
-    not committed, `memory` must forget."""
+    """Join a delta with what the graph holds and write what that changes, but for what is only seen again: that waits
+    in `memory`. Needs the write lock; if the transaction is not committed, `memory` must forget."""
     delta = without_rolled_up(transaction, delta)
     places = read_places(transaction, delta.datasets, memory)
-    regroup(transaction, places, memory)
+    if places.moved:
+        write_seen(transaction, memory)
+        regroup(transaction, places, memory)
     also = places.dissolved
     runs, new = _changes(transaction, "runs", RunFacts, delta.runs, memory.runs, join_runs, also=also.runs)
     jobs, _ = _changes(transaction, "jobs", JobFacts, delta.jobs, memory.jobs, join_jobs, also=also.jobs)
@@ -147,7 +175,7 @@ def write_delta(
     write_schemas(transaction, memory.new_schemas(delta.schemas))
     memory.learn_schemas(delta.schemas)
     write_places(transaction, places, memory)
-    _write_jobs(transaction, jobs)
+    _write_jobs(transaction, jobs, memory)
     # What was worked out before holds where nothing was known of a run and no dataset goes by another name.
     ahead = {} if places.names else {urn: shown[urn] for urn in new & shown.keys() if runs[urn][1] is delta.runs[urn]}
     views = {urn: _views(urn, *pair, places, memory, ahead.get(urn)) for urn, pair in runs.items()}
@@ -156,7 +184,9 @@ def write_delta(
     readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
-    rewired = write_map(transaction, places, new_jobs, new_runs, memory) | _rewired(jobs, places)
+    # The graph may have everything of a run but that its job was seen with what it read and made.
+    seen_runs = {urn: memory.runs[urn] for urn in delta.runs} | new_runs if again else new_runs
+    rewired = write_map(transaction, places, new_jobs, seen_runs, memory) | _rewired(jobs, places)
     derivations, columns = memory.news(delta.derivations), memory.news(delta.columns)
     write_derivations(transaction, places, derivations)
     write_column_flows(transaction, places, columns)
@@ -171,8 +201,11 @@ def write_delta(
     linked = relink(transaction, readers, changes, places, naming, memory)
     derived = {urn: views[urn][1].derived for urn, pair in views.items() if derives_anew(*pair)}
     derived |= {urn: reader.derived for urn, reader in linked.items()}
-    rows = [{"run": urn, "derived": derived[urn]} for urn in sorted(derived.keys() - new)]
-    run_rows(transaction, "write/derived_from", rows)
+    run_rows(
+        transaction,
+        "write/derived_from",
+        [{"run": urn, "derived": derived[urn]} for urn in sorted(derived.keys() - new)],
+    )
     judge_drift(transaction, changes.moved, places)
     write_containment(transaction, runs, views, new)
     write_attempts(transaction, views)
@@ -226,12 +259,13 @@ def _views(
     return shown if shown is not None and not places.names else run_view(old, places.names), view
 
 
-def _write_jobs(transaction: Transaction, changes: Changes[JobFacts]) -> None:
+def _write_jobs(transaction: Transaction, changes: Changes[JobFacts], memory: Memory) -> None:
     rows = []
     for urn, (old, new) in changes.items():
         if old is not None and is_only_seen_again(old, new):
-            rows.append({"urn": urn, "properties": seen_again(new, new), "shown": False})
+            memory.seen.jobs.add(urn)
             continue
+        memory.seen.jobs.discard(urn)
         properties = job_properties(new)
         shown = is_shown(job_properties(old) if old else None, properties)
         rows.append({"urn": urn, "properties": properties, "shown": shown})

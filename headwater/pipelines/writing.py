@@ -110,6 +110,8 @@ class PieceWriter:
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
+            # The graph may be an older copy, of a moment when a worker had put something off.
+            again=True,
         )
         self._checkpoint = after
         self.transactions += 1
@@ -122,9 +124,13 @@ def move_on(database: Database, spool: str, before: Checkpoint, position: int, *
     When it is elsewhere by now a worker has these events too: it goes on by itself, and counts. Raises
     UnavailableError.
     """
-    if before.position >= position:
+    if before.position > position or before.whole == position:
         return
     after = Checkpoint(position, position - dead, dead)
+    if before.position == position:
+        after = Checkpoint(position, before.folded, before.dead)
     holder = f"backfill of {spool}"
     with suppress(CheckpointMovedError):
-        write(database, GraphDelta(), spool=spool, before=before, after=after, holder=holder, tallies=tallies)
+        write(
+            database, GraphDelta(), spool=spool, before=before, after=after, holder=holder, tallies=tallies, again=True
+        )

@@ -15,7 +15,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.memory import Bounded, Edge, Memory
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
 from headwater.schema.events import parse
-from headwater.schema.facts import DatasetFacts, Name, Span
+from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
 from tests.canonical import canonical, empty
 from tests.scenes import edge, run_event, told
 from tests.stories import SPOOL
@@ -25,7 +25,22 @@ def test_what_was_learnt_first_is_forgotten_first() -> None:
     kept: Bounded[str, int] = Bounded(2)
     for name in "abc":
         kept[name] = ord(name)
+    kept.trim()
+    assert kept == {"b": 98, "c": 99}
+    kept.trim()
     assert list(kept) == ["b", "c"]
+
+
+def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_module, "JOBS_MAX", 1)
+    memory = Memory()
+    memory.jobs.update({"job:a:a": JobFacts(Name("a", "a")), "job:a:b": JobFacts(Name("a", "b"))})
+    memory.seen.jobs.add("job:a:a")
+    memory.trim()
+    assert list(memory.jobs) == ["job:a:a", "job:a:b"]
+    memory.seen.jobs.clear()
+    memory.trim()
+    assert list(memory.jobs) == ["job:a:b"]
 
 
 def test_another_revision_than_the_next_means_that_somebody_else_wrote() -> None:

@@ -13,7 +13,9 @@ from headwater.ingest.fold import fold
 from headwater.ingest.writer import Checkpoint, write
 from headwater.schema import native
 from headwater.schema.events import parse
-from tests.canonical import empty
+from tests.canonical import edges, empty
+from tests.scenes import columns, dataset, run_event
+from tests.scenes import told as batch
 
 pytestmark = pytest.mark.neo4j
 
@@ -107,3 +109,19 @@ def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Data
     told(database, *failed, *again)
     row = database.ask("MATCH (r:PipelineRun) RETURN r.status AS status, r.attempts AS attempts", {})[0]
     assert row == {"status": "FAIL", "attempts": None}
+
+
+def test_who_has_read_nothing_for_all_before_is_its_own_reads_what_is_being_made(database: Database) -> None:
+    # A run reads what it makes; it is told to have ended before it began, and so to have made a version before.
+    reader = [
+        run_event("reader", None, 4, outputs=["raw", dataset("report", columns(a=[("raw", "a")]))]),
+        run_event("reader", "START", 4),
+        run_event("reader", "COMPLETE", 0, outputs=["raw"]),
+    ]
+    empty(database)
+    batch(database, reader)
+    batch(
+        database, [run_event("other", None, 5, job="other", outputs=["raw"]), run_event("other", None, 3, job="other")]
+    )
+    read = [edge for edge in edges(database, "FEEDS") if edge[2] == "run:reader"]
+    assert read == [("artifact:db:raw:other", "FEEDS", "run:reader")]

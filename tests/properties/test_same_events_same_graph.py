@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from datetime import datetime
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from headwater.cypher.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
-from headwater.ingest.writer import Checkpoint, write
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
 from headwater.schema.identity import goes_by
@@ -73,13 +75,22 @@ def test_links_are_those_worked_out_by_brute_force(database: Database, bodies: l
 def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
     empty(database)
     before = Checkpoint()
-    # Two writers, each with what it remembers, take turns: two transactions each.
+    # Two writers, each with what it remembers and puts off, take turns: two transactions each.
     memories = Memory(), Memory()
+    bodies = [body for batch in batches for body in batch]
     for number, batch in enumerate(batches):
         memory = memories[number // 2 % 2]
+        step = partial(write, database, spool="s", holder="test", memory=memory)
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        write(database, _fold(batch), spool="s", before=before, after=after, holder="test", memory=memory)
-        before = after
+        later = number + 1 < len(batches)
+        try:
+            before = step(_fold(batch), before=before, after=after, later=later)
+        except CheckpointMovedError:
+            # What the other one put off is told once more.
+            forgotten = _fold(bodies[before.whole : before.position])
+            before = step(forgotten, before=before, after=replace(before, settled=None), again=True)
+            before = step(_fold(batch), before=before, after=after, later=later)
+    assert before.settled is None
     return canonical(database)
 
 
@@ -112,12 +123,7 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     """Every version link, found by looking at every version of every dataset for every reader."""
     names = _names(delta)
     runs = {urn: run_view(facts, names) for urn, facts in delta.runs.items()}
-    versions = [
-        (urn, properties)
-        for view in runs.values()
-        for urn, properties in view.artifacts.items()
-        if properties["createdAt"] is not None
-    ]
+    versions = [(urn, version) for urn, version in versions_of(runs) if version["createdAt"] is not None]
 
     def read(dataset: str, source: str, when: datetime, reader: str) -> set[str]:
         others = [(urn, v) for urn, v in versions if v["dataset"] == dataset and v["run"] != reader]
@@ -178,4 +184,6 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
 
 
 def versions_of(runs: dict[str, RunView]) -> list[tuple[str, Properties]]:
-    return [(urn, properties) for view in runs.values() for urn, properties in view.artifacts.items()]
+    """The versions that runs made, each with its run."""
+    made = [(run, version) for run, view in runs.items() for version in view.artifacts.items()]
+    return [(urn, {**properties, "run": run}) for run, (urn, properties) in made]

@@ -1,9 +1,10 @@
 // Runs and answers that may have to be linked to another version, because one appeared or moved in time: the consumers
 // of that version itself and of those around the instants it moved between. Where no complete version came before,
-// these are the consumers of the source, of the newest incomplete versions before and of every version since. Two of each
-// are looked at, because a run does not read its own, and all of the same instant. The order is that of the index
-// artifact_version, which is named, because on the statistics of a young graph the planner would scan. Beside these: the
-// runs that asked for the version by its producer's name, and those that were triggered by the run that made it.
+// these are the consumers of the source, of the newest incomplete versions before and of every version since. A run
+// does not read its own: of each are looked at the newest and, of the eight newest, those up to the first of another
+// run, and all of the same instant. The order is that of the index artifact_version, which is named, because on the
+// statistics of a young graph the planner would scan. Beside these: the runs that asked for the version by its
+// producer's name, and those that were triggered by the run that made it.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn
@@ -14,12 +15,14 @@ CALL (row) {
   RETURN a AS version
   UNION
   UNWIND row.instants AS instant
-  CALL (row, instant) {
+  WITH row, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt <= instant AND a.urn <> row.artifact
-    RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
-  }
+    RETURN [a.createdAt, a.runId] ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
+  } AS before
+  UNWIND [i IN range(0, size(before) - 1) WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
+  WITH DISTINCT row, before[i][0] AS made
   CALL (row, made) {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
@@ -28,22 +31,26 @@ CALL (row) {
   }
   RETURN a AS version
   UNION
-  WITH row WHERE NOT EXISTS {
+  WITH row, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = true AND a.createdAt < row.since AND a.urn <> row.artifact
-  }
+    RETURN a.runId ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
+  } AS runs
+  WITH row WHERE all(run IN runs WHERE run = runs[0])
   CALL (row) {
     MATCH (s:Source {dataset: row.dataset})
     USING INDEX SEEK s:Source(dataset)
     RETURN s AS earlier
     UNION ALL
-    CALL (row) {
+    WITH row, COLLECT {
       MATCH (a:Artifact)
       USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
       WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt <= row.since AND a.urn <> row.artifact
-      RETURN a.createdAt AS made ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 2
-    }
+      RETURN [a.createdAt, a.runId] ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 8
+    } AS before
+    UNWIND [i IN range(0, size(before) - 1) WHERE all(j IN range(0, i - 1) WHERE before[j][1] = before[0][1])] AS i
+    WITH DISTINCT row, before[i][0] AS made
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete = false AND a.createdAt = made
