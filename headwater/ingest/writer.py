@@ -115,8 +115,8 @@ def write(
     reading and writing what it knows from earlier deltas; it learns from this one. `shown` is what `run_view` shows of
     some of the delta's runs by this delta alone, where that was worked out before. `sent` is called when all is on its
     way, and only Neo4j is waited for. With `later`, what is only seen again may wait in `memory` for a write without;
-    `again` tells that it was, and is forgotten: the delta, or the graph by now, has all of it from `before` to `after`, of
-    which the graph may have everything else.
+    `again` tells that it was, and is forgotten: the delta, or the graph by now, has all of it from `before` to
+    `after`, of which the graph may have everything else.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
