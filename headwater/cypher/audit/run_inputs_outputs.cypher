@@ -1,12 +1,9 @@
-// What one run read and wrote, with row counts: the evidence for a single step. A urn begins as the
-// run id does, up to the first character that a urn spells otherwise.
+// What one run read and wrote, with row counts: the evidence for a single step.
 // access: read
 // params: $runId STRING
 // returns: role, kind, namespace, name, madeBy, rowCount, at
 // example: headwater cypher run_inputs_outputs --param runId=RUN
-WITH [i IN range(0, size($runId) - 1) WHERE NOT substring($runId, i, 1) =~ '[A-Za-z0-9_.~/-]' | i] AS spelled
-MATCH (r:PipelineRun)
-WHERE r.urn STARTS WITH 'run:' + left($runId, coalesce(spelled[0], size($runId))) AND r.runId = $runId
+MATCH (r:PipelineRun {runId: $runId})
 CALL (r) {
   MATCH (v:Source|Artifact)-[f:FEEDS]->(r)
   RETURN 'read' AS role, v, coalesce(f.rowCount, v.rowCount) AS rowCount
