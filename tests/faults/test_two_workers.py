@@ -52,8 +52,8 @@ def test_two_workers(home: House, graph: Database, seed: int) -> None:
     assert second.running
     assert home.said_tracebacks() == []
     both = home.worker.said() + second.said()
-    print(f"another's batch was met {both.count('another worker folds')} times")
-    assert "another worker folds" in both, "they never met"
+    print(f"another's batch was met {both.count('another worker has folded')} times")
+    assert "another worker has folded" in both, "they never met"
     assert counted(graph) == expected(RUNS)
     assert canonical(graph) == folded_at_once(graph, bodies)
     assert home.worker.end() == 0
