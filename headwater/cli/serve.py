@@ -91,7 +91,7 @@ def worker(home: Home = None) -> None:
 
     set_when_told_to_end(folding.stop)
     # What is remembered is much and lasts: looking through it for garbage at every turn took a fifth of the time.
-    gc.set_threshold(500_000, 50, 100)
+    gc.set_threshold(2_000_000, 50, 100)
     # Whoever talks with Neo4j must not wait long for the thread that works out what comes next, or Neo4j waits too.
     sys.setswitchinterval(0.0005)
     folding.run()
