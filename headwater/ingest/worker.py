@@ -167,40 +167,43 @@ class Worker:
 
     def _caught_up(self, checkpoint: Checkpoint) -> Checkpoint:
         """Fold once more, without counting them, the events of which a part was put off and forgotten."""
-        dead = self._spool.dead_after(checkpoint.whole)
+        passed_over, size = self._spool.dead_after(checkpoint.whole), self.events_at_once
         while (done := checkpoint.settled) is not None:
             with self._spool_in_use:
-                some = self._spool.read(done, events_max=self.events_at_once, bytes_max=BATCH_BYTES_MAX)
+                some = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
             records = [record for record in some if record.seq <= checkpoint.position]
-            events = (_judged(record).event for record in records if record.seq not in dead)
             last = records[-1].seq if records else checkpoint.position
-            checkpoint = write(
-                self._database,
-                fold((event for event in events if event is not None), self._naming),
-                spool=self._spool.id,
-                before=checkpoint,
-                after=msgspec.structs.replace(checkpoint, settled=last if last < checkpoint.position else None),
-                holder=self._holder,
-                memory=self._memory,
-                naming=self._naming,
-                again=True,
-            )
+            events = (_judged(record).event for record in records if record.seq not in passed_over)
+            try:
+                delta = fold((event for event in events if event is not None), self._naming)
+                checkpoint = self._settled(checkpoint, last, delta)
+            except (UnavailableError, SpoolFullError, CheckpointMovedError):
+                raise
+            except Exception:  # whatever an event breaks must not stop the others
+                size = max(len(records) // 2, 1)
+                if len(records) <= 1:
+                    log.exception("when what event %s tells of was seen is not known", last)
+                    passed_over.add(last)
         return checkpoint
 
     def _settle(self) -> None:
         """Write what was put off, if anything was. Raises UnavailableError or CheckpointMovedError."""
         before = self._checkpoint
-        if before is None or before.settled is None:
-            return
-        self._checkpoint = write(
+        if before is not None and before.settled is not None:
+            self._checkpoint = self._settled(before, before.position)
+
+    def _settled(self, before: Checkpoint, settled: int, delta: GraphDelta | None = None) -> Checkpoint:
+        """Write what was put off up to some event: what is remembered, or else a delta of it."""
+        return write(
             self._database,
-            GraphDelta(),
+            delta or GraphDelta(),
             spool=self._spool.id,
             before=before,
-            after=msgspec.structs.replace(before, settled=None),
+            after=msgspec.structs.replace(before, settled=settled if settled < before.position else None),
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
+            again=delta is not None,
         )
 
     def _settle_at_the_end(self) -> None:

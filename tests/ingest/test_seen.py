@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,9 @@ from headwater.ingest.tally import Tallies
 from headwater.ingest.worker import Worker
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
 from headwater.pipelines.writing import move_on
-from headwater.schema.events import parse
+from headwater.schema.events import Event, parse
+from headwater.schema.facts import GraphDelta
+from headwater.schema.naming import Naming
 from tests.canonical import Graph, canonical, empty
 from tests.scenes import dataset, edge, node, run_event, symlinks, told
 from tests.stories import SPOOL
@@ -186,6 +188,26 @@ def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, sp
         pass
     assert read_checkpoint(database, spool.id) == Checkpoint(11, 10, 1)
     assert canonical(database) == as_at_once(database, *events)
+
+
+def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
+    database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(spool, 5)
+    killed = Worker(database, spool, events_max=2)
+    for _ in range(4):
+        killed.step()
+
+    def broken(events: Iterable[Event], naming: Naming) -> GraphDelta:
+        told = list(events)
+        if any(event.run and event.run.run_id == "run-3" for event in told):
+            raise RuntimeError("broken")
+        return fold(told, naming)
+
+    monkeypatch.setattr(worker_module, "fold", broken)
+    Worker(database, spool, events_max=4).step()
+    assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
+    assert seen(database) == (minute(55),) * 5
 
 
 def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
