@@ -200,10 +200,7 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
         {"urn": urn, "properties": new.node, "shown": is_shown(old.node if old else None, new.node)}
         for urn, (old, new) in views.items()
     ]
-    nodes += [
-        {"urn": urn, "properties": seen_again(told[urn][1], places.members[urn]), "shown": False}
-        for urn in sorted(again & told_otherwise)
-    ]
+    nodes += [seen_again(urn, told[urn][1], places.members[urn]) for urn in sorted(again & told_otherwise)]
     run_rows(transaction, "write/datasets", nodes)
     aliases = [
         {"urn": urn, "canonical": canonical, "properties": _alias(facts)}

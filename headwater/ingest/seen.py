@@ -8,7 +8,7 @@ is gone.
 
 from __future__ import annotations
 
-from headwater.cypher.database import Row, Transaction
+from headwater.cypher.database import Transaction
 from headwater.ingest.memory import Memory
 from headwater.ingest.places import whole_of
 from headwater.ingest.project import seen_again, time_at
@@ -18,19 +18,12 @@ from headwater.ingest.rows import run_rows
 def write_seen(transaction: Transaction, memory: Memory) -> None:
     """Write what was put off. Needs the write lock, and a memory that follows the graph."""
     jobs, datasets, edges = memory.seen
-    run_rows(transaction, "write/datasets", [_dataset_row(memory, urn) for urn in sorted(datasets)])
-    run_rows(transaction, "write/jobs", [_job_row(memory, urn) for urn in sorted(jobs)])
+    members = {urn: memory.datasets[urn] for urn in sorted(datasets)}
+    whole = [seen_again(urn, whole_of(urn, names), names[urn]) for urn, names in members.items()]
+    run_rows(transaction, "write/datasets", whole)
+    run_rows(transaction, "write/jobs", [seen_again(urn, memory.jobs[urn], memory.jobs[urn]) for urn in sorted(jobs)])
     seen = [memory.edges[key] for key in sorted(edges)]
     rows = [{"edge": edge.id, "last": time_at(edge.span.last)} for edge in seen if edge.span]
     run_rows(transaction, "write/map_seen", rows)
     for waiting in memory.seen:
         waiting.clear()
-
-
-def _dataset_row(memory: Memory, urn: str) -> Row:
-    members = memory.datasets[urn]
-    return {"urn": urn, "properties": seen_again(whole_of(urn, members), members[urn]), "shown": False}
-
-
-def _job_row(memory: Memory, urn: str) -> Row:
-    return {"urn": urn, "properties": seen_again(memory.jobs[urn], memory.jobs[urn]), "shown": False}

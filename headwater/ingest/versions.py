@@ -323,7 +323,7 @@ def _wanted(reader: Reader, versions: Mapping[tuple[str, str], list[str]]) -> di
 
 def _linked(reader: Reader, links: Mapping[str, tuple[str, Properties]], *, is_new: bool) -> Row:
     """The links of one consumer; of one that was not there before with the versions that came into being of each."""
-    rows, into = [], _into(reader.derived)
+    rows, into = [], _into(reader.derived) if is_new else {}
     for version, (dataset, properties) in sorted(links.items()):
         properties = marked(version, properties)
         if is_new:

@@ -92,9 +92,9 @@ def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
     return (bool(facts.declared_inputs), bool(facts.declared_outputs)) if isinstance(facts, JobFacts) else None
 
 
-def seen_again(facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts) -> Properties:
-    """All that is to be written of one of which nothing is new but when it was said."""
-    return {**seen(facts.span), "facts": keep(own)}
+def seen_again(urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts) -> Properties:
+    """The row that is to be written of one of which nothing is new but when it was said."""
+    return {"urn": urn, "properties": {**seen(facts.span), "facts": keep(own)}, "shown": False}
 
 
 def is_shown(old: Properties | None, new: Properties) -> bool:
