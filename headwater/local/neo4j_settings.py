@@ -47,6 +47,9 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
         # Preallocated logs would make an empty home 512 MB large; without them it is 2 MB.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 days 256M",
+        # The urn of a run whose id is a UUID fills one block of a store's strings; of blocks of 120 bytes, Neo4j's own,
+        # most would be empty. Heeded when a store is made: one that is there keeps the blocks it has.
+        "internal.dbms.block_size.strings": "40",
         # While it works on a request it says so, and tells the driver to give up after six seconds of silence: a
         # server that is paused or starved must not hang its clients.
         "server.bolt.connection_keep_alive": "3s",

@@ -117,6 +117,7 @@ def test_neo4j_is_as_closed_as_the_local_one() -> None:
         name for name in local if "csv" in name or "blocklist" in name or "usage" in name or "keep_alive" in name
     }
     assert closing | {"db.transaction.timeout", "db.memory.transaction.max"} <= given.keys()
+    assert "internal.dbms.block_size.strings" in given
     assert {name: value for name, value in NEO4J_SETTINGS.items() if name in given}.items() <= given.items()
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from neo4j import Driver, GraphDatabase
@@ -21,6 +22,7 @@ from headwater.errors import HomeInUseError, ServerError
 from headwater.local import process
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes, neo4j_settings
+from headwater.schema.urns import run_urn
 from tests.conftest import jar_cache
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
@@ -72,6 +74,13 @@ def test_every_setting_is_in_force(shared: LocalNeo4j) -> None:
     assert {name: shown[name] for name in wanted.keys() - hidden} == {
         name: same_in_other_words.get(wanted[name], wanted[name]) for name in wanted.keys() - hidden
     }
+
+
+def test_a_run_s_urn_fills_one_block_of_strings(shared: LocalNeo4j) -> None:
+    shared.start()
+    strings = shared.home.folder / "data" / "databases" / "neo4j" / "neostore.propertystore.db.strings"
+    # The first block of a store tells how large each is, with the eight bytes that lead to the next.
+    assert int.from_bytes(strings.read_bytes()[:4]) == len(run_urn(str(UUID(int=0)))) + 8
 
 
 @pytest.mark.parametrize("url", ["file:///etc/hostname", "http://127.0.0.1:9/x", "https://[::1]:9/x"])
