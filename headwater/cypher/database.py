@@ -15,7 +15,7 @@ import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from headwater.cypher.driver import neo4j
@@ -70,32 +70,59 @@ class Transaction:
     one fails, the next that is waited for says so, or `settle`.
     """
 
-    def __init__(self, transaction: neo4j.Transaction) -> None:
-        self._transaction = transaction
+    def __init__(self, opened: AbstractContextManager[neo4j.Transaction]) -> None:
+        self._open = ExitStack()
+        self._transaction = self._open.enter_context(opened)
         self._sender = ThreadPoolExecutor(max_workers=1, thread_name_prefix="statements")
         self._unsettled: list[Future[list[Row]]] = []
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
-        """The rows of a query; none, at once, of one that returns nothing. What it is given may be changed after."""
-        asked = query(name)
-        sent = {key: _sent(value) for key, value in parameters.items()}
-        if asked.returns == "nothing":
-            self._unsettled.append(self._sender.submit(self._run, asked.text, sent))
+        """The rows of a query; none, at once, of one that returns nothing. What it is given may be changed after.
+        Raises UnavailableError or QueryError."""
+        rows = self.later(name, **parameters)
+        if query(name).returns == "nothing":
             return []
         self.settle()
-        return self._run(asked.text, sent)
+        return rows.result()
+
+    def later(self, name: str, /, **parameters: Any) -> Future[list[Row]]:
+        """The rows of a query, for when they are wanted: nobody waits until then."""
+        sent = {key: _sent(value) for key, value in parameters.items()}
+        self._unsettled.append(self._sender.submit(self._run, query(name).text, sent))
+        return self._unsettled[-1]
 
     def settle(self) -> None:
-        """Wait for all that was run. Raises what the driver raised first."""
+        """Wait for all that was run. Raises what any of it raised first."""
         while self._unsettled:
             self._unsettled.pop(0).result()
 
-    def end(self) -> None:
+    def commit(self) -> Future[float]:
+        """Commit when all that was run is done, for which nobody waits: when that was, in seconds since 1970. The
+        future raises UnavailableError or QueryError when it was not, or may not have been, committed."""
+        committed = self._sender.submit(self._commit)
+        self._sender.shutdown(wait=False)
+        return committed
+
+    def roll_back(self) -> None:
         """What has not been begun is not run any more; what has is waited for."""
         self._sender.shutdown(cancel_futures=True)
+        with suppress(_RolledBackError, UnavailableError, QueryError), self._open:
+            raise _RolledBackError
+
+    def _commit(self) -> float:
+        with self._open:
+            self.settle()
+        return time.time()
 
     def _run(self, text: str, parameters: dict[str, Any]) -> list[Row]:
-        return [_plain(record) for record in self._transaction.run(text, parameters)]
+        try:
+            return [_plain(record) for record in self._transaction.run(text, parameters)]
+        except (DriverError, Neo4jError) as error:
+            raise _ours(error) from error
+
+
+class _RolledBackError(Exception):
+    """Ends a transaction that is not to be committed."""
 
 
 class Database:
@@ -210,16 +237,20 @@ class Database:
             raise QueryError(f"a row of the answer is larger than {bytes_max} bytes", mend="Return less of each.")
         return rows, whole
 
+    def begin(self, *, seconds: float = WRITE_SECONDS_MAX) -> Transaction:
+        """A write transaction that must be ended by `commit` or `roll_back`. Raises UnavailableError."""
+        return Transaction(self._transaction(neo4j.WRITE_ACCESS, seconds))
+
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
         """One write transaction: committed when the block ends, rolled back when it raises."""
-        with self._transaction(neo4j.WRITE_ACCESS, seconds) as opened:
-            transaction = Transaction(opened)
-            try:
-                yield transaction
-                transaction.settle()
-            finally:
-                transaction.end()
+        transaction = self.begin(seconds=seconds)
+        try:
+            yield transaction
+        except BaseException:
+            transaction.roll_back()
+            raise
+        transaction.commit().result()
 
     def run_schema(self, text: str) -> None:
         """One statement about constraints or indexes, in a transaction of its own."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from headwater.cypher.database import Transaction
+from concurrent.futures import Future
+
+from headwater.cypher.database import Row, Transaction
 from headwater.errors import UnavailableError
 
 
 def lock(transaction: Transaction, holder: str) -> int:
     """Hold the lock until the transaction ends; returns the revision of the graph that this transaction makes, one
     more than the last. Raises UnavailableError while the graph is being erased."""
-    row = transaction.run("write/lock_graph", holder=holder)[0]
+    return locked(transaction.later("write/lock_graph", holder=holder))
+
+
+def locked(asked: Future[list[Row]]) -> int:
+    """The same, where the lock has been asked for and it is time to wait for it."""
+    row = asked.result()[0]
     if row["erasing"]:
         raise UnavailableError(
             "the graph is being erased; if nobody does so now, `headwater rebuild --erase` finishes it"

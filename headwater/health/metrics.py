@@ -47,9 +47,8 @@ refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
 
 def observe_fold(folded: Folded) -> None:
     """What the worker tells after every commit."""
-    now = time.time()
     for received in folded.received:
-        lag.observe(max(now - received / 1_000_000, 0.0))
+        lag.observe(max(folded.at - received / 1_000_000, 0.0))
     fold_time.observe(folded.seconds)
 
 

@@ -34,6 +34,7 @@ from headwater.schema.facts import (
     join_flows,
     join_spans,
 )
+from headwater.schema.retention import Horizon
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -108,7 +109,10 @@ class Memory:
         self._revision: int | None = None
         self.seen = Seen(set(), set(), set())
         self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
-        self.runs: Bounded[str, RunFacts] = Bounded(RUNS_MAX)
+        # None for those that the graph does not have.
+        self.runs: Bounded[str, RunFacts | None] = Bounded(RUNS_MAX)
+        # The horizons at which the graph was rolled up.
+        self.horizons: list[Horizon] | None = None
         # What is shown of runs none of whose datasets goes by another name.
         self.views: Bounded[str, RunView] = Bounded(RUNS_MAX)
         # Whole datasets by the urns they go by, with what is said under each of their names.
@@ -130,11 +134,16 @@ class Memory:
         # Whether any run is known to run after another because that one triggered it.
         self.is_triggering = False
 
-    def expect(self, revision: int) -> None:
-        """The transaction that makes this revision has begun: what is remembered holds if it follows ours."""
-        if self._revision is None or revision != self._revision + 1:
-            self.forget()
+    def begin(self, revision: int) -> None:
+        """The transaction that makes this revision has begun, and nothing is remembered."""
         self._revision = revision
+
+    def go_on(self) -> int | None:
+        """The revision that the transaction which has begun makes, if what is remembered holds: then nobody else has
+        written since the last. None when nothing is remembered."""
+        if self._revision is not None:
+            self._revision += 1
+        return self._revision
 
     @property
     def is_following(self) -> bool:

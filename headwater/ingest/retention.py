@@ -14,17 +14,20 @@ from collections.abc import Mapping
 import msgspec
 
 from headwater.cypher.database import Transaction
+from headwater.ingest.memory import Memory
 from headwater.schema.facts import GraphDelta, RunFacts
 from headwater.schema.retention import Horizon, beyond
 from headwater.schema.urns import shown
 
 
-def without_rolled_up(transaction: Transaction, delta: GraphDelta) -> GraphDelta:
+def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memory) -> GraphDelta:
     """The delta without the runs whose time is over. Needs the write lock; counts what it leaves out."""
-    rows = transaction.run("read/retention")
-    if not rows:
+    horizons = memory.horizons
+    if horizons is None:
+        rows = transaction.run("read/retention")
+        horizons = memory.horizons = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+    if not horizons:
         return delta
-    horizons = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon])
     old = {urn for urn, run in delta.runs.items() if _is_over(horizons, run)}
     named = {urn for urn, run in delta.runs.items() if run.span is None}
     if not old and not named:

@@ -18,10 +18,10 @@ def run_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
 
 
 def held(
-    transaction: Transaction, kind: str, type: type[F], urns: Iterable[str], known: Mapping[str, F]
+    transaction: Transaction, kind: str, type: type[F], urns: Iterable[str], known: Mapping[str, F | None]
 ) -> dict[str, F]:
-    """What the graph holds of these runs, jobs or answers (`kind`), in the order of their urns: as it is known, or else
-    read."""
+    """What the graph holds of these runs, jobs or answers (`kind`), in the order of their urns: as it is known, where
+    None is for those that it does not have, or else read."""
     urns = sorted(urns)
     unknown = [urn for urn in urns if urn not in known]
     rows = transaction.run(f"read/facts_of_{kind}", urns=unknown) if unknown else []

@@ -63,7 +63,7 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
         {
             "urn": artifact,
             "dataset": properties["dataset"],
-            "properties": told(properties),
+            "properties": told(_kept(properties, view)),
             "produced": told(view.produced[artifact]),
             "schema": schema_urn(properties["schemaHash"]) if properties["schemaHash"] else None,
         }
@@ -82,17 +82,24 @@ def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
     """The versions of a run that are not what they were."""
     for artifact, properties in sorted(view.artifacts.items()):
         before = old.artifacts.get(artifact) if old else None
+        was = _kept(before, old) if old and before else None
+        now = _kept(properties, view)
         produced = view.produced[artifact]
         # Of a version of a run that did not end, others write whether it was abandoned.
         is_open = not properties["complete"]
-        if is_open or before != properties or (old and old.produced.get(artifact) != produced):
+        if is_open or (before, was) != (properties, now) or (old and old.produced.get(artifact) != produced):
             yield {
                 "urn": artifact,
                 "run": urn,
                 "dataset": properties["dataset"],
-                "properties": differing(before, properties, "status"),
+                "properties": differing(before, now, "status", "startedAt"),
                 "produced": produced,
             }
+
+
+def _kept(properties: Properties, view: RunView) -> Properties:
+    """What a version keeps of itself: when it was begun its run tells, but of one of an earlier attempt."""
+    return {**properties, "startedAt": None} if properties["startedAt"] == view.node["startedAt"] else properties
 
 
 def derives_anew(old: RunView | None, new: RunView) -> bool:

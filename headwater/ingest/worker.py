@@ -23,24 +23,24 @@ import random
 import socket
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.cypher.warm import folds, warm
-from headwater.errors import EventError, HeadwaterError, SpoolFullError, UnavailableError
+from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
+from headwater.ingest.batches import Batch, Judged, batch_of, judge
 from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
-from headwater.ingest.project import RunView, run_view
-from headwater.ingest.spool import Record, Spool
-from headwater.ingest.tally import Tallies, tally
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
-from headwater.schema.events import Event, parse
+from headwater.ingest.spool import Spool
+from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Sent, read_checkpoint, send, write
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load
 
@@ -55,19 +55,27 @@ SWEEP_SECONDS = 60.0
 LATER_SECONDS_MAX = 5.0
 LATER_EVENTS_MAX = 20_000
 
+# What is tried again as it is.
+_PASSING = (UnavailableError, SpoolFullError, CheckpointMovedError)
+
 log = logging.getLogger("headwater.worker")
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """What one committed transaction did: when its events were received, how many were set aside, how long it took."""
+    """What one committed transaction did: when its events were received (microseconds since 1970), how many were set
+    aside, how long it took (seconds), and when it was committed (seconds since 1970)."""
 
     received: tuple[int, ...]
     dead: int
     seconds: float
+    at: float
 
 
 class Worker:
-    """Folds one spool into one graph. `run` until `stop` is set; `on_folded` hears of every commit."""
+    """Folds one spool into one graph. `run` until `stop` is set; `on_folded` hears of every commit.
+
+    Up to `ahead` transactions are on their way to being committed while the next is worked out.
+    """
 
     def __init__(
         self,
@@ -75,6 +83,7 @@ class Worker:
         spool: Spool,
         *,
         events_max: int = 1_000,
+        ahead: int = 1,
         naming: Naming | None = None,
         future_seconds: int = 60,
         silent_seconds: int = 86_400,
@@ -84,6 +93,7 @@ class Worker:
         self._spool = spool
         self._events_max = events_max
         self.events_at_once = events_max
+        self._ahead = ahead
         self._naming = naming or load()
         self._future_seconds = future_seconds
         self._silent_seconds = silent_seconds
@@ -96,11 +106,8 @@ class Worker:
         self._put_off_at = 0.0
         self._dead_before: set[int] = set()
         self._cold = False
-        self._spool_in_use = threading.Lock()
-        self._preparing = ThreadPoolExecutor(1, "fold-ahead")
-        # The last event of the batch that is being written, and what comes after it.
-        self._last = 0
-        self._ahead: Future[_Batch] | None = None
+        # What Neo4j has not committed yet, while what comes after it is worked out.
+        self._on_the_way: deque[_Sent] = deque()
         self.stop = threading.Event()
 
     def run(self, *, until_done: bool = False) -> None:
@@ -110,7 +117,6 @@ class Worker:
         try:
             self._run(until_done=until_done)
         finally:
-            self._forget_ahead()
             self._settle_at_the_end()
 
     def _run(self, *, until_done: bool) -> None:
@@ -128,7 +134,7 @@ class Worker:
                 self.events_at_once = min(self.events_at_once * 8, self._events_max)
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
-                self._checkpoint = None  # an interrupted commit may have happened
+                self._forget()  # an interrupted commit may have happened
                 self.events_at_once = max(self.events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("waiting up to %.1f s: %s", pause, error.message)
@@ -139,20 +145,26 @@ class Worker:
         try:
             if self._checkpoint is None:
                 self._checkpoint = self._begin()
-            batch = self._next(self._checkpoint.position)
+            batch = self._read(self._checkpoint.position, self.events_at_once)
             if batch.judged:
-                self._last = batch.judged[-1].record.seq
                 self._fold(batch)
             else:
+                self._finish()
                 self._settle()
             return len(batch.judged)
         except CheckpointMovedError as error:
             log.warning("beginning again: %s", error.message)
-            self._checkpoint = None
+            self._forget()
             return 1
 
+    def _forget(self) -> None:
+        """How far the graph is, is not known any more. What is on its way is waited for, however it ends."""
+        self._checkpoint = None
+        while self._on_the_way:
+            with suppress(Exception):
+                self._on_the_way.popleft().transaction.wait()
+
     def _begin(self) -> Checkpoint:
-        self._forget_ahead()
         applied = migrate(self._database)
         if applied:
             log.info("applied %s", ", ".join(applied))
@@ -169,15 +181,14 @@ class Worker:
         """Fold once more, without counting them, the events of which a part was put off and forgotten."""
         passed_over, size = self._spool.dead_after(checkpoint.whole), self.events_at_once
         while (done := checkpoint.settled) is not None:
-            with self._spool_in_use:
-                some = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
+            some = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
             records = [record for record in some if record.seq <= checkpoint.position]
             last = records[-1].seq if records else checkpoint.position
-            events = (_judged(record).event for record in records if record.seq not in passed_over)
+            events = (judge(record).event for record in records if record.seq not in passed_over)
             try:
                 delta = fold((event for event in events if event is not None), self._naming)
                 checkpoint = self._settled(checkpoint, last, delta)
-            except (UnavailableError, SpoolFullError, CheckpointMovedError):
+            except _PASSING:
                 raise
             except Exception:  # whatever an event breaks must not stop the others
                 size = max(len(records) // 2, 1)
@@ -208,11 +219,12 @@ class Worker:
 
     def _settle_at_the_end(self) -> None:
         try:
+            self._finish()
             self._settle()
         except HeadwaterError as error:
             log.warning("the next worker folds the last events once more: %s", error.message)
 
-    def _may_put_off(self, batch: _Batch, before: Checkpoint) -> bool:
+    def _may_put_off(self, batch: Batch, before: Checkpoint) -> bool:
         """Whether what is only seen again may wait: more events do, and it has not waited for long."""
         last = batch.judged[-1].record.seq
         if before.settled is None:
@@ -220,8 +232,7 @@ class Worker:
         waited = time.monotonic() - self._put_off_at
         if waited > LATER_SECONDS_MAX or last - before.whole > LATER_EVENTS_MAX or self.stop.is_set():
             return False
-        with self._spool_in_use:
-            return self._spool.last() > last
+        return self._spool.last() > last
 
     def _has_work(self, checkpoint: Checkpoint) -> bool:
         """Whether an event waits, or it is time to end."""
@@ -239,73 +250,81 @@ class Worker:
             )
         return checkpoint
 
-    def _next(self, position: int) -> _Batch:
-        """The events after a position, as they were prepared ahead or else as they are now."""
-        ahead, self._ahead = self._ahead, None
-        batch = ahead.result() if ahead is not None else None
-        if batch is None or not batch.judged:
-            return self._prepare(position, self.events_at_once)
-        return batch
-
-    def _forget_ahead(self) -> None:
-        """What was prepared ahead is not wanted, and nobody reads the spool any more."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            wait([ahead])
-
-    def _go_ahead(self) -> None:
-        """Read and fold what comes after this batch while only Neo4j is busy. Earlier it would take turns with working
-        out what to write, and Neo4j would wait for both."""
-        if self._ahead is None:
-            self._ahead = self._preparing.submit(self._prepare, self._last, self.events_at_once)
-
-    def _prepare(self, position: int, events_max: int) -> _Batch:
+    def _read(self, position: int, events_max: int) -> Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
-        with self._spool_in_use:
-            records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
-        return self._said([_judged(record) for record in records])
+        records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
+        return self._said([judge(record) for record in records])
 
-    def _said(self, judged: list[_Judged]) -> _Batch:
+    def _said(self, events: list[Judged]) -> Batch:
+        return batch_of(events, self._naming, future_seconds=self._future_seconds)
+
+    def _fold(self, batch: Batch) -> None:
+        """Send a batch while Neo4j commits the one before, and wait for that one then."""
         try:
-            delta = fold((one.event for one in judged if one.event is not None), self._naming)
-            return _Batch(judged, delta, self._tallied(judged), _shown(delta))
+            self._on_the_way.append(self._send(batch))
         except Exception as error:  # whatever an event breaks must not stop the others
-            return _Batch(judged, error=error)
+            if self._finish():
+                self._fold_apart(batch, error)
+        else:
+            self._finish(but=self._ahead)
 
-    def _fold(self, batch: _Batch) -> None:
-        """Fold these, halving them around any that cannot be."""
-        judged = batch.judged
-        try:
-            if batch.error is not None:
-                raise batch.error
-            self._commit(batch)
-        except (UnavailableError, SpoolFullError, CheckpointMovedError):
-            raise
-        except Exception as error:  # whatever an event breaks must not stop the others
-            if len(judged) > 1:
-                middle = len(judged) // 2
-                self._fold(self._said(judged[:middle]))
-                self._fold(self._said(judged[middle:]))
-                return
-            record = judged[0].record
-            log.exception("event %s is set aside", record.seq)
-            self._commit(self._said([_Judged(record, None, f"{type(error).__name__}: {error}")]))
+    def _finish(self, *, but: int = 0) -> bool:
+        """Wait for what is on its way, but for so many. False when a batch could not be written as it was: then it is
+        written, and what was sent after it was not."""
+        while len(self._on_the_way) > but:
+            sent = self._on_the_way[0]
+            try:
+                at = sent.transaction.wait()
+            except _PASSING:
+                raise
+            except Exception as error:  # as above
+                self._forget()
+                self._checkpoint = sent.before
+                self._fold_apart(sent.batch, error)
+                return False
+            self._on_the_way.popleft()
+            self._committed(sent, at)
+        return True
 
-    def _commit(self, batch: _Batch) -> None:
-        assert self._checkpoint is not None
-        began = time.monotonic()
+    def _fold_apart(self, batch: Batch, error: Exception) -> None:
+        """Fold half by half what cannot be folded together, and set aside the event that cannot be folded alone."""
         judged = batch.judged
-        dead = [(one.record.seq, one.reason) for one in judged if one.event is None]
-        if dead:
-            with self._spool_in_use:
-                self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
+        if isinstance(error, _PASSING) or (judged[0].event is None and len(judged) == 1):
+            raise error
+        if len(judged) > 1:
+            middle = len(judged) // 2
+            self._fold_now(self._said(judged[:middle]))
+            self._fold_now(self._said(judged[middle:]))
+            return
+        record = judged[0].record
+        log.error("event %s is set aside", record.seq, exc_info=error)
+        self._fold_now(self._said([Judged(record, None, f"{type(error).__name__}: {error}")]))
+
+    def _fold_now(self, batch: Batch) -> None:
         before = self._checkpoint
+        try:
+            sent = self._send(batch)
+            at = sent.transaction.wait()
+        except Exception as error:  # as above
+            self._checkpoint = before
+            self._fold_apart(batch, error)
+        else:
+            self._committed(sent, at)
+
+    def _send(self, batch: Batch) -> _Sent:
+        if batch.error is not None:
+            raise batch.error
+        assert self._checkpoint is not None
+        began, before, judged = time.time(), self._checkpoint, batch.judged
+        dead = batch.dead
+        if dead:
+            self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
         after = Checkpoint(
             position=judged[-1].record.seq,
             folded=before.folded + len(judged) - len(dead),
             dead=before.dead + len(dead),
         )
-        self._checkpoint = write(
+        transaction = send(
             self._database,
             batch.delta,
             spool=self._spool.id,
@@ -315,39 +334,26 @@ class Worker:
             memory=self._memory,
             naming=self._naming,
             tallies=batch.tallies,
-            shown=batch.shown,
-            sent=self._go_ahead,
             later=self._may_put_off(batch, before),
         )
+        self._checkpoint = transaction.after
+        return _Sent(batch, before, transaction, began)
+
+    def _committed(self, sent: _Sent, at: float) -> None:
+        judged = sent.batch.judged
         self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
         received = tuple(one.record.received for one in judged)
         try:
-            self._on_folded(Folded(received, len(dead), time.monotonic() - began))
+            self._on_folded(Folded(received, len(sent.batch.dead), max(at - sent.began, 0.0), at))
         except Exception:  # it is committed: whatever this is, it is no reason to fold it again
             log.exception("a commit could not be measured")
 
     def _revive(self, seqs: set[int]) -> None:
         if not seqs:
             return
-        with self._spool_in_use:
-            self._spool.revive(seqs)
+        self._spool.revive(seqs)
         self._dead_before -= seqs
         log.info("%d events that were set aside once are folded", len(seqs))
-
-    def _tallied(self, judged: list[_Judged]) -> Tallies:
-        tallies = Tallies()
-        for one in judged:
-            record = one.record
-            tally(
-                record.received,
-                record.seq,
-                record.body,
-                one.event,
-                future_after=self._future_seconds,
-                reason=one.reason,
-                into=tallies,
-            )
-        return tallies
 
     def _sweep(self) -> None:
         """Once a minute, mark the runs that have fallen silent."""
@@ -360,34 +366,10 @@ class Worker:
             log.info("%d runs of which nothing was heard for %d s are abandoned", silent, self._silent_seconds)
 
 
-class _Judged(msgspec.Struct, frozen=True):
-    """A record and the event in it, or None and the reason why there is none."""
+class _Sent(NamedTuple):
+    """A batch that is on its way, how far the graph was before it, and since when (seconds since 1970)."""
 
-    record: Record
-    event: Event | None
-    reason: str = ""
-
-
-class _Batch(msgspec.Struct):
-    """Some events and what they say together, or why they cannot be folded together."""
-
-    judged: list[_Judged]
-    delta: GraphDelta = msgspec.field(default_factory=GraphDelta)
-    tallies: Tallies = msgspec.field(default_factory=Tallies)
-    shown: dict[str, RunView] = msgspec.field(default_factory=dict)
-    error: Exception | None = None
-
-
-def _shown(delta: GraphDelta) -> dict[str, RunView]:
-    """What is shown of the runs that begin here: most likely nothing else is known of them."""
-    began = ((urn, run) for urn, run in delta.runs.items() if any(state == "START" for _, state in run.states))
-    return {urn: run_view(run, {}) for urn, run in began}
-
-
-def _judged(record: Record) -> _Judged:
-    if not record.intact:
-        return _Judged(record, None, "damaged: the bytes on disk are not those that were accepted")
-    try:
-        return _Judged(record, parse(record.body, received=record.received))
-    except EventError as error:
-        return _Judged(record, None, f"{error.field}: {error.message}" if error.field else error.message)
+    batch: Batch
+    before: Checkpoint
+    transaction: Sent
+    began: float

@@ -10,12 +10,13 @@ commit may have happened: the next attempt reads the checkpoint and sees.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import TypeVar
 
 import msgspec
 
 from headwater.cypher.database import Database, Transaction
-from headwater.cypher.lock import lock
+from headwater.cypher.lock import locked
 from headwater.errors import HeadwaterError
 from headwater.ingest.containment import write_attempts, write_containment
 from headwater.ingest.map_edges import (
@@ -38,7 +39,7 @@ from headwater.ingest.project import (
     run_view,
 )
 from headwater.ingest.retention import without_rolled_up
-from headwater.ingest.rows import held, run_rows
+from headwater.ingest.rows import facts_in, held, run_rows
 from headwater.ingest.runs import derives_anew, run_changes, run_readers, write_runs
 from headwater.ingest.schema_versions import judge_drift, write_schemas
 from headwater.ingest.seen import write_seen
@@ -92,6 +93,28 @@ def read_checkpoint(database: Database, spool: str) -> Checkpoint:
     return Checkpoint(**rows[0]) if rows else Checkpoint()
 
 
+class Sent:
+    """A transaction all of which is on its way, while only Neo4j is busy with it."""
+
+    def __init__(self, after: Checkpoint, committed: Future[float], memory: Memory) -> None:
+        self.after = after
+        self._committed = committed
+        self._memory = memory
+
+    def wait(self) -> float:
+        """Until it is committed: when it was, in seconds since 1970. Raises what `write` raises."""
+        try:
+            return self._committed.result()
+        except BaseException:
+            # What was learnt was never committed, or nobody knows whether it was.
+            self._memory.forget()
+            raise
+
+
+class _OtherWriterError(Exception):
+    """Somebody else has written since: what was remembered does not hold, and nothing was written."""
+
+
 def write(
     database: Database,
     delta: GraphDelta,
@@ -103,8 +126,6 @@ def write(
     memory: Memory | None = None,
     naming: Naming | None = None,
     tallies: Tallies | None = None,
-    shown: Mapping[str, RunView] | None = None,
-    sent: Callable[[], object] = lambda: None,
     later: bool = False,
     again: bool = False,
 ) -> Checkpoint:
@@ -112,37 +133,106 @@ def write(
     then.
 
     `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
-    reading and writing what it knows from earlier deltas; it learns from this one. `shown` is what `run_view` shows of
-    some of the delta's runs by this delta alone, where that was worked out before. `sent` is called when all is on its
-    way, and only Neo4j is waited for. With `later`, what is only seen again may wait in `memory` for a write without;
-    `again` tells that it was, and is forgotten: the delta, or the graph by now, has all of it from `before` to
-    `after`, of which the graph may have everything else.
+    reading and writing what it knows from earlier deltas; it learns from this one. With `later`, what is only seen
+    again may wait in `memory` for a write without; `again` tells that it was, and is forgotten: the delta, or the graph
+    by now, has all of it from `before` to `after`, of which the graph may have everything else.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
-    memory = memory or Memory()
+    sent = send(
+        database,
+        delta,
+        spool=spool,
+        before=before,
+        after=after,
+        holder=holder,
+        memory=memory or Memory(),
+        naming=naming or load(),
+        tallies=tallies,
+        later=later,
+        again=again,
+    )
+    sent.wait()
+    return sent.after
+
+
+def send(
+    database: Database,
+    delta: GraphDelta,
+    *,
+    spool: str,
+    before: Checkpoint,
+    after: Checkpoint,
+    holder: str,
+    memory: Memory,
+    naming: Naming,
+    tallies: Tallies | None = None,
+    later: bool = False,
+    again: bool = False,
+) -> Sent:
+    """As `write`, without waiting until it is committed: meanwhile the next delta may be sent with the same memory, and
+    is not written if this one is not. Raises what `write` raises."""
+
+    def attempt() -> Sent:
+        transaction = database.begin()
+        try:
+            start = _Start(transaction, spool, holder)
+            expected = memory.go_on()
+            if expected is None:
+                memory.begin(start.revision(before))
+            else:
+                # In the transaction this would wait until the one before has ended.
+                _learn_runs(database, delta, memory)
+            memory.trim()
+            try:
+                if before.settled is not None and not memory.waits and not again:
+                    raise CheckpointMovedError("somebody else has written, and what was put off is forgotten")
+                write_tallies(transaction, tallies or Tallies())
+                write_delta(transaction, delta, memory, naming, again=again)
+                if not later or not memory.is_following:
+                    write_seen(transaction, memory)
+                done = msgspec.structs.replace(after, settled=before.whole) if memory.waits else after
+                transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(done))
+            finally:
+                # Whatever went wrong is no fault of the delta's if what it was built upon does not hold.
+                if expected is not None and start.revision(before) != expected:
+                    raise _OtherWriterError
+        except BaseException:
+            memory.forget()
+            transaction.roll_back()
+            raise
+        return Sent(done, transaction.commit(), memory)
+
     try:
-        with database.write() as transaction:
-            memory.expect(lock(transaction, holder))
-            rows = transaction.run("read/checkpoint", spool=spool)
-            if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
-                raise CheckpointMovedError("another worker has folded this spool further")
-            if before.settled is not None and not memory.waits and not again:
-                raise CheckpointMovedError("somebody else has written, and what was put off is forgotten")
-            write_tallies(transaction, tallies or Tallies())
-            write_delta(transaction, delta, memory, naming or load(), shown or {}, again=again)
-            if not later or not memory.is_following:
-                write_seen(transaction, memory)
-            if memory.waits:
-                after = msgspec.structs.replace(after, settled=before.whole)
-            transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(after))
-            sent()
-    except BaseException:
-        # What was learnt was never committed, or nobody knows whether it was.
-        memory.forget()
-        raise
-    memory.trim()
-    return after
+        return attempt()
+    except _OtherWriterError:
+        return attempt()
+
+
+class _Start:
+    """How every transaction that writes begins. Nobody waits for it while the transaction before has not ended: it is
+    looked at when it must be known."""
+
+    def __init__(self, transaction: Transaction, spool: str, holder: str) -> None:
+        self._locked = transaction.later("write/lock_graph", holder=holder)
+        self._checkpoint = transaction.later("read/checkpoint", spool=spool)
+
+    def revision(self, before: Checkpoint) -> int:
+        """The revision of the graph that this transaction makes. Raises CheckpointMovedError or UnavailableError."""
+        revision = locked(self._locked)
+        rows = self._checkpoint.result()
+        if (Checkpoint(**rows[0]) if rows else Checkpoint()) != before:
+            raise CheckpointMovedError("another worker has folded this spool further")
+        return revision
+
+
+def _learn_runs(database: Database, delta: GraphDelta, memory: Memory) -> None:
+    """Read what the graph holds of the runs that are not remembered. It holds as long as what is remembered does: all
+    that the last transaction wrote, which may not have been committed yet, is remembered."""
+    unknown = sorted(urn for urn in delta.runs if urn not in memory.runs)
+    rows = database.read("read/facts_of_runs", urns=unknown) if unknown else []
+    memory.runs.update(dict.fromkeys(unknown))
+    memory.runs.update((row["urn"], facts_in(row["facts"], RunFacts)) for row in rows if row["facts"])
 
 
 def write_delta(
@@ -150,13 +240,12 @@ def write_delta(
     delta: GraphDelta,
     memory: Memory,
     naming: Naming,
-    shown: Mapping[str, RunView],
     *,
     again: bool = False,
 ) -> None:
     """Join a delta with what the graph holds and write what that changes, but for what is only seen again: that waits
     in `memory`. Needs the write lock; if the transaction is not committed, `memory` must forget."""
-    delta = without_rolled_up(transaction, delta)
+    delta = without_rolled_up(transaction, delta, memory)
     places = read_places(transaction, delta.datasets, memory)
     if places.moved:
         write_seen(transaction, memory)
@@ -176,16 +265,15 @@ def write_delta(
     memory.learn_schemas(delta.schemas)
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs, memory)
-    # What was worked out before holds where nothing was known of a run and no dataset goes by another name.
-    ahead = {} if places.names else {urn: shown[urn] for urn in new & shown.keys() if runs[urn][1] is delta.runs[urn]}
-    views = {urn: _views(urn, *pair, places, memory, ahead.get(urn)) for urn, pair in runs.items()}
+    views = {urn: _views(urn, *pair, places, memory) for urn, pair in runs.items()}
     changes = run_changes(runs, views, new)
     write_runs(transaction, runs, views, delta.heard, changes)
     readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
     # The graph may have everything of a run but that its job was seen with what it read and made.
-    seen_runs = {urn: memory.runs[urn] for urn in delta.runs} | new_runs if again else new_runs
+    again_seen = ((urn, memory.runs[urn]) for urn in delta.runs) if again else ()
+    seen_runs = {urn: facts for urn, facts in again_seen if facts is not None} | new_runs
     rewired = write_map(transaction, places, new_jobs, seen_runs, memory) | _rewired(jobs, places)
     derivations, columns = memory.news(delta.derivations), memory.news(delta.columns)
     write_derivations(transaction, places, derivations)
@@ -217,7 +305,7 @@ def _changes(
     kind: str,
     type: type[F],
     said: Mapping[str, F],
-    known: dict[str, F],
+    known: dict[str, F] | dict[str, F | None],
     join: Callable[[F, F], F],
     *,
     also: set[str],
@@ -248,10 +336,10 @@ def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | Non
 
 
 def _views(
-    urn: str, old: RunFacts | None, new: RunFacts, places: Places, memory: Memory, ahead: RunView | None
+    urn: str, old: RunFacts | None, new: RunFacts, places: Places, memory: Memory
 ) -> tuple[RunView | None, RunView]:
     shown = memory.views.pop(urn, None)
-    view = ahead or run_view(new, places.names)
+    view = run_view(new, places.names)
     if not places.names:
         memory.views[urn] = view
     if old is None:

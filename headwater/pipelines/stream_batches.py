@@ -240,7 +240,7 @@ class Batches:
         )
         self._save(delta, batch.tallies(), checkpoint, after)
         received = tuple(at for part in batch.parts for at in part.chunk.received)
-        self._observer.committed(after, Folded(received, dead, time.monotonic() - batch.began))
+        self._observer.committed(after, Folded(received, dead, time.monotonic() - batch.began, time.time()))
 
     def _set_aside(self, batch: _Batch) -> None:
         dead = batch.dead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +16,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.memory import Bounded, Edge, Memory
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
 from headwater.schema.events import parse
-from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
+from headwater.schema.facts import JobFacts, Name, Span
 from tests.canonical import canonical, empty
 from tests.scenes import edge, run_event, told
 from tests.stories import SPOOL
@@ -43,14 +44,15 @@ def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPa
     assert list(memory.jobs) == ["job:a:b"]
 
 
-def test_another_revision_than_the_next_means_that_somebody_else_wrote() -> None:
+def test_it_goes_on_from_revision_to_revision_until_it_forgets() -> None:
     memory = Memory()
-    memory.expect(7)
-    memory.learn_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
-    memory.expect(8)
-    assert memory.goes_by("dataset:a:b") == "dataset:a:b"
-    memory.expect(10)
-    assert memory.goes_by("dataset:a:b") is None
+    assert memory.go_on() is None
+    memory.begin(7)
+    assert memory.is_following
+    assert (memory.go_on(), memory.go_on()) == (8, 9)
+    memory.forget()
+    assert memory.go_on() is None
+    assert not memory.is_following
 
 
 def test_of_very_many_datasets_it_is_known_when_the_last_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,17 +97,19 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     told(database, night(1), memory)
     told(database, night(2), memory)
     asked: list[str] = []
-    run = Transaction.run
+    later = Transaction.later
 
-    def listening(self: Transaction, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+    def listening(self: Transaction, name: str, /, **parameters: Any) -> Future[list[dict[str, Any]]]:
         asked.append(name)
-        return run(self, name, **parameters)
+        return later(self, name, **parameters)
 
-    monkeypatch.setattr(Transaction, "run", listening)
+    monkeypatch.setattr(Transaction, "later", listening)
     told(database, night(3), memory)
-    always = {"write/lock_graph", "read/checkpoint", "read/retention", "write/save_checkpoint"}
-    assert set(asked) == always | {
-        "read/facts_of_runs",
+    # Whether the run is new is read beside the transaction.
+    assert set(asked) == {
+        "write/lock_graph",
+        "read/checkpoint",
+        "write/save_checkpoint",
         "write/datasets",
         "write/jobs",
         "write/map_seen",

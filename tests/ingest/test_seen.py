@@ -17,7 +17,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
 from headwater.ingest.spool import Spool
 from headwater.ingest.tally import Tallies
-from headwater.ingest.worker import Worker
+from headwater.ingest.worker import Folded, Worker
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
 from headwater.pipelines.writing import move_on
 from headwater.schema.events import Event, parse
@@ -142,7 +142,7 @@ def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
 
 def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(database: Database, spool: Spool) -> None:
     events = filled(spool, 5)
-    worker = Worker(database, spool, events_max=3)
+    worker = Worker(database, spool, events_max=3, ahead=0)
     found = []
     while worker.step():
         checkpoint = read_checkpoint(database, spool.id)
@@ -154,7 +154,7 @@ def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(da
 def test_a_worker_does_not_put_off_for_long(database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "LATER_EVENTS_MAX", 4)
     filled(spool, 5)
-    worker = Worker(database, spool, events_max=2)
+    worker = Worker(database, spool, events_max=2, ahead=0)
     found = []
     while worker.step():
         found.append(read_checkpoint(database, spool.id).whole)
@@ -163,10 +163,12 @@ def test_a_worker_does_not_put_off_for_long(database: Database, spool: Spool, mo
 
 def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) -> None:
     filled(spool, 3)
-    worker = Worker(database, spool, events_max=2, on_folded=lambda _: worker.stop.set() if halfway() else None)
 
-    def halfway() -> bool:
-        return read_checkpoint(database, spool.id).position == 4
+    def halfway(_: Folded) -> None:
+        if read_checkpoint(database, spool.id).position == 4:
+            worker.stop.set()
+
+    worker = Worker(database, spool, events_max=2, ahead=0, on_folded=halfway)
 
     worker.run()
     assert read_checkpoint(database, spool.id) == Checkpoint(4, 4, 0)
@@ -176,12 +178,12 @@ def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) 
 def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, spool: Spool) -> None:
     events = filled(spool, 5)
     spool.append([b"{}"], received=1)
-    killed = Worker(database, spool, events_max=2)
+    killed = Worker(database, spool, events_max=2, ahead=0)
     for _ in range(4):
         killed.step()
     assert read_checkpoint(database, spool.id) == Checkpoint(8, 8, 0, settled=2)
     assert seen(database)[0] == minute(15)
-    next_one = Worker(database, spool, events_max=4)
+    next_one = Worker(database, spool, events_max=4, ahead=0)
     next_one.step()
     assert read_checkpoint(database, spool.id).position == 11
     while next_one.step():
@@ -194,7 +196,7 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
     database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(spool, 5)
-    killed = Worker(database, spool, events_max=2)
+    killed = Worker(database, spool, events_max=2, ahead=0)
     for _ in range(4):
         killed.step()
 
@@ -205,7 +207,7 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
         return fold(told, naming)
 
     monkeypatch.setattr(worker_module, "fold", broken)
-    Worker(database, spool, events_max=4).step()
+    Worker(database, spool, events_max=4, ahead=0).step()
     assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
     assert seen(database) == (minute(55),) * 5
 

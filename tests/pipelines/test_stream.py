@@ -8,7 +8,8 @@ import json
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -156,20 +157,18 @@ class Picky(Database):
 
     refused = "etl:job13"
 
-    @contextmanager
-    def write(self, *, seconds: float = 60.0) -> Iterator[Transaction]:
-        with super().write(seconds=seconds) as transaction:
-            yield PickyTransaction(transaction)
+    def begin(self, *, seconds: float = 60.0) -> Transaction:
+        return PickyTransaction(super().begin(seconds=seconds))
 
 
 class PickyTransaction(Transaction):
     def __init__(self, transaction: Transaction) -> None:
-        self._taken = transaction
+        vars(self).update(vars(transaction))
 
-    def run(self, name: str, /, **parameters: Any) -> list[dict[str, Any]]:
+    def later(self, name: str, /, **parameters: Any) -> Future[list[dict[str, Any]]]:
         if name.startswith("write/") and Picky.refused in json.dumps(parameters, default=str):
             raise QueryError("this cannot be held")
-        return self._taken.run(name, **parameters)
+        return super().later(name, **parameters)
 
 
 def test_files_that_are_added(database: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> None:

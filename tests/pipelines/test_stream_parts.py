@@ -77,7 +77,7 @@ def test_the_counts_add_up_at_every_moment() -> None:
     counts.known(Checkpoint(3, 30, 1))
     counts.progressed(progress(2, latest=20, end=0))
     assert sums(counts) == {"received": 51, "folded": 30, "dead": 1, "lag": 20}
-    counts.committed(Checkpoint(4, 41, 2), Folded((1,) * 12, 1, 0.5))
+    counts.committed(Checkpoint(4, 41, 2), Folded((1,) * 12, 1, 0.5, 2.0))
     assert sums(counts) == {"received": 51, "folded": 41, "dead": 2, "lag": 8}
     # What is said of a batch before the last commit is old.
     counts.progressed(progress(2, latest=20, end=0))
