@@ -1,7 +1,7 @@
 """What the listener costs a pipeline: the same Spark program with it and without, with Headwater up and away.
 
-    python -m bench.hook                     8 rounds, about 5 minutes on a quiet machine
-    python -m bench.hook --rounds 20 --passes 3
+    python -m bench.hook                     8 rounds, about 8 minutes on a quiet machine
+    python -m bench.hook --rounds 20 --passes 5
 
 A round runs `bench.hook_job` once in each way, every time as a process of its own, in an order that turns from round to
 round, so that what the machine does meanwhile falls on all of them alike:
@@ -15,7 +15,12 @@ round, so that what the machine does meanwhile falls on all of them alike:
 For each part of the program the ratio to `without` of the same round is told: its median over the rounds, and between
 what it lies with 95 % (bootstrap over rounds). The parts: `process` from start to end of the process; `start` until
 there is a session; `pipeline` the queries; `settled` the last pass over them, when Spark's own code is warm; `stop`
-until everything is sent; `cpu` the CPU seconds of Spark's JVM, which depend least on who else uses the machine.
+until everything is sent; `cpu` the CPU seconds of Spark's JVM, which depend least on who else uses the machine, and
+`startCpu` and `settledCpu` what of them falls on those parts.
+
+`onceSeconds` is what a session pays once, however long it lasts: what a way takes more than `without`, less so many
+times what its last pass takes more. `onceCpuSeconds` is the same of CPU. A pipeline of a minute hides what one of ten
+seconds does not, so this and `settled` say what a longer one pays.
 
 The API runs beside Spark on the same cores, which it does not in life: what it takes of them is told as `apiCpu`. Neo4j
 and the worker do not run: accepting events does not need them.
@@ -42,7 +47,7 @@ from bench.usage import cpu_seconds
 
 WITHOUT, UP, DOWN = "without", "up", "down"
 WAYS = (WITHOUT, UP, DOWN)
-PARTS = ("process", "start", "pipeline", "settled", "stop", "cpu")
+PARTS = ("process", "start", "pipeline", "settled", "stop", "cpu", "startCpu", "settledCpu")
 _RESAMPLES = 10_000
 _RUN_SECONDS_MAX = 600.0
 
@@ -71,6 +76,17 @@ def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str,
         "moreSeconds": round(more, 3),
         "rounds": len(ratios),
     }
+
+
+def once(rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, passes: int) -> dict[str, float]:
+    """Seconds that a way takes more than `without` whatever the number of passes, and between what they lie."""
+
+    def more(one: dict[str, Run], part: str) -> float:
+        return one[way][part] - one[WITHOUT][part]
+
+    seconds = [more(one, whole) - passes * more(one, each) for one in rounds]
+    low, high = interval(seconds)
+    return {"median": round(statistics.median(seconds), 3), "from": round(low, 3), "to": round(high, 3)}
 
 
 def order_of(number: int) -> list[str]:
@@ -111,6 +127,8 @@ def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
         "rounds": rounds,
         "passes": passes,
         "overhead": {way: {part: compared(found, way, part) for part in PARTS} for way in (UP, DOWN)},
+        "onceSeconds": {way: once(found, way, whole="process", each="settled", passes=passes) for way in (UP, DOWN)},
+        "onceCpuSeconds": {way: once(found, way, whole="cpu", each="settledCpu", passes=passes) for way in (UP, DOWN)},
         "seconds": {way: {part: spread([one[way][part] for one in found]) for part in PARTS} for way in WAYS},
         "errorLines": {way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS},
         "apiCpu": round(api_cpu, 3),
@@ -120,7 +138,7 @@ def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the listener costs a pipeline.")
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--passes", type=int, default=3)
     chosen = parser.parse_args()
     report = Report("hook")
     with tempfile.TemporaryDirectory(prefix="headwater-hook-") as folder:

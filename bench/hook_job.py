@@ -32,11 +32,12 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
     spark = (configure(builder, url=url, namespace="bench") if url else builder).getOrCreate()
     started = time.monotonic()
     lake = Lake(spark, folder / "lake")
-    each = []
+    each, cpu = [], [_cpu_of_java()]
     for _ in range(passes):
         at = time.monotonic()
         build_marts(lake, clean(lake, raw))
         each.append(time.monotonic() - at)
+        cpu.append(_cpu_of_java())
     ended = time.monotonic()
     spark.stop()
     stopped = time.monotonic()
@@ -46,6 +47,8 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
         "settled": each[-1],
         "stop": stopped - ended,
         "cpu": _cpu_of_java(),
+        "startCpu": cpu[0],
+        "settledCpu": cpu[-1] - cpu[-2],
     }
 
 

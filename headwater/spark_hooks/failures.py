@@ -9,6 +9,8 @@ Where it does not fit (another Spark, another listener, Spark Connect) nothing i
 from __future__ import annotations
 
 import logging
+import threading
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _log = logging.getLogger("headwater")
+_ahead: list[threading.Thread] = []
 
 
 @lru_cache(maxsize=1)
@@ -28,6 +31,19 @@ def _compiled(gateway: Any) -> Any:
     compiler.setParentClassLoader(java.java.lang.Thread.currentThread().getContextClassLoader())
     compiler.cook(source)
     return compiler.getClassLoader().loadClass("headwater.FailureListener")
+
+
+def compile_ahead(gateway: Any) -> None:
+    """Compile in the background, while Spark starts: `report_failures` waits for it."""
+    thread = threading.Thread(target=_compiled_first, args=(gateway,), name="headwater-compile", daemon=True)
+    _ahead.append(thread)
+    thread.start()
+
+
+def _compiled_first(gateway: Any) -> None:
+    # What goes wrong here goes wrong again where it is told.
+    with suppress(Exception):
+        _compiled(gateway)
 
 
 def _install(spark: SparkSession) -> str:
@@ -46,6 +62,8 @@ def report_failures(spark: SparkSession) -> bool:
 
     `configure` does this by itself. Call it for a session whose settings came from spark-submit flags.
     """
+    while _ahead:
+        _ahead.pop().join()
     try:
         problem = _install(spark)
     except Exception as fault:  # whatever Spark or its JVM throws, the job goes on

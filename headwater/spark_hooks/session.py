@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import SettingsError
 from headwater.spark_hooks import listener
-from headwater.spark_hooks.failures import report_failures
+from headwater.spark_hooks.failures import compile_ahead, report_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +63,19 @@ def _listening(builder: SparkSession.Builder, conf: dict[str, str]) -> SparkSess
     return listening
 
 
+def _for_java(said: dict[str, str]) -> dict[str, str]:
+    """What a new JVM is started with: as said, but with the listener where it costs least if nothing stands by it."""
+    # Jars and class paths may also come from here; then nothing is known of what the listener must stand beside.
+    if os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell") != "pyspark-shell":
+        return said
+    if int(listener.running_spark()[0].split(".")[0]) < 4:
+        return said
+    kept = listener.defaults()
+    lists = {key: kept[key] for key in (listener.JARS, listener.PACKAGES, listener.CLASS_PATH) if key in kept}
+    ivy = {key: kept[key] for key in (listener.IVY_FOLDER,) if key in kept}
+    return listener.on_class_path({**ivy, **lists, **said})
+
+
 def _start_java(options: dict[str, Any]) -> bool:
     """Start the JVM, keeping the API key from its arguments; False when one runs that lacks the listener."""
     from pyspark import SparkConf, SparkContext
@@ -70,8 +83,10 @@ def _start_java(options: dict[str, Any]) -> bool:
     context: Any = SparkContext
     if context._gateway is None:
         public = SparkConf(loadDefaults=False)
-        public.setAll([(key, str(value)) for key, value in options.items() if key != listener.API_KEY])
+        said = {key: str(value) for key, value in options.items() if key != listener.API_KEY}
+        public.setAll(list(_for_java(said).items()))
         context._ensure_initialized(conf=public)
+        compile_ahead(context._gateway)
         return True
     try:
         loader = context._jvm.java.lang.Thread.currentThread().getContextClassLoader()

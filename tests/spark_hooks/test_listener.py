@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from headwater.errors import SettingsError
 from headwater.spark_hooks import listener
-from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, merged, spark_conf
+from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, merged, on_class_path, spark_conf
 
 URL = "http://127.0.0.1:8080"
 
@@ -99,6 +100,42 @@ def test_a_jar_of_ones_own_takes_the_place_of_the_download() -> None:
     conf = spark_conf(URL, jar="/opt/openlineage-spark.jar")
     assert conf["spark.jars"] == "/opt/openlineage-spark.jar"
     assert "spark.jars.packages" not in conf
+
+
+def fetched(ivy: Path) -> Path:
+    """A file where Ivy keeps the listener."""
+    folder = ivy / "cache" / "io.openlineage" / "openlineage-spark_2.13" / "jars"
+    folder.mkdir(parents=True)
+    file = folder / f"openlineage-spark_2.13-{listener.LISTENER_VERSION}.jar"
+    file.touch()
+    return file
+
+
+def test_a_listener_that_was_fetched_before_and_stands_alone_goes_on_the_class_path(tmp_path: Path) -> None:
+    alone = {"spark.jars.packages": listener.coordinates("2.13"), "spark.jars.ivy": str(tmp_path)}
+    assert on_class_path(alone) == alone
+    file = fetched(tmp_path)
+    kept = {"spark.jars.ivy": str(tmp_path)}
+    assert on_class_path(alone) == {**kept, "spark.driver.extraClassPath": str(file)}
+    mine = {"spark.driver.extraClassPath": "/mine.jar"}
+    assert on_class_path({**alone, **mine}) == {**kept, "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{file}"}
+
+
+@pytest.mark.parametrize("beside", [{"spark.jars": "/delta.jar"}, {"spark.jars.packages": "org.x:y:1"}])
+def test_beside_other_jars_it_stays_where_it_sees_their_classes(beside: dict[str, str], tmp_path: Path) -> None:
+    fetched(tmp_path)
+    options = merged({**beside, "spark.jars.ivy": str(tmp_path)}, spark_conf(URL, spark_version="4.1.4"))
+    options = {**beside, "spark.jars.ivy": str(tmp_path), **options}
+    assert on_class_path(options) == options
+
+
+def test_a_jar_of_ones_own_goes_on_the_class_path_when_it_is_a_file_here(tmp_path: Path) -> None:
+    jar = tmp_path / "openlineage-spark.jar"
+    away = {"spark.jars": f"s3a://lake/{jar.name}"}
+    assert on_class_path(away) == away
+    assert on_class_path({"spark.jars": str(jar)}) == {"spark.jars": str(jar)}
+    jar.touch()
+    assert on_class_path({"spark.jars": str(jar)}) == {"spark.driver.extraClassPath": str(jar)}
 
 
 def test_lists_in_spark_defaults_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
