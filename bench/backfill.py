@@ -88,7 +88,7 @@ def parts(spark: SparkSession, files: list[File], rules: folding.Rules) -> dict[
 
     return {
         "floor": lambda: none(read(spark, files).mapInArrow(_identity, folding.READ)),
-        "judged": lambda: none(read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.ROWS)),
+        "judged": lambda: none(read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.BUCKETS)),
         "whole": lambda: sum(len(piece) for piece in pieces(spark, files, rules)),
     }
 

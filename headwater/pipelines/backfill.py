@@ -1,7 +1,7 @@
 """`headwater pipeline backfill`: an archive of events into the graph, the same graph as the worker would have made.
 
-    files -> judge, redact, fold -> rows -> joined by key -> sorted -> pieces -> one transaction each
-             (Spark's workers)              (Spark's workers)                    (here: there is one write lock)
+    files -> judge, redact, fold -> rows -> joined by key -> bundles -> sorted -> pieces -> one transaction each
+             (Spark's workers)              (Spark's workers)           (here: there is one write lock)
 
 How many facts are written is kept in the graph with each of them, under a name made from what is read. Whatever dies
 in between, the same command again folds the same events to the same rows in the same order, and goes on behind the
@@ -26,8 +26,9 @@ from headwater.cypher.migrate import migrate
 from headwater.ingest.tally import Tallies
 from headwater.ingest.writer import read_checkpoint
 from headwater.pipelines import run_as_submitted
+from headwater.pipelines.bundles import buckets_for, merged
 from headwater.pipelines.progress import watched
-from headwater.pipelines.rows import Counts, Kind, Met, Row, join_counts, join_met, unpacked
+from headwater.pipelines.rows import Counts, Kind, Met, Row, cut, join_counts, join_met, unpacked
 from headwater.pipelines.writing import PieceWriter, move_on
 
 if TYPE_CHECKING:
@@ -144,27 +145,33 @@ def _archived(paths: Sequence[str]) -> dict[str, int]:
     return {spool: lake.archived(spool) for lake in lakes for spool in lake.spools()}
 
 
-def facts(spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]) -> DataFrame:
-    """What these files say, one row a fact, in the order in which it is to be written; with the tallies of the events
-    that are `untold`, by spool and seq."""
-    from headwater.pipelines import folding
-    from headwater.pipelines.archives import read
-
-    rows = read(spark, files).mapInArrow(partial(folding.facts_of_batches, rules=rules, untold=untold), folding.ROWS)
-    met = rows.repartition("key").sortWithinPartitions("kind", "key")
-    return met.mapInArrow(folding.join_batches, folding.ROWS).sort("kind", "at", "key")
-
-
 def pieces(
     spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range] | None = None
 ) -> Iterator[list[Row]]:
-    """The same in pieces of one transaction each, while Spark goes on with the next."""
-    from headwater.pipelines import folding
+    """What these files say, in pieces of one transaction each, in the order in which they are to be written, while
+    Spark goes on with the next; with the tallies of the events that are `untold`, by spool and seq."""
+    from pyspark import StorageLevel
 
-    cut = partial(folding.cut_batches, rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES)
-    frame = facts(spark, files, rules, untold or {}).mapInArrow(cut, folding.PIECES)
-    for row in frame.toLocalIterator(prefetchPartitions=True):
-        yield unpacked(bytes(row.piece))
+    found = _bundles(spark, files, rules, untold or {}).persist(StorageLevel.DISK_ONLY)
+    try:
+        # To sort is to look at everything twice: what was joined must be kept, or it would be joined twice.
+        frame = found.sort("kind", "at", "key").select("rows")
+        bundles = (unpacked(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True))
+        yield from cut(merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES)
+    finally:
+        found.unpersist()
+
+
+def _bundles(spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]) -> DataFrame:
+    """What these files say, in sorted bundles of rows."""
+    from headwater.pipelines import folding
+    from headwater.pipelines.archives import read
+
+    buckets = buckets_for(sum(file.size for file in files))
+    fold = partial(folding.facts_of_batches, rules=rules, untold=untold, buckets=buckets)
+    rows = read(spark, files).mapInArrow(fold, folding.BUCKETS)
+    met = rows.repartition("bucket").sortWithinPartitions("bucket")
+    return met.mapInArrow(folding.join_batches, folding.BUNDLES)
 
 
 class _Told:

@@ -7,10 +7,11 @@ are counted once, when the rows of all of them meet.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +21,12 @@ import pyarrow.compute as pc
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.redact import Redactor
 from headwater.ingest.redaction_key import load_key
 from headwater.ingest.tally import Tallies, tally
+from headwater.pipelines import remembered
+from headwater.pipelines.bundles import bucketed, bundled, gathered
 from headwater.pipelines.lake import spool_of
-from headwater.pipelines.rows import Counts, Kind, Row, cut, encode, joined, packed, rows_of
+from headwater.pipelines.rows import Counts, Kind, Row, encode, packed, rows_of, seen
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming, load
 from headwater.settings import Settings
@@ -33,14 +35,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 READ = "body binary, received long, file string, start long, number long, checksum long"
-PIECES = "piece binary"
-ROWS = "kind int, at long, key binary, fact binary"
-_SCHEMA = pa.schema([("kind", pa.int32()), ("at", pa.int64()), ("key", pa.binary()), ("fact", pa.binary())])
+# What `mapInArrow` hands on: rows by bucket, and then rows in the order of the first of each bundle.
+BUCKETS = "bucket int, rows binary"
+BUNDLES = "kind int, at long, key binary, rows binary"
+_BUCKETS = pa.schema([("bucket", pa.int32()), ("rows", pa.binary())])
+_BUNDLES = pa.schema([("kind", pa.int32()), ("at", pa.int64()), ("key", pa.binary()), ("rows", pa.binary())])
 # So many events are folded into one delta: what a partition takes of memory does not grow with it.
 FOLDED_AT_ONCE = 20_000
 # No events of any spool.
 NONE: Mapping[str, range] = MappingProxyType({})
-_ROWS_AT_ONCE = 4_000
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -72,38 +75,52 @@ class Refused(msgspec.Struct):
 
 
 def facts_of_batches(
-    batches: Iterable[pa.RecordBatch], rules: Rules, untold: Mapping[str, range]
+    batches: Iterable[pa.RecordBatch], rules: Rules, untold: Mapping[str, range], buckets: int
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of `READ` in, batches of `ROWS` out; for `mapInArrow`. `untold` are the events of each spool that are to
-    be tallied, by their seq."""
+    """Batches of `READ` in, batches of `BUCKETS` out; for `mapInArrow`. `untold` are the events of each spool that are
+    to be tallied, by their seq."""
     folding = Folding(rules, untold)
     for batch in batches:
-        folding.take(batch)
+        with _no_collection():
+            folding.take(batch)
         if len(folding.events) >= FOLDED_AT_ONCE:
-            yield from _batches(folding.rows())
-    yield from _batches(folding.rows())
+            yield _bucketed(folding, buckets)
+    yield _bucketed(folding, buckets)
+    remembered.keep()
 
 
 def join_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of `ROWS` sorted by kind and key, joined; for `mapInArrow`."""
-    yield from _batches(joined(_rows(batches)))
+    """Batches of `BUCKETS` sorted by bucket in, of `BUNDLES` out, the facts in them joined; for `mapInArrow`."""
+    met = ((bucket, rows) for batch in batches for bucket, rows in zip(*_columns(batch), strict=True))
+    for rows in gathered(met):
+        with _no_collection():
+            bundles = [(*bundle[0][:3], packed(bundle)) for bundle in bundled(rows)]
+        yield _batch(bundles, _BUNDLES)
 
 
-def cut_batches(batches: Iterable[pa.RecordBatch], *, rows_max: int, bytes_max: int) -> Iterator[pa.RecordBatch]:
-    """Batches of `ROWS` in, one batch of `PIECES` out for every piece; for `mapInArrow`."""
-    for piece in cut(_rows(batches), rows_max=rows_max, bytes_max=bytes_max):
-        yield pa.RecordBatch.from_arrays([pa.array([packed(piece)], pa.binary())], names=["piece"])
+def _bucketed(folding: Folding, buckets: int) -> pa.RecordBatch:
+    with _no_collection():
+        return _batch([(bucket, packed(rows)) for bucket, rows in bucketed(folding.rows(), buckets)], _BUCKETS)
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
-    for batch in batches:
-        yield from map(Row, *(column.to_pylist() for column in batch.columns))
+def _columns(batch: pa.RecordBatch) -> Iterator[list[Any]]:
+    return (column.to_pylist() for column in batch.columns)
 
 
-def _batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        columns = [pa.array(column, kind) for column, kind in zip(zip(*some, strict=True), _SCHEMA.types, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+def _batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Facts have no cycles, and there are so many that to look for some takes a third of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class Folding:
@@ -112,7 +129,8 @@ class Folding:
     def __init__(self, rules: Rules, untold: Mapping[str, range] = NONE) -> None:
         self._rules = rules
         self._tallying = _Tallying(untold, rules.future_seconds)
-        self._redact = Redactor(rules.redaction_key).redact
+        self._redact = remembered.redactor(rules.redaction_key).redact
+        self._naming = remembered.naming(rules.naming)
         self._seen: set[bytes] = set()
         self._lines = _Lines()
         self.events: list[Event] = []
@@ -169,12 +187,11 @@ class Folding:
         for refused in self._refused:
             place = encode((refused.file, refused.start, refused.number))
             yield Row(Kind.REFUSED, 0, place, encode(refused))
-        for digest in self._seen:
-            yield Row(Kind.SEEN, 0, digest, b"")
+        yield from seen(self._seen)
         for spool, tallies in self._tallying.taken().items():
             yield Row(Kind.TALLIES, 0, spool.encode(), encode(tallies))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
-        yield from rows_of(fold(self.events, self._rules.naming))
+        yield from rows_of(fold(self.events, self._naming))
         self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
 
 

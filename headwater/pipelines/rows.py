@@ -1,4 +1,4 @@
-"""A GraphDelta as rows that Spark can carry: one for every fact, by kind and key, so that equal keys meet and join.
+"""A GraphDelta as rows: one for every fact, by kind and key, so that equal keys meet and join.
 
 | column | what it is |
 |---|---|
@@ -53,6 +53,7 @@ class Kind(IntEnum):
 
     COUNTS = 0
     MET = 1
+    # The SHA-1 of events, end to end; by their first byte.
     SEEN = 2
     # By spool.
     TALLIES = 3
@@ -169,6 +170,7 @@ _CODECS: dict[int, _Codec] = {
 }
 encode = msgspec.msgpack.Encoder().encode
 _NEVER = 2**62
+_DIGEST_BYTES = 20
 
 
 def rows_of(delta: GraphDelta) -> Iterator[Row]:
@@ -226,16 +228,29 @@ def _began(run: RunFacts) -> int:
     return min(started, default=run.span.first if run.span else _NEVER)
 
 
+def seen(digests: Iterable[bytes]) -> Iterator[Row]:
+    """That these events were seen, by their SHA-1."""
+    by_first: dict[int, list[bytes]] = {}
+    for digest in digests:
+        by_first.setdefault(digest[0], []).append(digest)
+    for first, some in by_first.items():
+        yield Row(Kind.SEEN, 0, bytes([first]), b"".join(some))
+
+
+def _different(digests: bytes) -> int:
+    return len({digests[at : at + _DIGEST_BYTES] for at in range(0, len(digests), _DIGEST_BYTES)})
+
+
 def joined(rows: Iterable[Row]) -> Iterator[Row]:
     """The same facts with one row a key, of rows that are sorted by kind and key. A row that is alone passes as it is;
-    of those that say of an event that it was seen, only their number comes out, with the number of the facts."""
+    of those that say which events were seen, only the number of the events comes out, with that of the facts."""
     met = Met()
     for (kind, key), group in groupby(rows, key=_kind_and_key):
+        same = list(group)
         if kind == Kind.SEEN:
-            met.events += 1
+            met.events += _different(b"".join([row.fact for row in same]))
             continue
         met.facts += kind > Kind.REFUSED
-        same = list(group)
         yield same[0] if len(same) == 1 else _joined(kind, key, same)
     yield Row(Kind.MET, 0, b"", encode(met))
 

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.redact import Redactor
 from headwater.ingest.tally import Tallies, absorb, tally
+from headwater.pipelines import remembered
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -95,12 +95,12 @@ class Rules(msgspec.Struct, frozen=True):
                 chunk.dead.append(Dead(judged.message, reason[:REASON_LENGTH_MAX]))
             else:
                 events.append(event)
-        chunk.delta = fold(events, self.naming)
+        chunk.delta = fold(events, remembered.naming(self.naming))
         return chunk
 
     def judge(self, messages: Iterable[Message]) -> Iterator[Judged]:
         """Each message by itself: redacted, and as an event."""
-        redactor = Redactor(self.redaction_key)
+        redactor = remembered.redactor(self.redaction_key)
         now = time.time_ns() // 1_000
         for message in messages:
             # A sender whose clock is ahead must not be heard of tomorrow.
@@ -141,6 +141,7 @@ def in_tasks(rules: Rules) -> Cut:
             rows: Any = {"task": [task], "number": [number], "chunk": [chunk]}
             types = {"task": pyarrow.int32(), "number": pyarrow.int32(), "chunk": pyarrow.binary()}
             yield pyarrow.RecordBatch.from_pydict(rows, schema=pyarrow.schema(types.items()))
+        remembered.keep()
 
     return chunks
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from hashlib import sha1
 from itertools import pairwise
 
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from headwater.cypher.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.writer import Checkpoint, read_checkpoint, write
-from headwater.pipelines.rows import Kind, Met, Row, cut, delta_of, joined, packed, rows_of, unpacked
+from headwater.pipelines import bundles
+from headwater.pipelines.bundles import bucketed, bundled, gathered, merged
+from headwater.pipelines.rows import Kind, Met, Row, cut, delta_of, joined, packed, rows_of, seen, unpacked
 from headwater.pipelines.writing import PieceWriter
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
@@ -60,11 +63,32 @@ def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
     assert [len(piece) for piece in cut(rows, rows_max=9, bytes_max=15)] == [1, 1, 1, 1, 1]
 
 
-def test_events_seen_are_counted_and_go_no_further() -> None:
-    rows = [Row(Kind.SEEN, 0, key, b"") for key in (b"a", b"a", b"b")] + [Row(Kind.SCHEMA, 0, b"s", packed("[]"))] * 2
-    *facts, met = joined(rows)
+def test_events_seen_are_counted_once_and_go_no_further() -> None:
+    first, second, third = (sha1(text).digest() for text in (b"a", b"b", b"c"))
+    rows = [*seen([first, second]), *seen([second, third, second])] + [Row(Kind.SCHEMA, 0, b"s", packed("[]"))] * 2
+    *facts, met = joined(sorted(rows))
     assert facts == [Row(Kind.SCHEMA, 0, b"s", packed("[]"))]
-    assert (met.kind, met.fact) == (Kind.MET, packed(Met(2, 1)))
+    assert (met.kind, met.fact) == (Kind.MET, packed(Met(3, 1)))
+
+
+@relaxed
+@given(histories, st.integers(0, 2**32).map(random.Random))
+def test_in_bundles_they_are_the_same_rows_in_order(bodies: list[bytes], chance: random.Random) -> None:
+    buckets, middle = chance.randint(1, 20), chance.randint(0, len(bodies))
+    parts = [
+        (bucket, packed(rows))
+        for some in (bodies[:middle], bodies[middle:])
+        for bucket, rows in bucketed(rows_of(folded(some)), buckets)
+    ]
+    chance.shuffle(parts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundles, "BUNDLE_ROWS", chance.randint(1, 10))
+        patch.setattr(bundles, "_WAITING", chance.randint(1, 10))
+        cut_up = [bundle for rows in gathered(sorted(parts)) for bundle in bundled(rows)]
+        rows = [row for row in merged(sorted(cut_up)) if row.kind > Kind.REFUSED]
+    assert len({(row.kind, row.key) for row in rows}) == len(rows)
+    assert rows == sorted(rows)
+    assert delta_of(rows) == folded(bodies)
 
 
 @pytest.mark.neo4j
