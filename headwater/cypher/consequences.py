@@ -125,9 +125,13 @@ def consequences(
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, time.monotonic() + seconds)
     waiting = {_datasets(row) for urn, row in starts.items() if mends[urn] is None}
-    on_map = explore(database, MAP_DOWN, {begin: begin for begin in waiting}, bounds, rows_max=PAGE_ROWS_MAX)
+    on_map = explore(
+        database, MAP_DOWN, {begin: begin for begin in waiting}, bounds, rows_max=PAGE_ROWS_MAX, ends=False
+    )
     begins = {(urn,) for urn in starts} | {_old(row) for row in starts.values()}
-    walked = explore(database, HISTORY_DOWN, {begin: begin for begin in begins}, bounds, rows_max=PAGE_ROWS_MAX)
+    walked = explore(
+        database, HISTORY_DOWN, {begin: begin for begin in begins}, bounds, rows_max=PAGE_ROWS_MAX, ends=False
+    )
     known = _read(database, [*on_map.values(), *walked.values()], bounds.deadline)
     return {
         urn: Consequences(

@@ -109,13 +109,17 @@ def failed_downstream(
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, deadline)
     begins = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
-    by_start = explore(database, MAP_DOWN, {begin: begin for begin in begins.values()}, bounds, rows_max=PAGE_ROWS_MAX)
+    by_start = explore(
+        database, MAP_DOWN, {begin: begin for begin in begins.values()}, bounds, rows_max=PAGE_ROWS_MAX, ends=False
+    )
     stale = {urn: by_start[begin] for urn, begin in begins.items()}
-    history = explore(database, HISTORY_DOWN, {urn: [urn] for urn in starts}, bounds, rows_max=PAGE_ROWS_MAX)
+    history = explore(
+        database, HISTORY_DOWN, {urn: [urn] for urn in starts}, bounds, rows_max=PAGE_ROWS_MAX, ends=False
+    )
     cited, out_of_time = _stale_answers(database, starts, stale, deadline)
     for urn, walk in history.items():
         cited[urn].update(of_kind("answer", walk))
-    citing = explore(database, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX)
+    citing = explore(database, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
     touched = {
         urn: Downstream(
             datasets=of_kind("dataset", stale[urn]),

@@ -33,7 +33,8 @@ FRESH, STALE, UNKNOWN = "FRESH", "STALE", "UNKNOWN"
 # Why a freshness is not told whole, beside the bounds of a walk: part of what lies upstream may not be seen.
 SIGHT = "sight"
 HOPS_MAX = 1_000
-NODES_MAX = 5_000
+# More than these may lie upstream of few datasets, and what is asked of a page of them is to be told at once.
+NODES_MAX = 1_000
 EDGES_MAX = 20_000
 ROWS_MAX = 100_000
 # Of one source so many of the newest runs that tell when it was updated are heard.
@@ -93,7 +94,7 @@ def freshness(database: Database, urns: Iterable[str], *, seconds: float = WALK_
     newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     starts = {urn: [version] for urn, (_, version) in newest.items() if version is not None}
-    walks = explore(database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True)
+    walks = explore(database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True, ends=False)
     rows = _ages(database, walks.values())
     for urn, times in _updates(database, [urn for urn in rows if urn.startswith("source:")]).items():
         rows[urn]["updates"] = times

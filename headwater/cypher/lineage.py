@@ -282,7 +282,7 @@ def trace(
     urn = answer_urn(answer_id)
     answer = require_node(database, urn)
     bounds = Bounds.within(seconds, depth=TRACE_HOPS_MAX, nodes_max=nodes_max, edges_max=edges_max)
-    walk = explore(database, HISTORY_UP, {urn: [urn]}, bounds, at_once=True)[urn]
+    walk = explore(database, HISTORY_UP, {urn: [urn]}, bounds, at_once=True, ends=False)[urn]
     nearest_first = sorted(walk.nodes, key=lambda node: (walk.nodes[node], node))
     rows = read_nodes(database, nearest_first)
     return Trace(

@@ -26,8 +26,9 @@ from headwater.errors import UnavailableError
 
 PROCESSES = ("job:", "run:")
 _SECONDS_MIN = 0.05
-# A walk ends in the order of names, not in that in which nodes are found: somewhat more is read at once than it shows.
-_MORE_AT_ONCE = 1.2
+# A walk ends in the order of names, not in that in which nodes are found, and asks about its whole last hop before it
+# meets a bound there: more is read at once than it shows, which takes less than three questions about the rest.
+_MORE_AT_ONCE = 1.5
 # How much of the time that is left may go into finding what can be reached before the first hop.
 _SHARE_OF_TIME = 0.25
 

@@ -73,12 +73,14 @@ def explore(
     where: Filter = EVERY_NODE,
     marks: Mapping[str, Mark] | None = None,
     at_once: bool = False,
+    ends: bool = True,
 ) -> dict[K, Walk]:
     """One walk from each set of starts, with stubs for what is hidden.
 
     `rows_max` bounds what all of them may read; by default that of one walk. `at` is the instant for a layer that is a
     map as it was. What does not pass `where` is neither shown nor walked through; the starts always pass. `marks` tells
     of nodes from which step on to take theirs. `at_once` asks for all that can be reached before the first hop.
+    Without `ends` a walk that is cut short does not look for from where there is more: one hop less to ask for.
     """
     begins = {key: list(urns) for key, urns in starts.items()}
     all_starts = {urn for urns in begins.values() for urn in urns}
@@ -88,13 +90,13 @@ def explore(
     walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
     if at_once and layer.all:
         known.learn_all(all_starts, int(bounds.nodes_max))
-    _go(list(walks.values()), known, bounds.depth)
+    _go(list(walks.values()), known, bounds.depth, ends=ends)
     for walk in walks.values():
         walk.nodes, walk.edges = walk.shown()
     return walks
 
 
-def _go(walks: list[Walk], known: Neighbours, depth: int) -> None:
+def _go(walks: list[Walk], known: Neighbours, depth: int, *, ends: bool) -> None:
     for hop in range(depth + 1):
         _follow_citations(walks, known)
         active = [walk for walk in walks if walk.frontier and not walk.truncated]
@@ -108,7 +110,7 @@ def _go(walks: list[Walk], known: Neighbours, depth: int) -> None:
     for walk in walks:
         if known.exhausted:
             walk.give_up(known.exhausted, [*walk.frontier, *walk.pending])
-    ahead = {id(walk): walk.ahead() for walk in walks if walk.frontier or walk.truncated}
+    ahead = {id(walk): walk.ahead() for walk in walks if (ends if walk.truncated else walk.frontier)}
     if known.layer.onward or known.layer.hop:
         _advance(list(ahead.values()), known)
     for walk in walks:

@@ -49,7 +49,7 @@ def space(table: int) -> str:
     return "db" if table % 3 else "secret"
 
 
-def shown(walk: Walk) -> object:
+def shown(walk: Walk) -> tuple[object, ...]:
     return sorted(walk.nodes.items()), sorted(walk.edges), walk.truncated, sorted(walk.unfinished.items())
 
 
@@ -74,10 +74,13 @@ def test_at_once_is_as_hop_by_hop(database: Database, sight: Sight) -> None:
                         rows_max=100_000,
                         where=where,
                         at_once=at_once,
+                        ends=ends,
                     )[0]
-                    for at_once in (False, True)
+                    for at_once, ends in ((False, True), (True, True), (True, False))
                 ]
                 assert shown(walks[0]) == shown(walks[1]), (start, nodes_max, edges_max, where)
+                # One that need not tell from where there is more shows the same.
+                assert shown(walks[0])[:3] == shown(walks[2])[:3], (start, nodes_max, edges_max, where)
                 longest = max(longest, *walks[1].nodes.values())
     # There was something to walk.
     assert longest > 5
