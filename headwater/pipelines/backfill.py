@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # One transaction: so many facts, unless they are large.
 PIECE_ROWS = 2_000
 PIECE_BYTES = 8 * 2**20
+# A new edge takes of Neo4j's memory a multiple of what others do, byte for byte: one piece has some 10,000 of them.
+EDGE_WEIGHT = 8
 # What Spark must be told besides; events are large.
 SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 _REFUSED_AT_ONCE = 1_000
@@ -157,7 +159,7 @@ def pieces(
         # To sort is to look at everything twice: what was joined must be kept, or it would be joined twice.
         frame = found.sort("kind", "at", "key").select("rows")
         bundles = (unpacked(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True))
-        yield from cut(merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES)
+        yield from cut(merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES, edge_weight=EDGE_WEIGHT)
     finally:
         found.unpersist()
 

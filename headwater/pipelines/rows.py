@@ -272,7 +272,7 @@ def delta_of(rows: Iterable[Row]) -> GraphDelta:
     for row in rows:
         codec = _CODECS[row.kind]
         fact = codec.decode(row.fact)
-        if row.kind in (Kind.COLUMN, Kind.DERIVATION):
+        if row.kind in _EDGES:
             _add_edges(delta, row.kind, fact)
             continue
         key, join = row.key.decode(), codec.join
@@ -315,20 +315,23 @@ def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
         delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
 
 
-def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int) -> Iterator[list[Row]]:
-    """Rows in pieces that are not too large; what says what was read comes before the facts, in pieces of its own."""
+def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int, edge_weight: int = 1) -> Iterator[list[Row]]:
+    """Rows in pieces that are not too large, the bytes of an edge counted so many times; what says what was read comes
+    before the facts, in pieces of its own."""
     piece: list[Row] = []
     size = 0
     for row in rows:
-        over = len(piece) == rows_max or (piece and size + len(row.fact) > bytes_max)
+        weight = len(row.fact) * (edge_weight if row.kind in _EDGES else 1)
+        over = len(piece) == rows_max or (piece and size + weight > bytes_max)
         if over or (piece and piece[0].kind <= Kind.REFUSED < row.kind):
             yield piece
             piece, size = [], 0
         piece.append(row)
-        size += len(row.key) + len(row.fact)
+        size += len(row.key) + weight
     if piece:
         yield piece
 
 
+_EDGES = (Kind.COLUMN, Kind.DERIVATION)
 packed = encode
 unpacked = msgspec.msgpack.Decoder(list[Row]).decode

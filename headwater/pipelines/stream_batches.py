@@ -10,10 +10,10 @@ query; it moves in the same transaction in which the tallies of a batch are coun
 | one more | committed, and Spark was killed before it knew | nothing |
 | anything else | another graph, or an old copy of Spark's checkpoint | the stream ends: going on would lose events |
 
-A batch is one transaction as long as it is small enough and Neo4j takes it. One that is not is written in several, none
-of which moves the checkpoint; then a last one does. An event that Neo4j refuses is found by halving and set aside.
-What is set aside is safe at the source's place for the dead before the checkpoint moves; a batch that is begun again
-may set the same message aside once more.
+A batch is one transaction as long as it is small enough, not too much of it is new, and Neo4j takes it. One that is not
+is written in several, none of which moves the checkpoint; then a last one does. An event that Neo4j refuses is found by
+halving and set aside. What is set aside is safe at the source's place for the dead before the checkpoint moves; a batch
+that is begun again may set the same message aside once more.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.stream")
 T = TypeVar("T")
 _START_SECONDS_MAX = 60.0
+# So many runs and new edges are written in one transaction: Neo4j holds all of it in memory until it is committed, and
+# by its own measure a transaction may take 256 MB, which 40,000 new column edges do.
+NEW_AT_ONCE = 10_000
 
 
 class StreamEndedError(HeadwaterError):
@@ -181,11 +184,17 @@ class Batches:
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
             self._observer.known(checkpoint)
             return
-        whole = batch.events <= self._events_at_once and not batch.refused
+        whole = not batch.refused and len(self._piece(batch.parts)) == len(batch.parts)
         if not (whole and self._commit_whole(batch, checkpoint)):
-            for group in batch.groups(self._events_at_once):
-                self._write_apart(group, batch, checkpoint)
+            waiting = batch.parts
+            while waiting:
+                piece = self._piece(waiting)
+                self._write_apart(piece, batch, checkpoint)
+                waiting = waiting[len(piece) :]
             self._commit(batch, GraphDelta(), checkpoint)
+
+    def _piece(self, parts: Sequence[Part]) -> Sequence[Part]:
+        return piece(parts, self._memory, events_max=self._events_at_once)
 
     def _commit_whole(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
@@ -283,18 +292,6 @@ class _Batch:
         self.parts = sorted(parts, key=lambda part: (part.task, part.number))
         self.events = sum(part.chunk.events for part in parts)
 
-    def groups(self, events_max: int) -> list[list[Part]]:
-        """The parts in groups of about so many events, at least one part each."""
-        groups: list[list[Part]] = []
-        size = 0
-        for part in self.parts:
-            if not groups or size + part.chunk.events > events_max:
-                groups.append([])
-                size = 0
-            groups[-1].append(part)
-            size += part.chunk.events
-        return groups
-
     @property
     def dead(self) -> list[Dead]:
         return [dead for part in self.parts for dead in part.chunk.dead]
@@ -318,6 +315,19 @@ class _Batch:
         """Read once more."""
         frame = self.frame.mapInArrow(only(part.task, part.number), self.frame.schema)
         return (message for batch in frame.toArrow().to_batches() for message in messages(batch))
+
+
+def piece(parts: Sequence[Part], memory: Memory, *, events_max: int) -> Sequence[Part]:
+    """As many of these parts as one transaction takes, but at least one. What an earlier one has written is not new any
+    more: so of jobs that come for the first time a few go ahead, and the others follow at once."""
+    events = new = 0
+    for index, part in enumerate(parts):
+        delta = part.chunk.delta
+        events += part.chunk.events
+        new += len(delta.runs) + len(memory.news(delta.columns)) + len(memory.news(delta.derivations))
+        if index and (events > events_max or new > NEW_AT_ONCE):
+            return parts[:index]
+    return parts
 
 
 def keep_plan(checkpoint: str, number: int) -> None:

@@ -61,6 +61,9 @@ def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
         [Kind.RUN],
     ]
     assert [len(piece) for piece in cut(rows, rows_max=9, bytes_max=15)] == [1, 1, 1, 1, 1]
+    edges = [Row(kind, 0, b"", b"x" * 10) for kind in (Kind.SCHEMA, Kind.SCHEMA, Kind.COLUMN, Kind.DERIVATION)]
+    assert [len(piece) for piece in cut(edges, rows_max=9, bytes_max=40)] == [4]
+    assert [len(piece) for piece in cut(edges, rows_max=9, bytes_max=40, edge_weight=3)] == [2, 1, 1]
 
 
 def test_events_seen_are_counted_once_and_go_no_further() -> None:

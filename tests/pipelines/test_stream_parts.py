@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headwater.errors import SettingsError
+from headwater.ingest.fold import fold
+from headwater.ingest.memory import Memory
+from headwater.ingest.tally import Tallies
 from headwater.ingest.worker import Folded
 from headwater.ingest.writer import Checkpoint
-from headwater.pipelines.stream_batches import keep_plan
+from headwater.pipelines import stream_batches
+from headwater.pipelines.stream_batches import Part, keep_plan, piece
+from headwater.pipelines.stream_chunks import Chunk
 from headwater.pipelines.stream_metrics import StreamCounts, lag_of, served
 from headwater.pipelines.stream_sources import read_options
+from headwater.schema.events import parse
+from tests.stories import run
 
 
 def progress(batch: int, latest: int, end: int) -> dict[str, Any]:
@@ -102,3 +110,34 @@ def test_a_plan_is_synced_wherever_it_lies(tmp_path: Path) -> None:
     (tmp_path / "sources" / "0" / "3").write_text("v1")
     for place in (str(tmp_path), f"file://{tmp_path}", str(tmp_path / "none"), "s3a://bucket/checkpoint"):
         keep_plan(place, 3)
+
+
+def test_of_what_is_new_a_transaction_takes_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of each, four things are new: a run, two column edges, and the one between the datasets.
+    parts = [Part(0, number, chunk_of(number)) for number in range(6)]
+    memory = Memory()
+    monkeypatch.setattr(stream_batches, "NEW_AT_ONCE", 8)
+    assert piece(parts, memory, events_max=100) == parts[:2]
+    assert piece(parts, memory, events_max=1) == parts[:1]
+    assert piece([], memory, events_max=1) == []
+    # When their edges are known, only the runs are new.
+    for part in parts:
+        memory.learn_flows(part.chunk.delta.columns)
+        memory.learn_flows(part.chunk.delta.derivations)
+    assert piece(parts, memory, events_max=100) == parts
+    assert piece(parts, memory, events_max=5) == parts[:5]
+    # One that is too much for itself goes alone.
+    monkeypatch.setattr(stream_batches, "NEW_AT_ONCE", 0)
+    assert piece(parts, memory, events_max=100) == parts[:1]
+
+
+def chunk_of(number: int) -> Chunk:
+    fields = {
+        name: {"inputFields": [{"namespace": "db", "name": f"a{number}", "field": name}]} for name in ("id", "mail")
+    }
+    facets = {"columnLineage": {"_producer": "x", "_schemaURL": "y", "fields": fields}}
+    told = run(f"r{number}", f"j{number}", [f"a{number}"], [f"b{number}"])[-1]
+    told["outputs"] = [{"namespace": "db", "name": f"b{number}", "facets": facets}]
+    delta = fold([parse(json.dumps(told).encode(), received=0)])
+    assert (len(delta.runs), len(delta.columns), len(delta.derivations)) == (1, 2, 1)
+    return Chunk(delta, Tallies(), [0], [])
