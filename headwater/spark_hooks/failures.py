@@ -3,6 +3,7 @@
 The listener reports a query as COMPLETE when any Spark job but its first fails, and with adaptive execution
 every shuffle starts a new one: most real failures would look like successes. `FailureListener.java` beside this
 file says how that is mended. It is compiled in the driver's own JVM, by the compiler Spark uses for its queries.
+It also keeps the listener from putting events together while nothing listens at Headwater's address.
 Where it does not fit (another Spark, another listener, Spark Connect) nothing is changed and a log line says so.
 """
 

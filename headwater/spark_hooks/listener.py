@@ -5,7 +5,8 @@ cost. It promises that a dead, hung or slow Headwater never fails a job and hold
 
 - a request is given up after one second (`transport.timeoutInMillis`; what was sent by then still arrives);
 - the listener works beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four seconds in
-  all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so there a circuit breaker cuts single events off.
+  all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so there a circuit breaker cuts single events off;
+- while no connection is taken at Headwater's address, no event is put together (`failures`).
 
 Values that a job has set itself are kept; lists (packages, listeners) are added to, never replaced.
 """

@@ -18,8 +18,8 @@ class Recorder(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 100
 
-    def __init__(self, *statuses: int, delay_seconds: float = 0.0) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, *statuses: int, delay_seconds: float = 0.0, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.statuses = list(statuses or (201,))
         self.delay_seconds = delay_seconds
         self.events: list[dict[str, Any]] = []
@@ -54,8 +54,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def recorder(*statuses: int, delay_seconds: float = 0.0) -> Iterator[Recorder]:
-    server = Recorder(*statuses, delay_seconds=delay_seconds)
+def recorder(*statuses: int, delay_seconds: float = 0.0, port: int = 0) -> Iterator[Recorder]:
+    server = Recorder(*statuses, delay_seconds=delay_seconds, port=port)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -20,6 +20,7 @@ from pyspark.sql import functions as fn
 from headwater.errors import HeadwaterError
 from headwater.spark_hooks import cite, configure
 from headwater.spark_hooks.listener import LISTENERS, PACKAGES
+from tests.spark_hooks.servers import recorder
 
 API_KEY = "key-of-the-test"
 
@@ -146,7 +147,21 @@ def merges(url: str, folder: Path) -> dict[str, Any]:
     return facts
 
 
-PROGRAMS: dict[str, Any] = {"small": small, "full": full, "late": late, "merges": merges}
+def returns(url: str, folder: Path) -> dict[str, Any]:
+    """Nothing listens at first; then something does, while the session goes on."""
+    session = configure(plain(folder), url=url).getOrCreate()
+    for name in ("before", "away"):
+        session.range(10).write.parquet(str(folder / name))
+    # The listener works beside the job: what it does of these writes must be over before anybody listens.
+    context: Any = session.sparkContext
+    context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+    with recorder(201, port=int(url.rpartition(":")[2])) as server:
+        session.range(10).write.parquet(str(folder / "back"))
+        session.stop()
+    return {"events": server.events}
+
+
+PROGRAMS: dict[str, Any] = {"small": small, "full": full, "late": late, "merges": merges, "returns": returns}
 
 if __name__ == "__main__":
     name, where, home, *rest = sys.argv[1:]

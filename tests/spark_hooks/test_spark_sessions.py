@@ -29,7 +29,7 @@ def run(name: str, url: str, folder: Path, *arguments: str) -> dict[str, Any]:
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    return {**result, "said": done.stderr}
 
 
 class Full:
@@ -140,6 +140,19 @@ def test_a_headwater_that_is_away_costs_seconds_and_no_result(fault: str, tmp_pa
     assert seen["cited"] == [False, False, False]
     # The listener works beside the job, so all the time it can cost comes after it: citing and stopping.
     assert seen["after"] < EXTRA_SECONDS_MAX
+
+
+def test_events_are_spared_while_nobody_listens_and_sent_when_somebody_does(tmp_path: Path) -> None:
+    seen = run("returns", closed_port(), tmp_path)
+    written = {output["name"]: set[str]() for event in seen["events"] for output in event["outputs"]}
+    for event in seen["events"]:
+        for output in event["outputs"]:
+            written[output["name"]].add(event["eventType"])
+    assert set(written) == {str(tmp_path / "back")}
+    assert {"START", "COMPLETE"} <= written[str(tmp_path / "back")]
+    # One event is put together in vain when the session starts, and one of the first query.
+    assert seen["said"].count("Could not emit lineage") == 2
+    assert seen["said"].count("can not be reached") == 1
 
 
 def test_a_java_that_runs_already_goes_on_without_the_listener(tmp_path: Path) -> None:
