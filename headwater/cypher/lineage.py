@@ -33,6 +33,8 @@ TRACE_HOPS_MAX = 200
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
 WALK_SECONDS_MAX = 5.0
+# As far as a walk in memory takes less time than handing it to a thread does.
+NODES_AT_HAND_MAX = 300
 
 DIRECTIONS = ("UPSTREAM", "DOWNSTREAM", "BOTH")
 
@@ -137,6 +139,16 @@ def lineage(
         raise QueryError("between goes with neither asOf nor after", mend="Ask for one of them.")
     before, later = (_told(database, reach(database, replace(question, as_of=at), bounds)) for at in between)
     return replace(later, reason=later.reason or before.reason, expand=[], difference=_difference(before, later))
+
+
+def at_hand(database: Database, urns: Sequence[str], *, direction: str, depth: int) -> Lineage | None:
+    """The lineage of datasets and jobs as it is now, where the map in memory tells all of it at once and it is small:
+    Neo4j is not asked, and nobody is kept waiting. None where it has to be asked for. Raises as `lineage` does."""
+    memory = database.memory.current() if database.memory and database.sight.everything else None
+    if memory is None or not all(urn.startswith(("dataset:", "job:")) and memory.goes_by(urn) for urn in urns):
+        return None
+    found = lineage(database, urns, direction=direction, depth=depth, nodes_max=NODES_AT_HAND_MAX)
+    return found if found.reason in {"", "depth"} else None
 
 
 @dataclass(frozen=True)

@@ -312,10 +312,15 @@ class LineageQueries:
         after: After = None,
         fresh: Fresh = False,
     ) -> Lineage:
+        begins = read_starts(urn, dataset, job, urns)
+        if not (level or as_of or between or after or where or fresh):
+            quick = lineage.at_hand(info.context.database, begins, direction=direction.value, depth=depth)
+            if quick is not None:
+                return Lineage.of(quick)
         walked = await info.context.ask(
             lineage.lineage,
             info.context.database,
-            read_starts(urn, dataset, job, urns),
+            begins,
             direction=direction.value,
             depth=depth,
             level=level,

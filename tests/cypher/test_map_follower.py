@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 from neo4j import Driver
 
+from headwater.cypher import lineage as module
 from headwater.cypher import map_follower
 from headwater.cypher.columns import column_lineage
 from headwater.cypher.database import Database
 from headwater.cypher.erase import erase
 from headwater.cypher.filters import Filter
-from headwater.cypher.lineage import lineage
+from headwater.cypher.lineage import at_hand, lineage
 from headwater.cypher.map_follower import MapFollower
-from headwater.errors import NotFoundError
+from headwater.errors import NotFoundError, QueryError
 from headwater.schema import native
 from headwater.schema.sight import Sight
-from headwater.schema.urns import column_urn
+from headwater.schema.urns import column_urn, run_urn
 from tests.conftest import Neo4jServer
 from tests.stories import at, ds, job, run, tell
 
@@ -72,6 +73,26 @@ def test_the_map_is_answered_without_asking(remembering: Database, asked: Asked)
         "first",
     ]
     assert asked == []
+
+
+def test_what_is_at_hand_is_told_without_asking(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for depth in (1, 2):
+        found = at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
+        assert found == lineage(remembering, ds("a"), direction="DOWNSTREAM", depth=depth)
+    with pytest.raises(QueryError, match="depth 0"):
+        at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
+    # What is not in memory, lies in another layer or may have to be judged has to be asked for.
+    for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
+        assert at_hand(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
+    assert at_hand(remembering.seen_by(Sight(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1) is None
+    assert asked == []
+    monkeypatch.setattr(module, "NODES_AT_HAND_MAX", 3)
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=2) is None
+    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", -1.0)
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
 
 
 def test_a_column_costs_two_statements(remembering: Database, asked: Asked) -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from headwater.cypher import lineage, map_follower
 from headwater.cypher.database import Database
+from headwater.cypher.map_follower import MapFollower
+from headwater.graphql.context import Context
 from headwater.schema import native
 from headwater.schema.urns import column_urn
 from tests.graphql.conftest import Ask
@@ -217,6 +223,33 @@ def test_lineage(data: Ask) -> None:
         "ARTIFACT",
         "PIPELINE_RUN",
     ]
+
+
+@pytest.mark.usefixtures("told")
+def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
+    database: Database, data: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (
+        "query($urn: String!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes { urn } edges { type } } }"
+    )
+    before = data(asked, urn=ds("raw"))
+    handed: list[object] = []
+    ask = Context.ask
+
+    async def counted(self: Context, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        handed.append(function)
+        return await ask(self, function, *args, **kwargs)
+
+    monkeypatch.setattr(Context, "ask", counted)
+    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
+    follower = MapFollower(database)
+    follower.load()
+    monkeypatch.setattr(database, "memory", follower)
+    assert data(asked, urn=ds("raw")) == before
+    assert handed == []
+    # What is to be of this very moment is waited for.
+    assert data(asked, urn=ds("raw"), fresh=True) == before
+    assert handed == [lineage.lineage]
 
 
 @pytest.mark.usefixtures("told")
