@@ -68,7 +68,7 @@ def export_nodes(database: Database, *, canonical: bool, counts: Mapping[str, Co
             yield {"label": label, "urn": None, "properties": _sorted(properties)}
         for row in _pages(database, "read/export_nodes", label, NODES_PER_PAGE) if label in labels else ():
             properties = _of_events(row) if canonical else row["properties"]
-            whole = unspared(label, properties, row["cameFrom"])
+            whole = unspared(label, properties, row["cameFrom"], row["began"])
             yield {"label": label, "urn": row["urn"], "properties": _sorted(whole)}
 
 

@@ -62,7 +62,7 @@ def read_nodes(database: Database, urns: Iterable[str], *, seconds: float = READ
         some = wanted[start : start + URNS_PER_QUERY_MAX]
         for row in database.read("read/nodes", seconds=seconds, urns=some):
             kept = {key: value for key, value in row["properties"].items() if value is not None}
-            found[row["urn"]] = unspared(row["label"], kept)
+            found[row["urn"]] = unspared(row["label"], kept, began=row["began"])
     return found
 
 

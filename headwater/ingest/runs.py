@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from headwater.cypher.database import Row, Transaction
-from headwater.ingest.project import RunView, RunViews, differing, time_at, told
+from headwater.ingest.project import Properties, RunView, RunViews, differing, time_at, told
 from headwater.ingest.rows import run_rows
 from headwater.ingest.schema_versions import write_artifact_schemas
 from headwater.ingest.versions import Reader, RunChanges, gone_versions, moved_versions, run_reader

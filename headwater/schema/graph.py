@@ -23,7 +23,7 @@ packed (`headwater.schema.kept`), since it is most of what a node takes up. No o
 | | heardAt (received, not sent; while it is running), silent (abandoned because nothing was heard of it), |
 | | changedAt (when this was last written, by Neo4j's clock) |
 | Source | namespace, name, dataset (urn), registered, origin, format, rowCount, capturedAt, checksum |
-| Artifact | namespace, name, dataset (urn), runId, startedAt, createdAt, complete, status, |
+| Artifact | namespace, name, dataset (urn), runId, startedAt (unless that is its run's), createdAt, complete, status, |
 | | begunAt (startedAt, where it took more than an hour), |
 | | rowCount, bytes, fileCount, type, storagePath, schema, schemaHash, drift (what its schema changed), |
 | | version (its producer's name for it), lifecycle, derivedFrom (urns of datasets that its run did not read; of the |
@@ -33,7 +33,8 @@ packed (`headwater.schema.kept`), since it is most of what a node takes up. No o
 | Column | namespace, dataset (name), name (the field), type, current |
 
 What is left out where something else says it, whoever asks through Headwater is told all the same: `attempts` and
-`lastSeen` of every run, `run` (its urn) and all of `derivedFrom` of every version (`headwater.schema.spared`).
+`lastSeen` of every run, `startedAt`, `run` (its urn) and all of `derivedFrom` of every version
+(`headwater.schema.spared`).
 
 Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker counted:
 

@@ -148,7 +148,8 @@ def nodes(database: Database, part: Part, columns: Columns, pushed: Pushed, seco
             columns=asked,
             **pushed.parameters(),
         ):
-            yield unspared(part.label, dict(zip(asked, row["values"], strict=True)), row["cameFrom"])
+            values = dict(zip(asked, row["values"], strict=True))
+            yield unspared(part.label, values, row["cameFrom"], row["began"])
 
 
 def edges(database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float) -> Iterator[Row]:

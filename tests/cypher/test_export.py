@@ -79,6 +79,31 @@ def test_what_nodes_and_edges_spare_is_told(database: Database) -> None:
     assert made["properties"] == {"rowCount": 16}
 
 
+def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: Database) -> None:
+    start, end = run("r", "j", ["a"], ["t"], minute=9)
+
+    def begun() -> list[tuple[str, str]]:
+        rows = [row["properties"] for row in exported(database, canonical=True) if row.get("label") == "Artifact"]
+        return sorted((row["startedAt"], row["createdAt"]) for row in rows)
+
+    tell(database, [start, end])
+    assert begun() == [(at(9), at(10))]
+    tell(database, [{**start, "eventTime": at(3)}])
+    assert begun() == [(at(3), at(10))]
+    tell(database, [{**start, "eventTime": at(20)}, {**end, "eventTime": at(21)}])
+    assert begun() == [(at(3), at(10)), (at(20), at(21))]
+    (kept,) = database.ask("MATCH (a:Artifact) WHERE a.startedAt IS NOT NULL RETURN count(a) AS n", {})
+    assert kept["n"] == 1
+
+
+def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(database: Database) -> None:
+    tell(database, [*run("r", "j", ["a"], ["t"], minute=9), *run("s", "k", ["t"], [], minute=30)])
+    with database.write() as transaction:
+        transaction.run("write/roll_up", urns=[run_of("r")])
+    (left,) = (row["properties"] for row in exported(database, canonical=True) if row.get("label") == "Artifact")
+    assert (left["startedAt"], left["rolledUp"]) == (at(9), True)
+
+
 def test_its_order(database: Database) -> None:
     tell(database, STORY)
     rows = exported(database, canonical=False)

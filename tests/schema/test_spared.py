@@ -41,6 +41,12 @@ def test_a_version_came_from_what_its_edges_and_what_it_keeps_tell() -> None:
     assert unspared("Artifact", {}, []) == {}
 
 
+def test_a_version_was_begun_when_its_run_was_unless_it_tells_otherwise() -> None:
+    assert unspared("Artifact", {"startedAt": None}, began=ENDED) == {"startedAt": ENDED}
+    assert unspared("Artifact", {"startedAt": LATER}, began=ENDED) == {"startedAt": LATER}
+    assert unspared("Artifact", {}) == {}
+
+
 def test_other_nodes_are_as_they_are() -> None:
     assert unspared("Job", {"name": "j"}) == {"name": "j"}
 

@@ -139,15 +139,17 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
     for kind, label in (("runs", "PipelineRun"), ("artifacts", "Artifact"), ("datasets", "Dataset"), ("jobs", "Job")):
         rows = graph.ask(
             "MATCH (n) WHERE $label IN labels(n)"
-            " RETURN properties(n) AS p, [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came",
+            " RETURN properties(n) AS p, [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came,"
+            " [(n:Artifact)<-[:PRODUCED]-(r) | r.startedAt][0] AS began",
             {"label": label},
         )
-        kept = [unspared(label, row["p"], row["came"]) for row in rows]
+        kept = [unspared(label, row["p"], row["came"], row["began"]) for row in rows]
         expected = {one["urn"]: {name: one.get(name) for name in TABLES[kind]} for one in kept}
         assert {row["urn"]: row for row in read(kind).rows} == expected
     made = [row for row in read("artifacts").rows if row["complete"]]
     assert made
     assert all(row["run"] == run_urn(row["runId"]) for row in made)
+    assert all(row["startedAt"] is not None for row in made)
     assert [row["derivedFrom"] for row in made if row["derivedFrom"]] == [[ds("b")]]
     ended = [row for row in read("runs", where=[GreaterThan(("lastSeen",), minute(0))]).rows if row["finishedAt"]]
     assert ended

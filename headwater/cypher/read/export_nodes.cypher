@@ -1,9 +1,9 @@
 // The nodes of one label after a urn, in the order of their urns. `silent` tells a run, or a version that it made, that
 // is abandoned for no other reason than that nothing was heard of it; `cameFrom`, of which datasets the versions are
-// from which a version is known to come.
+// from which a version is known to come; `began`, when the run that made a version did.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
-// returns: urn, properties, silent, cameFrom
+// returns: urn, properties, silent, cameFrom, began
 // example: run by `headwater export`
 WITH $label AS label, $after AS after
 CALL (label, after) {
@@ -62,5 +62,6 @@ WITH n, CASE
 RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.silent AND NOT EXISTS {
   (r)-[:PART_OF]->{1,8}(a:PipelineRun)
   WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
-}) AS silent, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom
+}) AS silent, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom,
+  CASE WHEN n:Artifact THEN [(n)<-[:PRODUCED]-(r:PipelineRun) | r.startedAt][0] END AS began
 ORDER BY urn

@@ -1,7 +1,8 @@
-// Some nodes by urn, with their properties but for the facts they were made from.
+// Some nodes by urn, with their properties but for the facts they were made from; `began`, when the run that made a
+// version did.
 // access: read
 // params: $urns LIST<STRING>
-// returns: urn, label, properties
+// returns: urn, label, properties, began
 // example: headwater cypher read/nodes --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 CALL (urn) {
@@ -21,4 +22,5 @@ CALL (urn) {
   UNION ALL
   MATCH (n:SchemaVersion {urn: urn}) RETURN n, 'SchemaVersion' AS label
 }
-RETURN urn, label, n {.*, facts: null} AS properties
+RETURN urn, label, n {.*, facts: null} AS properties,
+  CASE label WHEN 'Artifact' THEN [(n)<-[:PRODUCED]-(r:PipelineRun) | r.startedAt][0] END AS began

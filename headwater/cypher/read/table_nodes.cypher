@@ -1,9 +1,9 @@
 // The nodes of one label between two urns (after the first, up to the second), of each the properties that are asked
-// for, in their order, and beside them of which datasets the versions are from which a version is known to come. What must
-// hold of them is given by property: one of these values, at least, below, anything.
+// for, in their order, and beside them of which datasets the versions are from which a version is known to come, and when
+// the run that made it began. What must hold of them is given by property: one of these values, at least, below, anything.
 // access: read
 // params: $label STRING, $after STRING, $upto STRING, $columns LIST<STRING>, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
-// returns: values, cameFrom
+// returns: values, cameFrom, began
 // example: run by spark.read.format("headwater")
 WITH $label AS label
 CALL (label) {
@@ -53,4 +53,6 @@ WHERE all(k IN keys($equal) WHERE coalesce(n[k], spared[k]) IN $equal[k])
   AND all(k IN keys($below) WHERE coalesce(n[k], spared[k]) < $below[k])
   AND all(k IN $present WHERE coalesce(n[k], spared[k]) IS NOT NULL)
 RETURN [k IN $columns | n[k]] AS values,
-  CASE WHEN 'derivedFrom' IN $columns THEN [(n)-[:DERIVED_FROM]->(v) | v.dataset] ELSE [] END AS cameFrom
+  CASE WHEN 'derivedFrom' IN $columns THEN [(n)-[:DERIVED_FROM]->(v) | v.dataset] ELSE [] END AS cameFrom,
+  CASE WHEN n:Artifact AND 'startedAt' IN $columns
+    THEN [(n)<-[:PRODUCED]-(r:PipelineRun) | r.startedAt][0] END AS began

@@ -8,12 +8,14 @@ RETURN dataset, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = dataset AND a.complete = true AND a.createdAt IS NOT NULL
-  RETURN [a.createdAt, a.urn, [(r:PipelineRun)-[:PRODUCED]->(a) | r.urn][0], a.startedAt, a.complete]
+  WITH a, [(r:PipelineRun)-[:PRODUCED]->(a) | r][0] AS r
+  RETURN [a.createdAt, a.urn, r.urn, coalesce(a.startedAt, r.startedAt), a.complete]
   ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
 } AS complete, COLLECT {
   MATCH (a:Artifact)
   USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
   WHERE a.dataset = dataset AND a.complete = false AND a.createdAt IS NOT NULL
-  RETURN [a.createdAt, a.urn, [(r:PipelineRun)-[:PRODUCED]->(a) | r.urn][0], a.startedAt, a.complete]
+  WITH a, [(r:PipelineRun)-[:PRODUCED]->(a) | r][0] AS r
+  RETURN [a.createdAt, a.urn, r.urn, coalesce(a.startedAt, r.startedAt), a.complete]
   ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit
 } AS partial

@@ -41,7 +41,8 @@ RETURN row.number AS number, COLLECT {
     MATCH (a:Artifact)
     USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
     WHERE a.dataset = row.dataset AND a.complete IN [true, false] AND a.createdAt > at
-      AND a.createdAt <= at + duration({hours: 1}) AND a.startedAt <= at
+      AND a.createdAt <= at + duration({hours: 1})
+      AND coalesce(a.startedAt, [(r:PipelineRun)-[:PRODUCED]->(a) | r.startedAt][0]) <= at
     RETURN a AS version
     UNION
     MATCH (a:Artifact)

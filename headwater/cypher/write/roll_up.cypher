@@ -9,11 +9,12 @@ UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})
 CALL (r) {
   MATCH (r)-[:PRODUCED]->(a:Artifact)
-  WITH a, COLLECT {
+  WITH r, a, COLLECT {
     UNWIND [(a)-[:DERIVED_FROM]->(v) | v.dataset] + coalesce(a.derivedFrom, []) AS dataset
     RETURN DISTINCT dataset ORDER BY dataset
   } AS datasets
-  SET a.rolledUp = true, a.derivedFrom = CASE WHEN datasets <> [] THEN datasets END, a.status = null
+  SET a.rolledUp = true, a.derivedFrom = CASE WHEN datasets <> [] THEN datasets END, a.status = null,
+    a.startedAt = coalesce(a.startedAt, r.startedAt)
   RETURN collect(a.urn) AS made
 }
 WITH r, [(v:Source|Artifact)-[:FEEDS]->(r) | v.urn] + made AS touched
