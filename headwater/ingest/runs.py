@@ -126,10 +126,16 @@ def _reads_anew(facts: tuple[RunFacts | None, RunFacts], old: RunView | None, ne
     return was != (new.node["startedAt"], new.uses, now.after)
 
 
-def run_changes(changes: Changes, views: RunViews, new: set[str]) -> RunChanges:
+def run_changes(changes: Changes, views: RunViews, parted: Mapping[str, RunView], new: set[str]) -> RunChanges:
+    """What moves by these changes. `parted` is what was shown, by the names of now, of the runs that are written as if
+    for the first time because a dataset of theirs was taken apart: their other datasets were not."""
+    shown = [
+        *((urn, *pair) for urn, pair in views.items()),
+        *((urn, old, views[urn][1]) for urn, old in parted.items()),
+    ]
     return RunChanges(
-        moved=[version for urn, (old, view) in views.items() for version in moved_versions(urn, old, view)],
-        gone=sorted(urn for old, view in views.values() for urn in gone_versions(old, view)),
+        moved=[version for urn, old, view in shown for version in moved_versions(urn, old, view)],
+        gone=sorted(urn for _, old, view in shown for urn in gone_versions(old, view)),
         new=new,
         placed_anew=[
             urn for urn, (old, run) in changes.items() if run.after and (old is None or old.after != run.after)

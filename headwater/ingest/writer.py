@@ -251,7 +251,8 @@ def write_delta(
         write_seen(transaction, memory)
         regroup(transaction, places, memory)
     also = places.dissolved
-    runs, new = _changes(transaction, "runs", RunFacts, delta.runs, memory.runs, join_runs, also=also.runs)
+    runs, were = _changes(transaction, "runs", RunFacts, delta.runs, memory.runs, join_runs, also=also.runs)
+    new = runs.keys() - were.keys()
     jobs, _ = _changes(transaction, "jobs", JobFacts, delta.jobs, memory.jobs, join_jobs, also=also.jobs)
     answers, _ = _changes(transaction, "answers", AnswerFacts, delta.answers, {}, join_answers, also=also.answers)
     new_runs = {urn: facts for urn, (_, facts) in runs.items()}
@@ -266,7 +267,8 @@ def write_delta(
     write_places(transaction, places, memory)
     _write_jobs(transaction, jobs, memory)
     views = {urn: _views(urn, *pair, places, memory) for urn, pair in runs.items()}
-    changes = run_changes(runs, views, new)
+    parted = {urn: run_view(were[urn], places.names) for urn in also.runs & runs.keys() & were.keys()}
+    changes = run_changes(runs, views, parted, new)
     write_runs(transaction, runs, views, delta.heard, changes)
     readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
@@ -309,10 +311,10 @@ def _changes(
     join: Callable[[F, F], F],
     *,
     also: set[str],
-) -> tuple[Changes[F], set[str]]:
+) -> tuple[Changes[F], dict[str, F]]:
     """urn -> (what the graph held, what it must hold now), for those where the two differ, sorted by urn; and `also`
-    for others, as if the graph held nothing of them. What is not in `known` is read; what is new goes there. Also the
-    urns of which the graph really held nothing."""
+    for others, as if the graph held nothing of them. What is not in `known` is read; what is new goes there. And what
+    the graph really held of each."""
     urns = sorted({*said, *also})
     before = held(transaction, kind, type, urns, known)
     changes: Changes[F] = {}
@@ -326,7 +328,7 @@ def _changes(
             changes[urn] = (None, new)
         elif new != old:
             changes[urn] = (old, new)
-    return changes, {urn for urn in changes if urn not in before}
+    return changes, before
 
 
 def _joined(old: F | None, said: F | None, join: Callable[[F, F], F]) -> F | None:

@@ -145,7 +145,7 @@ def broken_fold(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise ValueError(f"cannot fold {event} {[bytes(raw) for raw in (event.run.facets or {}).values()]}")
         return fold(judged, naming)
 
-    monkeypatch.setattr("headwater.ingest.worker.fold", breaking)
+    monkeypatch.setattr("headwater.ingest.batches.fold", breaking)
 
 
 @pytest.mark.usefixtures("broken_fold")

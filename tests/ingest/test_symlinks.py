@@ -8,7 +8,7 @@ from headwater.cypher.database import Database
 from headwater.cypher.lineage import lineage
 from headwater.schema import native
 from headwater.schema.urns import column_urn, source_urn
-from tests.canonical import canonical, edges
+from tests.canonical import canonical, edges, empty
 from tests.scenes import (
     columns,
     current,
@@ -243,3 +243,23 @@ def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Databas
     )
     assert read_by(database, run_of("r")) == {version("path", "w7")}
     assert edge(database, version("path", "w7"), "FEEDS", run_of("r"))["wanted"] == f"{ds('path')}@7"
+
+
+def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_same_breath(database: Database) -> None:
+    """That it once succeeded, and so made a version, is refuted by the event that joins the names of what it read."""
+    events = [
+        run_event("w", "START", 9),
+        run_event("w", "COMPLETE", 1, inputs=["table"], outputs=["mart"]),
+        run_event("w", "FAIL", 1, inputs=[dataset("path", symlinks("table"))], outputs=["mart"]),
+    ]
+    empty(database)
+    told(database, events[:1])
+    told(database, events[1:2])
+    earlier = {urn for urn in urns(database, "Artifact") if urn != version("mart", "w")}
+    assert len(earlier) == 1
+    told(database, events[2:])
+    assert urns(database, "Artifact") == {version("mart", "w")}
+    apart = canonical(database)
+    empty(database)
+    told(database, events)
+    assert canonical(database) == apart
