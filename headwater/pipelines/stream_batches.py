@@ -32,6 +32,7 @@ import msgspec
 
 from headwater.cypher.database import Database
 from headwater.cypher.migrate import migrate
+from headwater.cypher.warm import folds, warm
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.ingest.fold import fold
 from headwater.ingest.memory import Memory
@@ -145,6 +146,9 @@ class Batches:
         keep_plan(self._checkpoint_folder, number)
         batch = _Batch(frame, number, self._rules)
         self._insist(lambda: self._write(batch))
+        if not batch.events:
+            # So begins a stream that is told what comes from now on: its first event must not wait for Neo4j to plan.
+            self._insist(lambda: warm(self._database, folds, stop=self.stop.is_set))
 
     def _checkpoint(self) -> Checkpoint:
         if not self._migrated:
