@@ -34,10 +34,6 @@ def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
     return Timeline([version for kind in kinds for version in kind], max(floors, default=None))
 
 
-def _order(version: Version) -> tuple[datetime, str]:
-    return version.created, version.urn
-
-
 class Timeline:
     """The versions of a dataset that were made after `floor`."""
 
@@ -63,12 +59,21 @@ class Timeline:
         """The urns of the versions that a reader which began then read: the newest complete one and the newest that a
         failed or unfinished run left after it, or else the first that was being made. Empty when there was none; None
         when it is not known."""
-        made = [one for one in self._versions.values() if one.created <= instant and one.run != reader]
-        whole = max((one for one in made if one.complete), key=_order, default=None)
+        whole: Version | None = None
+        parts = []
+        # Every reader asks, so this is one look at each; versions compare by when they were made, then by their urns.
+        for one in self._versions.values():
+            created, _, run, _, complete = one
+            if created > instant or run == reader:
+                continue
+            if not complete:
+                parts.append(one)
+            elif whole is None or one > whole:
+                whole = one
         if whole is None and self._floor is not None:
             return None
-        left = [one for one in made if not one.complete and (whole is None or one.created > whole.created)]
-        found = [one.urn for one in (whole, max(left, key=_order, default=None)) if one is not None]
+        left = [one for one in parts if whole is None or one.created > whole.created]
+        found = [one.urn for one in (whole, max(left, default=None)) if one is not None]
         return found or self._begun(instant, reader)
 
     def _begun(self, instant: datetime, reader: str) -> list[str]:
@@ -77,4 +82,4 @@ class Timeline:
             for one in self._versions.values()
             if one.started is not None and one.started <= instant < one.created and one.run != reader
         ]
-        return [min(being_made, key=_order).urn] if being_made else []
+        return [min(being_made).urn] if being_made else []
