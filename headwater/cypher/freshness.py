@@ -33,8 +33,7 @@ FRESH, STALE, UNKNOWN = "FRESH", "STALE", "UNKNOWN"
 # Why a freshness is not told whole, beside the bounds of a walk: part of what lies upstream may not be seen.
 SIGHT = "sight"
 HOPS_MAX = 1_000
-# More than these may lie upstream of few datasets, and what is asked of a page of them is to be told at once.
-NODES_MAX = 1_000
+NODES_MAX = 5_000
 EDGES_MAX = 20_000
 ROWS_MAX = 100_000
 # Of one source so many of the newest runs that tell when it was updated are heard.
