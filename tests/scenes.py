@@ -158,7 +158,16 @@ def told(database: Database, batch: Sequence[Event], memory: Memory | None = Non
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
-    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests", memory=memory, later=later)
+    write(
+        database,
+        delta,
+        spool=SPOOL,
+        before=before,
+        after=after,
+        holder="tests",
+        memory=memory,
+        later=0 if later else None,
+    )
 
 
 def node(database: Database, urn: str) -> Row:

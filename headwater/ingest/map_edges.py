@@ -64,7 +64,7 @@ class _Edges:
                 if edge is None or not edge.covers(span, properties):
                     rows.append(_row(key, span, properties))
                 elif span is not None and edge.sees(span):
-                    memory.seen.edges.add((statement, *key))
+                    memory.seen.edges.setdefault((statement, *key), memory.position)
             for row in run_rows(transaction, f"write/{statement}", rows):
                 key = (row["source"], row["target"], row["sentAs"])
                 memory.learn_edge((statement, *key), row["edge"], edges[key], self._properties[statement, *key])

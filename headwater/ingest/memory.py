@@ -45,6 +45,7 @@ EdgeKey = tuple[str, str, str, str]
 JOBS_MAX = DATASETS_MAX = 50_000
 RUNS_MAX = 20_000
 EDGES_MAX = FLOWS_MAX = 300_000
+_CROWDED = 1.25
 _NOTHING = object()
 
 
@@ -53,20 +54,20 @@ class Bounded(dict[K, V], Generic[K, V]):
 
     def __init__(self, size_max: int) -> None:
         super().__init__()
-        self._size_max = size_max
+        self.size_max = size_max
 
     def trim(self) -> None:
-        for key in list(islice(self, max(len(self) - self._size_max, 0))):
+        for key in list(islice(self, max(len(self) - self.size_max, 0))):
             del self[key]
 
 
 class Seen(NamedTuple):
     """What the graph has, but not yet that it was seen again: jobs by their urns, datasets by those they go by, edges
-    of the map by their keys."""
+    of the map by their keys; each with the position behind which it was first seen so, in the order of these."""
 
-    jobs: set[str]
-    datasets: set[str]
-    edges: set[EdgeKey]
+    jobs: dict[str, int]
+    datasets: dict[str, int]
+    edges: dict[EdgeKey, int]
 
 
 class Edge(msgspec.Struct, gc=False):
@@ -107,7 +108,9 @@ class Memory:
 
     def forget(self) -> None:
         self._revision: int | None = None
-        self.seen = Seen(set(), set(), set())
+        self.seen = Seen({}, {}, {})
+        # How far the spool was folded before the delta that is being written.
+        self.position = 0
         self.jobs: Bounded[str, JobFacts] = Bounded(JOBS_MAX)
         # None for those that the graph does not have.
         self.runs: Bounded[str, RunFacts | None] = Bounded(RUNS_MAX)
@@ -135,12 +138,13 @@ class Memory:
         self.is_triggering = False
 
     def begin(self, revision: int) -> None:
-        """The transaction that makes this revision has begun, and nothing is remembered."""
+        """The transaction that makes this revision has begun, and nothing remembered is known to hold."""
+        self.forget()
         self._revision = revision
 
     def go_on(self) -> int | None:
         """The revision that the transaction which has begun makes, if what is remembered holds: then nobody else has
-        written since the last. None when nothing is remembered."""
+        written since the last. None when that is not known to hold."""
         if self._revision is not None:
             self._revision += 1
         return self._revision
@@ -155,12 +159,23 @@ class Memory:
         """Whether anything was seen again that the graph does not know of."""
         return any(self.seen)
 
+    @property
+    def waits_from(self) -> int:
+        """The position behind which anything waits."""
+        return min(next(iter(waiting.values())) for waiting in self.seen if waiting)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there is so much of what may wait that it should be written, and forgotten."""
+        return any(len(kept) > _CROWDED * kept.size_max for kept in (self.jobs, self.datasets, self.edges))
+
     def trim(self) -> None:
-        """Forget what is too much. What waits is never too much: the graph would be read where it is behind."""
-        if not self.waits:
-            for remembered in vars(self).values():
-                if isinstance(remembered, Bounded):
-                    remembered.trim()
+        """Forget what is too much; of what may wait nothing while any of it does: the graph would be read where it is
+        behind."""
+        lasting = (self.jobs, self.datasets, self.edges) if self.waits else ()
+        for remembered in vars(self).values():
+            if isinstance(remembered, Bounded) and not any(remembered is one for one in lasting):
+                remembered.trim()
 
     def goes_by(self, urn: str) -> str | None:
         """The urn by which a dataset goes, if that is remembered."""

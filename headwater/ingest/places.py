@@ -190,8 +190,11 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     facts = {urn: pair for urn, pair in told.items() if urn not in again}
     # Facts of other names are written at once: by them it would not be seen any more that this was put off.
     told_otherwise = {canonical for urn in places.changed if (canonical := places.goes_by[urn]) != urn}
-    memory.seen.datasets.update(again - told_otherwise)
-    memory.seen.datasets.difference_update(facts, told_otherwise)
+    for urn in canonicals:
+        if urn in again and urn not in told_otherwise:
+            memory.seen.datasets.setdefault(urn, memory.position)
+        else:
+            memory.seen.datasets.pop(urn, None)
     views = {
         urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
         for urn, (old, new) in facts.items()

@@ -102,8 +102,8 @@ class Worker:
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
         self._memory = Memory()
-        # Since when anything is put off.
-        self._put_off_at = 0.0
+        # When the last batches were begun, and behind which position.
+        self._begun: deque[tuple[float, int]] = deque()
         self._dead_before: set[int] = set()
         self._cold = False
         # What Neo4j has not committed yet, while what comes after it is worked out.
@@ -224,15 +224,15 @@ class Worker:
         except HeadwaterError as error:
             log.warning("the next worker folds the last events once more: %s", error.message)
 
-    def _may_put_off(self, batch: Batch, before: Checkpoint) -> bool:
-        """Whether what is only seen again may wait: more events do, and it has not waited for long."""
-        last = batch.judged[-1].record.seq
-        if before.settled is None:
-            self._put_off_at = time.monotonic()
-        waited = time.monotonic() - self._put_off_at
-        if waited > LATER_SECONDS_MAX or last - before.whole > LATER_EVENTS_MAX or self.stop.is_set():
-            return False
-        return self._spool.last() > last
+    def _may_wait(self, batch: Batch, before: Checkpoint) -> int | None:
+        """The position behind which what is only seen again may wait: while more events do, and for so long."""
+        last, now = batch.judged[-1].record.seq, time.monotonic()
+        if self.stop.is_set() or self._spool.last() <= last:
+            return None
+        self._begun.append((now, before.position))
+        while self._begun[0][0] < now - LATER_SECONDS_MAX:
+            self._begun.popleft()
+        return max(self._begun[0][1], last - LATER_EVENTS_MAX)
 
     def _has_work(self, checkpoint: Checkpoint) -> bool:
         """Whether an event waits, or it is time to end."""
@@ -334,7 +334,7 @@ class Worker:
             memory=self._memory,
             naming=self._naming,
             tallies=batch.tallies,
-            later=self._may_put_off(batch, before),
+            later=self._may_wait(batch, before),
         )
         self._checkpoint = transaction.after
         return _Sent(batch, before, transaction, began)

@@ -126,16 +126,16 @@ def write(
     memory: Memory | None = None,
     naming: Naming | None = None,
     tallies: Tallies | None = None,
-    later: bool = False,
+    later: int | None = None,
     again: bool = False,
 ) -> Checkpoint:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither; returns it as it is
     then.
 
     `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
-    reading and writing what it knows from earlier deltas; it learns from this one. With `later`, what is only seen
-    again may wait in `memory` for a write without; `again` tells that it was, and is forgotten: the delta, or the graph
-    by now, has all of it from `before` to `after`, of which the graph may have everything else.
+    reading and writing what it knows from earlier deltas; it learns from this one. What is only seen again may wait in
+    it if that was first so behind the position `later`; `again` tells that it waited, and is forgotten: the delta, or
+    the graph by now, has all of it from `before` to `after`, of which the graph may have everything else.
 
     Raises CheckpointMovedError, UnavailableError (try again) or QueryError (this delta cannot be written).
     """
@@ -167,7 +167,7 @@ def send(
     memory: Memory,
     naming: Naming,
     tallies: Tallies | None = None,
-    later: bool = False,
+    later: int | None = None,
     again: bool = False,
 ) -> Sent:
     """As `write`, without waiting until it is committed: meanwhile the next delta may be sent with the same memory, and
@@ -184,14 +184,15 @@ def send(
                 # In the transaction this would wait until the one before has ended.
                 _learn_runs(database, delta, memory)
             memory.trim()
+            memory.position = before.position
             try:
                 if before.settled is not None and not memory.waits and not again:
                     raise CheckpointMovedError("somebody else has written, and what was put off is forgotten")
                 write_tallies(transaction, tallies or Tallies())
                 write_delta(transaction, delta, memory, naming, again=again)
-                if not later or not memory.is_following:
-                    write_seen(transaction, memory)
-                done = msgspec.structs.replace(after, settled=before.whole) if memory.waits else after
+                may_wait = memory.is_following and not memory.is_crowded
+                write_seen(transaction, memory, before=later if may_wait else None)
+                done = msgspec.structs.replace(after, settled=memory.waits_from) if memory.waits else after
                 transaction.run("write/save_checkpoint", spool=spool, **msgspec.structs.asdict(done))
             finally:
                 # Whatever went wrong is no fault of the delta's if what it was built upon does not hold.
@@ -353,9 +354,9 @@ def _write_jobs(transaction: Transaction, changes: Changes[JobFacts], memory: Me
     rows = []
     for urn, (old, new) in changes.items():
         if old is not None and is_only_seen_again(old, new):
-            memory.seen.jobs.add(urn)
+            memory.seen.jobs.setdefault(urn, memory.position)
             continue
-        memory.seen.jobs.discard(urn)
+        memory.seen.jobs.pop(urn, None)
         properties = job_properties(new)
         shown = is_shown(job_properties(old) if old else None, properties)
         rows.append({"urn": urn, "properties": properties, "shown": shown})

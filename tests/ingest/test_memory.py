@@ -16,7 +16,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.memory import Bounded, Edge, Memory
 from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
 from headwater.schema.events import parse
-from headwater.schema.facts import JobFacts, Name, Span
+from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
 from tests.canonical import canonical, empty
 from tests.scenes import edge, run_event, told
 from tests.stories import SPOOL
@@ -36,9 +36,10 @@ def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memory_module, "JOBS_MAX", 1)
     memory = Memory()
     memory.jobs.update({"job:a:a": JobFacts(Name("a", "a")), "job:a:b": JobFacts(Name("a", "b"))})
-    memory.seen.jobs.add("job:a:a")
+    memory.seen.jobs["job:a:a"] = 0
     memory.trim()
     assert list(memory.jobs) == ["job:a:a", "job:a:b"]
+    assert memory.is_crowded
     memory.seen.jobs.clear()
     memory.trim()
     assert list(memory.jobs) == ["job:a:b"]
@@ -53,6 +54,10 @@ def test_it_goes_on_from_revision_to_revision_until_it_forgets() -> None:
     memory.forget()
     assert memory.go_on() is None
     assert not memory.is_following
+    # What is learnt after that, in the same transaction, is not known to hold in the next.
+    memory.learn_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
+    memory.begin(10)
+    assert memory.goes_by("dataset:a:b") is None
 
 
 def test_of_very_many_datasets_it_is_known_when_the_last_was_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,27 @@ def test_it_waits_until_it_may_not(database: Database) -> None:
     assert settled == as_at_once(database, *night(1), *night(2), *night(3))
 
 
+def test_what_was_put_off_first_is_written_first(database: Database) -> None:
+    memory = Memory()
+    other = [run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"]) for number in (1, 2)]
+    told(database, [*night(1), other[0]], memory, later=True)
+    told(database, night(2), memory, later=True)
+    told(database, [other[1]], memory, later=True)
+    told(database, night(3), memory, later=True)
+    before = read_checkpoint(database, SPOOL)
+    assert (before.position, before.settled) == (8, 3)
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
+    after = Checkpoint(10, 10, 0)
+    write(database, delta, spool=SPOOL, before=before, after=after, holder="t", memory=memory, later=4)
+    # The job that was seen again behind event 3 is written as it is now; that of event 6, seen behind 5, waits.
+    assert seen(database) == (minute(45),) * 5
+    assert node(database, "job:etl:k")["lastSeen"] == minute(1)
+    assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)
+    told(database, [], memory)
+    settled = canonical(database)
+    assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
+
+
 def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
     memory = Memory()
     told(database, night(1), memory, later=True)

@@ -82,7 +82,8 @@ def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str]
         memory = memories[number // 2 % 2]
         step = partial(write, database, spool="s", holder="test", memory=memory)
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        later = number + 1 < len(batches)
+        # What was put off two events before, or earlier, is written; in the end all.
+        later = before.position - 2 if number + 1 < len(batches) else None
         try:
             before = step(_fold(batch), before=before, after=after, later=later)
         except CheckpointMovedError:
