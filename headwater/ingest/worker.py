@@ -52,8 +52,8 @@ REASON_LENGTH_MAX = 1_000
 # How often runs that have fallen silent are looked for.
 SWEEP_SECONDS = 60.0
 # For how long, and for how many events, it may be put off to tell the graph what was only seen again.
-LATER_SECONDS_MAX = 5.0
-LATER_EVENTS_MAX = 20_000
+LATER_SECONDS_MAX = 10.0
+LATER_EVENTS_MAX = 30_000
 
 # What is tried again as it is.
 _PASSING = (UnavailableError, SpoolFullError, CheckpointMovedError)
