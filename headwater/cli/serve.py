@@ -45,8 +45,6 @@ def serve(
 
     from headwater.server import create_app
 
-    # Whoever asks must not wait long for the thread that redacts a batch of events.
-    sys.setswitchinterval(0.0005)
     uvicorn.run(create_app(settings), **listening(settings))
 
 
