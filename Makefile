@@ -50,7 +50,7 @@ check: setup ## Lint, formatting, types, and what may import what.
 	@$(bin) mypy
 	@.venv/bin/python .venv/bin/lint-imports
 
-fix: setup ## Format, and mend what can be mended by itself.
+fix: setup ## Format, and fix what can be fixed automatically.
 	@$(bin) ruff check --fix .
 	@$(bin) ruff format .
 

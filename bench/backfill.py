@@ -26,9 +26,9 @@ from pyspark.sql import SparkSession
 
 from bench.events import events
 from bench.report import Report, say, spread
-from headwater.pipelines import folding
-from headwater.pipelines.archives import File, files_in, read
+from headwater.pipelines import fold_partition as folding
 from headwater.pipelines.backfill import SETTINGS, pieces
+from headwater.pipelines.event_files import File, files_in, read
 from headwater.pipelines.session import spark_session
 from headwater.schema.naming import load
 
@@ -80,7 +80,9 @@ def _judged(batches: Iterable[pa.RecordBatch], rules: folding.Rules) -> Iterator
     yield from ()
 
 
-def parts(spark: SparkSession, files: list[File], rules: folding.Rules) -> dict[str, Callable[[], Any]]:
+def parts(
+    spark: SparkSession, files: list[File], rules: folding.Rules
+) -> dict[str, Callable[[], Any]]:
     """What is measured, by name."""
 
     def none(frame: Any) -> None:
@@ -88,7 +90,9 @@ def parts(spark: SparkSession, files: list[File], rules: folding.Rules) -> dict[
 
     return {
         "floor": lambda: none(read(spark, files).mapInArrow(_identity, folding.READ)),
-        "judged": lambda: none(read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.BUCKETS)),
+        "judged": lambda: none(
+            read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.BUCKETS)
+        ),
         "whole": lambda: sum(len(piece) for piece in pieces(spark, files, rules)),
     }
 
@@ -105,27 +109,39 @@ def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict
             call()
             seconds.append(time.perf_counter() - began)
             rates.append(count / max(processor_seconds() - used, 0.001))
-            say(f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, {seconds[-1]:.1f} s")
+            say(
+                f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, {seconds[-1]:.1f} s"
+            )
         found[name] = {"eventsPerCoreSecond": spread(rates), "seconds": spread(seconds)}
     return found
 
 
 def main() -> None:
-    told = argparse.ArgumentParser(description="What Spark's side of a backfill takes of a core per event.")
+    told = argparse.ArgumentParser(
+        description="What Spark's side of a backfill takes of a core per event."
+    )
     told.add_argument("--runs", type=int, default=40_000, help="two events each")
     told.add_argument("--jobs", type=int, default=2_000)
     told.add_argument("--repeats", type=int, default=3)
     told.add_argument("--master", default="local[*]")
     asked = told.parse_args()
     # Spark's workers import this module by its name.
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")]))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [os.getcwd(), os.environ.get("PYTHONPATH")])
+    )
     report = Report("backfill")
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as folder:
         say(f"writing {2 * asked.runs:,} events")
         size = write_archive(Path(folder), asked.runs, asked.jobs)
         with spark_session("bench", master=asked.master, settings=SETTINGS) as spark:
             found = measure(spark, Path(folder), 2 * asked.runs, asked.repeats)
-    shape = {"events": 2 * asked.runs, "jobs": asked.jobs, "bytes": size, "master": asked.master, "files": FILES}
+    shape = {
+        "events": 2 * asked.runs,
+        "jobs": asked.jobs,
+        "bytes": size,
+        "master": asked.master,
+        "files": FILES,
+    }
     report.show(archive=shape, target={"eventsPerCoreSecond": 10_000}, **found)
 
 

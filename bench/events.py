@@ -44,7 +44,13 @@ def table_name(number: int) -> str:
 
 
 def run_of(
-    job: int, tables: tuple[int, int, int], number: int, began: datetime, *, seconds: float, state: str = "COMPLETE"
+    job: int,
+    tables: tuple[int, int, int],
+    number: int,
+    began: datetime,
+    *,
+    seconds: float,
+    state: str = "COMPLETE",
 ) -> tuple[bytes, bytes]:
     """The START and the end of run `number` of a job that reads the first two tables and writes the third."""
     parts = _template(job, tables)
@@ -73,7 +79,11 @@ def _filled(parts: tuple[bytes, ...], values: dict[bytes, bytes]) -> bytes:
 @lru_cache(maxsize=100_000)
 def _template(job: int, tables: tuple[int, int, int]) -> tuple[bytes, ...]:
     """The text of a job's events, cut where something is to be filled in."""
-    text = json.dumps(_event(job, tables), separators=(",", ":")).replace('"@rows@"', "@rows@").encode()
+    text = (
+        json.dumps(_event(job, tables), separators=(",", ":"))
+        .replace('"@rows@"', "@rows@")
+        .encode()
+    )
     parts = [text]
     for mark in (b"@time@", b"@state@", b"@run@", b"@rows@"):
         parts = [piece for part in parts for piece in _cut(part, mark)]
@@ -115,14 +125,21 @@ def _event(job: int, tables: tuple[int, int, int]) -> dict[str, Any]:
         fields={
             name: {
                 "inputFields": [
-                    {"namespace": LAKE, "name": s["name"], "field": name, "transformations": [identity]}
+                    {
+                        "namespace": LAKE,
+                        "name": s["name"],
+                        "field": name,
+                        "transformations": [identity],
+                    }
                     for s in sources
                 ]
             }
             for name in COLUMNS
         },
     )
-    target["outputFacets"] = {"outputStatistics": _facet("OutputStatisticsOutputDatasetFacet", rowCount="@rows@")}
+    target["outputFacets"] = {
+        "outputStatistics": _facet("OutputStatisticsOutputDatasetFacet", rowCount="@rows@")
+    }
     return {
         "eventTime": "@time@",
         "eventType": "@state@",
@@ -132,7 +149,10 @@ def _event(job: int, tables: tuple[int, int, int]) -> dict[str, Any]:
             "runId": "@run@",
             "facets": {
                 "processing_engine": _facet(
-                    "ProcessingEngineRunFacet", name="spark", version="4.1.3", openlineageAdapterVersion="1.53.0"
+                    "ProcessingEngineRunFacet",
+                    name="spark",
+                    version="4.1.3",
+                    openlineageAdapterVersion="1.53.0",
                 )
             },
         },
@@ -140,7 +160,9 @@ def _event(job: int, tables: tuple[int, int, int]) -> dict[str, Any]:
             "namespace": NAMESPACE,
             "name": f"job_{job:06}",
             "facets": {
-                "jobType": _facet("JobTypeJobFacet", processingType="BATCH", integration="SPARK", jobType="JOB")
+                "jobType": _facet(
+                    "JobTypeJobFacet", processingType="BATCH", integration="SPARK", jobType="JOB"
+                )
             },
         },
         "inputs": sources,

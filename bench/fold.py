@@ -26,7 +26,7 @@ import msgspec
 from bench.events import events
 from bench.report import Report, say, spread
 from headwater.ingest.fold import fold
-from headwater.ingest.tally import Tallies, tally
+from headwater.ingest.producer_stats import Tallies, tally
 from headwater.schema.events import Event, datetime_of, instant_of, parse
 
 CAPTURES = Path(__file__).parent.parent / "tests" / "captures"
@@ -164,7 +164,9 @@ def _known(runs: int, jobs: int, repeats: int) -> dict[str, Any]:
 def _asked(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=2_500, help="runs in a repeat, two events each")
-    parser.add_argument("--jobs", type=int, nargs="+", default=[100, 1_000, 5_000], help="jobs that take turns")
+    parser.add_argument(
+        "--jobs", type=int, nargs="+", default=[100, 1_000, 5_000], help="jobs that take turns"
+    )
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--only", choices=["standard", "captures"])
     return parser.parse_args(argv)

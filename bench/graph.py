@@ -28,15 +28,15 @@ from bench.events import LAKE, run_of, table_name
 from bench.replicas import read_pattern, write_replicas
 from bench.report import Report, say
 from bench.wiring import Wiring
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.writer import read_checkpoint, write
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import read_checkpoint, write
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes
 from headwater.schema.events import Event, parse
-from headwater.schema.native import answer_event
+from headwater.schema.headwater_facets import answer_event
 
 P = TypeVar("P")
 # What the graph of a million runs is measured with, beside an API and a worker.
@@ -101,7 +101,9 @@ def fill_map(database: Database, filled: Filled) -> None:
             [
                 parse(body, received=micros(began))
                 for number, job, began, state in piece
-                for body in run_of(job, wiring.tables[job], number, began, seconds=RUN_SECONDS, state=state)
+                for body in run_of(
+                    job, wiring.tables[job], number, began, seconds=RUN_SECONDS, state=state
+                )
             ],
             memory,
         )
@@ -109,15 +111,27 @@ def fill_map(database: Database, filled: Filled) -> None:
             say(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
     cites = [{"namespace": LAKE, "name": table_name(wiring.last_diamond())}]
     answer = answer_event(ANSWER, cites=cites, generated_at=filled.until.isoformat())
-    write_events(database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], memory)
+    write_events(
+        database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], memory
+    )
 
 
 def write_events(database: Database, events: list[Event], memory: Memory) -> None:
     """Fold these and write them, as the worker does it."""
     before = read_checkpoint(database, SPOOL)
     count = len(events)
-    after = msgspec.structs.replace(before, position=before.position + count, folded=before.folded + count)
-    write(database, fold(events), spool=SPOOL, before=before, after=after, holder="bench", memory=memory)
+    after = msgspec.structs.replace(
+        before, position=before.position + count, folded=before.folded + count
+    )
+    write(
+        database,
+        fold(events),
+        spool=SPOOL,
+        before=before,
+        after=after,
+        holder="bench",
+        memory=memory,
+    )
 
 
 def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
@@ -129,7 +143,9 @@ def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
             count = min(CHUNK, replicas - filled.replicas)
             for pattern, indexes in shared(patterns, filled.replicas, count):
                 if indexes:
-                    write_replicas(session, pattern, ((index, began_at(filled, index)) for index in indexes))
+                    write_replicas(
+                        session, pattern, ((index, began_at(filled, index)) for index in indexes)
+                    )
             filled.replicas += count
             if filled.replicas % (CHUNK * 10) == 0:
                 say(f"runs: {filled.replicas} of {replicas}")
@@ -204,7 +220,9 @@ def graph_at(
         yield running, filled, took
 
 
-def prepare(home: Path, running: Running, *, runs: int, wiring: Wiring | None = None) -> tuple[Filled, dict[str, Any]]:
+def prepare(
+    home: Path, running: Running, *, runs: int, wiring: Wiring | None = None
+) -> tuple[Filled, dict[str, Any]]:
     """Fill the graph of a running Neo4j up to so many replicas; what is there already is kept."""
     state, took = home / STATE, dict[str, Any]()
     if state.exists():
@@ -240,13 +258,17 @@ def store_bytes(home: Path) -> int:
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench.graph", description=__doc__)
     options.add_argument("--home", required=True, help="the folder that keeps the graph")
-    options.add_argument("--runs", type=int, default=1_000_000, help="how many runs, beside those of the map")
+    options.add_argument(
+        "--runs", type=int, default=1_000_000, help="how many runs, beside those of the map"
+    )
     asked = options.parse_args()
     report = Report("graph")
     with home_at(asked.home) as home:
         with graph_at(home, runs=asked.runs) as (_, filled, took):
             pass
-        report.show(runs=filled.runs, replicas=filled.replicas, storeBytes=store_bytes(home), **took)
+        report.show(
+            runs=filled.runs, replicas=filled.replicas, storeBytes=store_bytes(home), **took
+        )
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ from bench.graph import RUN_SECONDS, Filled, graph_at, home_at, micros, prepare,
 from bench.processes import api
 from bench.queries import ask_all
 from bench.report import Report, percentile, say, spread
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.writer import read_checkpoint, write
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import read_checkpoint, write
 from headwater.local.neo4j import Running
 from headwater.schema.events import parse
 
@@ -49,13 +49,23 @@ def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
             now = datetime.now(UTC) - timedelta(seconds=RUN_SECONDS)
             jobs = [chance.randrange(len(tables)) for _ in range(_RUNS_A_BATCH)]
             bodies = [
-                body for job in jobs for body in run_of(job, tables[job], next(numbers), now, seconds=RUN_SECONDS)
+                body
+                for job in jobs
+                for body in run_of(job, tables[job], next(numbers), now, seconds=RUN_SECONDS)
             ]
             began = time.perf_counter()
             events = [parse(body, received=micros(now)) for body in bodies]
             before = read_checkpoint(database, _SPOOL)
             after = type(before)(before.position + len(events), before.folded + len(events))
-            write(database, fold(events), spool=_SPOOL, before=before, after=after, holder="bench", memory=memory)
+            write(
+                database,
+                fold(events),
+                spool=_SPOOL,
+                before=before,
+                after=after,
+                holder="bench",
+                memory=memory,
+            )
             taken.append((time.perf_counter() - began) * 1_000)
     finally:
         database.close()
@@ -84,13 +94,19 @@ def series(steps: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
     for step in steps:
         for one in step["questions"]:
             if "milliseconds" in one:
-                found.setdefault(one["question"], []).append((step["runs"], one["milliseconds"]["median"]))
+                found.setdefault(one["question"], []).append(
+                    (step["runs"], one["milliseconds"]["median"])
+                )
     return found
 
 
 def factors(steps: list[dict[str, Any]]) -> dict[str, float]:
     """How many times as long each takes at the largest size as at the smallest."""
-    return {name: round(points[-1][1] / points[0][1], 2) for name, points in series(steps).items() if points[0][1]}
+    return {
+        name: round(points[-1][1] / points[0][1], 2)
+        for name, points in series(steps).items()
+        if points[0][1]
+    }
 
 
 def draw(steps: list[dict[str, Any]], path: Path) -> None:
@@ -106,7 +122,9 @@ def draw(steps: list[dict[str, Any]], path: Path) -> None:
         sizes, taken = zip(*points, strict=True)
         axes.plot(sizes, taken, line, marker=mark, label=name)
     axes.set(xscale="log", yscale="log", xlabel="runs in the graph", ylabel="median milliseconds")
-    axes.set_title("How long questions and ingest take as the graph grows\n20,000 datasets, 20,000 jobs, 60,000 edges")
+    axes.set_title(
+        "How long questions and ingest take as the graph grows\n20,000 datasets, 20,000 jobs, 60,000 edges"
+    )
     axes.grid(True, which="both", alpha=0.25)
     figure.legend(loc="outside right upper", fontsize=9)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,8 +134,12 @@ def draw(steps: list[dict[str, Any]], path: Path) -> None:
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
-    options.add_argument("--home", help="a folder that keeps the graph; one that has more runs already is too large")
-    options.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="how many runs, in steps")
+    options.add_argument(
+        "--home", help="a folder that keeps the graph; one that has more runs already is too large"
+    )
+    options.add_argument(
+        "--sizes", type=int, nargs="+", default=list(SIZES), help="how many runs, in steps"
+    )
     options.add_argument("--repeats", type=int, default=20)
     options.add_argument("--png", type=Path, help="draw the picture here")
     asked = options.parse_args()

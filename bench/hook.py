@@ -57,7 +57,9 @@ Run = dict[str, float]
 def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, float]:
     """Between what the median of these lies, by drawing as many of them again and again."""
     draw = random.Random(1)
-    medians = sorted(statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(_RESAMPLES))
+    medians = sorted(
+        statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(_RESAMPLES)
+    )
     outside = int(_RESAMPLES * (1 - share) / 2)
     return medians[outside], medians[-outside - 1]
 
@@ -78,7 +80,9 @@ def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str,
     }
 
 
-def once(rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, passes: int) -> dict[str, float]:
+def once(
+    rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, passes: int
+) -> dict[str, float]:
     """Seconds that a way takes more than `without` whatever the number of passes, and between what they lie."""
 
     def more(one: dict[str, Run], part: str) -> float:
@@ -86,7 +90,11 @@ def once(rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, p
 
     seconds = [more(one, whole) - passes * more(one, each) for one in rounds]
     low, high = interval(seconds)
-    return {"median": round(statistics.median(seconds), 3), "from": round(low, 3), "to": round(high, 3)}
+    return {
+        "median": round(statistics.median(seconds), 3),
+        "from": round(low, 3),
+        "to": round(high, 3),
+    }
 
 
 def order_of(number: int) -> list[str]:
@@ -98,22 +106,45 @@ def order_of(number: int) -> list[str]:
 
 def run(folder: Path, url: str, passes: int) -> Run:
     """One process from start to end. Raises RuntimeError when the program fails."""
-    command = [sys.executable, "-m", "bench.hook_job", "--folder", str(folder), "--url", url, "--passes", str(passes)]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.hook_job",
+        "--folder",
+        str(folder),
+        "--url",
+        url,
+        "--passes",
+        str(passes),
+    ]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
     began = time.monotonic()
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=_RUN_SECONDS_MAX, check=False
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_RUN_SECONDS_MAX,
+        check=False,
     )
     taken = time.monotonic() - began
     if done.returncode != 0:
         raise RuntimeError(f"the program failed: {done.stderr[-2_000:]}")
-    return {"process": taken, "errorLines": len(done.stderr.splitlines()), **json.loads(done.stdout.splitlines()[-1])}
+    return {
+        "process": taken,
+        "errorLines": len(done.stderr.splitlines()),
+        **json.loads(done.stdout.splitlines()[-1]),
+    }
 
 
 def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
     """Every way in every round, and how they compare."""
     with accepting(folder / "home", log_level="critical") as (port, started):
-        where = {WITHOUT: "", UP: f"http://127.0.0.1:{port}", DOWN: f"http://127.0.0.1:{free_port()}"}
+        where = {
+            WITHOUT: "",
+            UP: f"http://127.0.0.1:{port}",
+            DOWN: f"http://127.0.0.1:{free_port()}",
+        }
         say("once without counting, so that files and jars are in memory")
         run(folder, where[UP], 1)
         before = cpu_seconds(started.pid)
@@ -126,11 +157,23 @@ def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
     return {
         "rounds": rounds,
         "passes": passes,
-        "overhead": {way: {part: compared(found, way, part) for part in PARTS} for way in (UP, DOWN)},
-        "onceSeconds": {way: once(found, way, whole="process", each="settled", passes=passes) for way in (UP, DOWN)},
-        "onceCpuSeconds": {way: once(found, way, whole="cpu", each="settledCpu", passes=passes) for way in (UP, DOWN)},
-        "seconds": {way: {part: spread([one[way][part] for one in found]) for part in PARTS} for way in WAYS},
-        "errorLines": {way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS},
+        "overhead": {
+            way: {part: compared(found, way, part) for part in PARTS} for way in (UP, DOWN)
+        },
+        "onceSeconds": {
+            way: once(found, way, whole="process", each="settled", passes=passes)
+            for way in (UP, DOWN)
+        },
+        "onceCpuSeconds": {
+            way: once(found, way, whole="cpu", each="settledCpu", passes=passes)
+            for way in (UP, DOWN)
+        },
+        "seconds": {
+            way: {part: spread([one[way][part] for one in found]) for part in PARTS} for way in WAYS
+        },
+        "errorLines": {
+            way: statistics.median(one[way]["errorLines"] for one in found) for way in WAYS
+        },
         "apiCpu": round(api_cpu, 3),
     }
 

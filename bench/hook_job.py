@@ -54,7 +54,9 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
 
 def _cpu_of_java() -> float:
     """The CPU seconds of the JVM below this process, which lives until the program ends."""
-    below = subprocess.run(["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True, check=False)
+    below = subprocess.run(
+        ["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True, check=False
+    )
     return sum(cpu_seconds(int(pid)) for pid in below.stdout.split())
 
 

@@ -30,7 +30,7 @@ from bench.graph import SIZES
 from bench.processes import Client, environment, free_port, process, wait_ready
 from bench.report import Report, say, spread
 from bench.usage import cpu_seconds, resident_megabytes
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.local.neo4j import LocalNeo4j
 
@@ -150,7 +150,12 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
         stack.callback(database.close)
         visible = Visible(database)
         stack.callback(visible.close)
-        pids = {"api": served.pid, "worker": worker.pid, "neo4j": running.pid, "client": os.getpid()}
+        pids = {
+            "api": served.pid,
+            "worker": worker.pid,
+            "neo4j": running.pid,
+            "client": os.getpid(),
+        }
         events = interleaved(options.jobs, options.apart)
         say("warming up: every job is told of once")
         warm = Poster(port, events, options.batch, None)
@@ -166,9 +171,14 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
         _settle(done + poster.posted[-1][0], visible)
         seconds = time.monotonic() - began
         count = poster.posted[-1][0]
-        used = {name: round((cpu_seconds(pid) - before[name]) / count * 1e6, 1) for name, pid in pids.items()}
+        used = {
+            name: round((cpu_seconds(pid) - before[name]) / count * 1e6, 1)
+            for name, pid in pids.items()
+        }
         lags = [
-            (seen - due) * 1_000 for sent, due, _ in poster.posted if (seen := visible.when(done + sent)) is not None
+            (seen - due) * 1_000
+            for sent, due, _ in poster.posted
+            if (seen := visible.when(done + sent)) is not None
         ]
         return {
             "asked": vars(options),
@@ -188,19 +198,32 @@ def _settle(number: int, visible: Visible) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while visible.folded() < number:
         if time.monotonic() > deadline:
-            raise RuntimeError(f"{visible.folded()} of {number} events are visible, and no more come")
+            raise RuntimeError(
+                f"{visible.folded()} of {number} events are visible, and no more come"
+            )
         time.sleep(_POLL_SECONDS)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rate", type=float, help="events a second to post; without it, as fast as they are folded")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--rate", type=float, help="events a second to post; without it, as fast as they are folded"
+    )
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--batch", type=int, default=500, help="events in a request")
     parser.add_argument("--jobs", type=int, default=2_000)
-    parser.add_argument("--apart", type=int, default=200, help="a run ends when so many others have begun")
+    parser.add_argument(
+        "--apart", type=int, default=200, help="a run ends when so many others have begun"
+    )
     parser.add_argument("--warm", type=float, default=20.0, help="seconds that do not count")
-    parser.add_argument("--ahead", type=int, default=12_000, help="without a rate: events posted and not yet visible")
+    parser.add_argument(
+        "--ahead",
+        type=int,
+        default=12_000,
+        help="without a rate: events posted and not yet visible",
+    )
     options = parser.parse_args()
     report = Report("ingest")
     with tempfile.TemporaryDirectory() as folder:

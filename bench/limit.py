@@ -23,13 +23,13 @@ import neo4j
 from bench.events import events, run_id
 from bench.graph import SIZES
 from bench.report import Report, say, spread
-from headwater.cypher.database import Database, Row, Transaction
-from headwater.cypher.library import query
+from headwater.cypher.driver.bolt import sent_value
+from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.migrate import migrate
-from headwater.cypher.wire import sent_value
+from headwater.cypher.query_catalog import query
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.writer import Checkpoint, Sent, read_checkpoint, send
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import Checkpoint, Sent, read_checkpoint, send
 from headwater.local.neo4j import LocalNeo4j
 from headwater.schema.events import parse
 from headwater.schema.naming import load
@@ -127,7 +127,9 @@ def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
     return time.perf_counter() - began
 
 
-def measure(options: argparse.Namespace, database: Database, session: neo4j.Session) -> dict[str, Any]:
+def measure(
+    options: argparse.Namespace, database: Database, session: neo4j.Session
+) -> dict[str, Any]:
     line = Line(database, options.jobs)
     say("every job is told of, and the statements are planned and compiled")
     tell_every_job(line, options.jobs)
@@ -161,18 +163,28 @@ def measure(options: argparse.Namespace, database: Database, session: neo4j.Sess
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1_000, help="runs in a transaction, of two events each")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=int, default=1_000, help="runs in a transaction, of two events each"
+    )
     parser.add_argument("--jobs", type=int, default=2_000)
     parser.add_argument("--warm", type=int, default=15, help="transactions that do not count")
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
     report = Report("limit")
-    with tempfile.TemporaryDirectory() as folder, LocalNeo4j(Path(folder), bolt_port=0, sizes=SIZES) as running:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        LocalNeo4j(Path(folder), bolt_port=0, sizes=SIZES) as running,
+    ):
         database = Database(running.uri, running.user, running.password)
         migrate(database)
         auth = (running.user, running.password)
-        with neo4j.GraphDatabase.driver(running.uri, auth=auth) as driver, driver.session() as session:
+        with (
+            neo4j.GraphDatabase.driver(running.uri, auth=auth) as driver,
+            driver.session() as session,
+        ):
             report.show(**measure(options, database, session))
         database.close()
 

@@ -40,7 +40,7 @@ from bench.poster import BATCH, GZIP, SINGLE
 from bench.processes import ANSWER_SECONDS_MAX, accepting, free_port, process, wait_ready
 from bench.report import Report, percentile, say, spread
 from bench.usage import cpu_seconds, peak_megabytes
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 
 MIXED = "mixed"
 MODES = (SINGLE, BATCH, GZIP, MIXED)
@@ -67,7 +67,10 @@ class Client:
     def __init__(self, port: int, mode: str, wanted: Wanted, first: int = 0) -> None:
         connections, size = wanted.shape(mode)
         said = {"mode": mode, "seconds": wanted.seconds, "connections": connections, "size": size}
-        options = [f"--{name}={value}" for name, value in (said | {"jobs": wanted.jobs, "first": first}).items()]
+        options = [
+            f"--{name}={value}"
+            for name, value in (said | {"jobs": wanted.jobs, "first": first}).items()
+        ]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.poster", str(port), *options],
             stdin=subprocess.PIPE,
@@ -149,7 +152,11 @@ def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
             after = records[-1].seq
     if held != acknowledged or after != acknowledged:
         raise RuntimeError(f"{acknowledged} events were acknowledged, and the spool holds {held}")
-    return {"acknowledged": acknowledged, "held": held, "bytesPerEvent": round(path.stat().st_size / max(held, 1))}
+    return {
+        "acknowledged": acknowledged,
+        "held": held,
+        "bytesPerEvent": round(path.stat().st_size / max(held, 1)),
+    }
 
 
 def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
@@ -173,12 +180,16 @@ def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
         connection = ended.enter_context(closing(apsw.Connection(str(Path(home, "bare.db")))))
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
-        connection.execute("CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)")
+        connection.execute(
+            "CREATE TABLE event(seq INTEGER PRIMARY KEY AUTOINCREMENT, body BLOB NOT NULL)"
+        )
         began, cpu, count = time.perf_counter(), time.process_time(), 0
         while (took := time.perf_counter() - began) < wanted.seconds:
             for one in groups:
                 with connection:
-                    connection.executemany("INSERT INTO event(body) VALUES(?)", ((body,) for body in one))
+                    connection.executemany(
+                        "INSERT INTO event(body) VALUES(?)", ((body,) for body in one)
+                    )
                 count += len(one)
         cpu = time.process_time() - cpu
     return {
@@ -189,14 +200,26 @@ def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--modes", default=",".join(MODES), help="Which, with commas between. [%(default)s]")
-    options.add_argument("--seconds", type=float, default=8.0, help="How long each repeat posts. [%(default)s]")
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument(
+        "--modes", default=",".join(MODES), help="Which, with commas between. [%(default)s]"
+    )
+    options.add_argument(
+        "--seconds", type=float, default=8.0, help="How long each repeat posts. [%(default)s]"
+    )
     options.add_argument("--repeats", type=int, default=3, help="[%(default)s]")
-    options.add_argument("--connections", type=int, default=32, help="For single events. [%(default)s]")
-    options.add_argument("--batches", type=int, default=4, help="Connections for batches. [%(default)s]")
+    options.add_argument(
+        "--connections", type=int, default=32, help="For single events. [%(default)s]"
+    )
+    options.add_argument(
+        "--batches", type=int, default=4, help="Connections for batches. [%(default)s]"
+    )
     options.add_argument("--size", type=int, default=500, help="Events in a batch. [%(default)s]")
-    options.add_argument("--jobs", type=int, default=1_000, help="Jobs that take turns. [%(default)s]")
+    options.add_argument(
+        "--jobs", type=int, default=1_000, help="Jobs that take turns. [%(default)s]"
+    )
     options.add_argument("--no-floors", action="store_true", help="Leave the floors out.")
     asked = options.parse_args()
     modes = asked.modes.split(",")
@@ -205,7 +228,8 @@ def main() -> None:
     wanted = Wanted(asked.seconds, asked.connections, asked.batches, asked.size, asked.jobs)
     report = Report("post")
     report.show(
-        asked=vars(asked), modes={mode: _told(mode, wanted, asked.repeats, not asked.no_floors) for mode in modes}
+        asked=vars(asked),
+        modes={mode: _told(mode, wanted, asked.repeats, not asked.no_floors) for mode in modes},
     )
 
 

@@ -49,7 +49,9 @@ def requests(mode: str, size: int, jobs: int, first: int) -> Iterator[bytes]:
         elif mode == BATCH:
             yield _request("/batch", b"[" + b",".join(bodies) + b"]")
         else:
-            yield _request("/batch", _packed(b"[" + b",".join(bodies) + b"]"), "Content-Encoding: gzip\r\n")
+            yield _request(
+                "/batch", _packed(b"[" + b",".join(bodies) + b"]"), "Content-Encoding: gzip\r\n"
+            )
 
 
 def _request(path: str, body: bytes, header: str = "") -> bytes:
@@ -92,7 +94,11 @@ class Poster:
                 connection = key.data
                 if ready & selectors.EVENT_WRITE:
                     self._send(connection)
-                if ready & selectors.EVENT_READ and self._answered(connection) and not self._next(connection):
+                if (
+                    ready & selectors.EVENT_READ
+                    and self._answered(connection)
+                    and not self._next(connection)
+                ):
                     busy -= 1
         taken = time.perf_counter() - began
         return {"events": len(self.seconds) * self._size, "took": taken, "seconds": self.seconds}

@@ -43,14 +43,18 @@ def environment(home: Path, running: Running, *, port: int = 0, **settings: str)
 
 
 def _settings(said: Mapping[str, str]) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")
+    }
     return {**inherited, **{f"HEADWATER_{name.upper()}": value for name, value in said.items()}}
 
 
 @contextmanager
 def process(*command: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """`python -m` these words; told to end, and ended when it does not."""
-    started = subprocess.Popen([sys.executable, "-m", *command], env=dict(environment), stdout=sys.stderr)
+    started = subprocess.Popen(
+        [sys.executable, "-m", *command], env=dict(environment), stdout=sys.stderr
+    )
     try:
         yield started
     finally:
@@ -66,7 +70,9 @@ def process(*command: str, environment: Mapping[str, str]) -> Iterator[subproces
 def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
     """`headwater serve` from when it is ready; its port."""
     port = free_port()
-    with process("headwater", "serve", environment=environment(home, running, port=port, **settings)) as started:
+    with process(
+        "headwater", "serve", environment=environment(home, running, port=port, **settings)
+    ) as started:
         wait_ready(port, started)
         yield port
 
@@ -76,7 +82,12 @@ def accepting(home: Path, *, log_level: str) -> Iterator[tuple[int, subprocess.P
     """`headwater serve` over a spool of its own and without Neo4j, from when it answers: its port, and its process."""
     port = free_port()
     # Nothing listens on port 1.
-    said = {"home": str(home), "port": str(port), "neo4j_uri": "bolt://127.0.0.1:1", "log_level": log_level}
+    said = {
+        "home": str(home),
+        "port": str(port),
+        "neo4j_uri": "bolt://127.0.0.1:1",
+        "log_level": log_level,
+    }
     with process("headwater", "serve", environment=_settings(said)) as started:
         wait_ready(port, started, path="/healthz", seconds=ANSWER_SECONDS_MAX)
         yield port, started
@@ -124,13 +135,17 @@ class Client:
             return self._once(method, path, body)
 
     def _once(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        self._connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+        self._connection.request(
+            method, path, body, {"Content-Type": "application/json"} if body else {}
+        )
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> bytes:
         """The answer as it came. Raises RuntimeError when it has errors."""
-        status, body = self.post("/graphql", json.dumps({"query": query, "variables": variables or {}}).encode())
+        status, body = self.post(
+            "/graphql", json.dumps({"query": query, "variables": variables or {}}).encode()
+        )
         if status != 200 or b'"errors"' in body[:2_000]:
             raise RuntimeError(f"{query} was answered {status}: {body[:1_000]!r}")
         return body

@@ -50,7 +50,9 @@ _REPEATS_MIN = 5
 _FLOOR_MILLISECONDS_MAX = 5_000.0
 
 
-def measure(question: Question, client: Client, session: neo4j.Session, repeats: int, floors: int) -> dict[str, Any]:
+def measure(
+    question: Question, client: Client, session: neo4j.Session, repeats: int, floors: int
+) -> dict[str, Any]:
     """One question: what it answers, its milliseconds and those of its floor, which is asked at most `floors` times."""
     try:
         body = question.ask(client)
@@ -121,7 +123,13 @@ def metric(client: Client, name: str, missing: float = 0.0) -> float:
 
 
 def ask_all(
-    running: Running, filled: Filled, port: int, repeats: int, only: str = "", *, floors: int | None = None
+    running: Running,
+    filled: Filled,
+    port: int,
+    repeats: int,
+    only: str = "",
+    *,
+    floors: int | None = None,
 ) -> list[dict[str, Any]]:
     """Every question whose name has `only` in it, one after another; the floor of each as often, or so often."""
     found = []
@@ -135,7 +143,11 @@ def ask_all(
         wait_map(client)
         for question in questions(filled):
             if only in question.name:
-                found.append(measure(question, client, session, repeats, repeats if floors is None else floors))
+                found.append(
+                    measure(
+                        question, client, session, repeats, repeats if floors is None else floors
+                    )
+                )
                 say(_line(found[-1]))
     client.close()
     return found
@@ -154,7 +166,16 @@ def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[
     """A worker that keeps pace with events that come in at a rate; what came of it is in the dict afterwards."""
     said: dict[str, Any] = {"wantedPerSecond": rate}
     client, ended, behind = Client(port), threading.Event(), list[float]()
-    command = [sys.executable, "-m", "bench.beside", str(port), "--home", str(home), "--rate", str(rate)]
+    command = [
+        sys.executable,
+        "-m",
+        "bench.beside",
+        str(port),
+        "--home",
+        str(home),
+        "--rate",
+        str(rate),
+    ]
     with (
         process("headwater", "worker", environment=environment(home, running)),
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as posting,
@@ -194,7 +215,10 @@ def _wait_pace(client: Client, posting: subprocess.Popen[str]) -> float:
 
 
 def _counts(client: Client) -> dict[str, float]:
-    names = {"takenPerSecond": "headwater_events_received_total", "foldedPerSecond": "headwater_events_folded_total"}
+    names = {
+        "takenPerSecond": "headwater_events_received_total",
+        "foldedPerSecond": "headwater_events_folded_total",
+    }
     return {said: metric(client, name) for said, name in names.items()}
 
 
@@ -207,10 +231,16 @@ def _watch(client: Client, ended: threading.Event, behind: list[float]) -> None:
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench.queries", description=__doc__)
-    options.add_argument("--home", help="the folder that keeps the graph; without it one is made and thrown away")
-    options.add_argument("--runs", type=int, default=1_000_000, help="how many runs, beside those of the map")
+    options.add_argument(
+        "--home", help="the folder that keeps the graph; without it one is made and thrown away"
+    )
+    options.add_argument(
+        "--runs", type=int, default=1_000_000, help="how many runs, beside those of the map"
+    )
     options.add_argument("--repeats", type=int, default=50)
-    options.add_argument("--ingest", type=float, default=0.0, metavar="EVENTS_PER_S", help="0: nothing beside it")
+    options.add_argument(
+        "--ingest", type=float, default=0.0, metavar="EVENTS_PER_S", help="0: nothing beside it"
+    )
     options.add_argument("--only", default="", help="questions whose name has this in it")
     asked = options.parse_args()
     report = Report("queries")
@@ -222,7 +252,9 @@ def main() -> None:
         if asked.ingest:
             with ingesting(home, running, port, asked.ingest) as beside:
                 # The floors of large answers are long work for Neo4j, and would take from ingest what questions do not.
-                found = ask_all(running, filled, port, asked.repeats, asked.only, floors=_REPEATS_MIN)
+                found = ask_all(
+                    running, filled, port, asked.repeats, asked.only, floors=_REPEATS_MIN
+                )
         else:
             found = ask_all(running, filled, port, asked.repeats, asked.only)
         size = store_bytes(home)

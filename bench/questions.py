@@ -17,7 +17,7 @@ from bench.events import LAKE, NAMESPACE, run_id, table_name
 from bench.graph import ANSWER, Filled
 from bench.processes import Client
 from bench.wiring import DIAMOND, HUB, ROOT
-from headwater.cypher.pages import write_moment
+from headwater.lineage.pagination import write_moment
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, parse_urn
 
 _MAP = """query($urn: String!, $depth: Int!) { lineage(urn: $urn, direction: DOWNSTREAM, depth: $depth) {
@@ -62,19 +62,40 @@ class Question:
 
 def questions(filled: Filled, *, now: datetime | None = None) -> list[Question]:
     """All of them, about the graph that is there."""
-    table = {name: dataset_urn(LAKE, table_name(number)) for name, number in _tables(filled).items()}
+    table = {
+        name: dataset_urn(LAKE, table_name(number)) for name, number in _tables(filled).items()
+    }
     hot = job_urn(NAMESPACE, f"job_{filled.wiring.hot:06}")
     days = ((now or datetime.now(UTC)) - filled.until).days + 1
     return [
         # In GraphQL a walk ends at 5,000 nodes, so that what is promised of larger ones is promised of columns.
-        *(_lineage(table["root"], depth, target) for depth, target in ((2, 10.0), (10, None), (20, None))),
-        *(_lineage_columns(table["root"], depth, target) for depth, target in ((2, 10.0), (10, 60.0), (20, 200.0))),
+        *(
+            _lineage(table["root"], depth, target)
+            for depth, target in ((2, 10.0), (10, None), (20, None))
+        ),
+        *(
+            _lineage_columns(table["root"], depth, target)
+            for depth, target in ((2, 10.0), (10, 60.0), (20, 200.0))
+        ),
         _columns(table["diamond"]),
         *_of_dense_nodes(filled, table, hot, days),
         *_of_history(),
         _failed(filled),
-        _graphql("search", _SEARCH, {"text": table_name(filled.wiring.deepest())}, _connection, _words(filled)),
-        _graphql("freshness", _FRESHNESS, {"urn": table["hot"]}, _exists, _newest(table["hot"]), target=50.0),
+        _graphql(
+            "search",
+            _SEARCH,
+            {"text": table_name(filled.wiring.deepest())},
+            _connection,
+            _words(filled),
+        ),
+        _graphql(
+            "freshness",
+            _FRESHNESS,
+            {"urn": table["hot"]},
+            _exists,
+            _newest(table["hot"]),
+            target=50.0,
+        ),
         _impact(table["middle"]),
     ]
 
@@ -141,7 +162,14 @@ def _lineage(urn: str, depth: int, target: float | None) -> Question:
 def _lineage_columns(urn: str, depth: int, target: float) -> Question:
     asked = {"urn": urn, "direction": "downstream", "depth": depth}
     floor = (_bare_map(depth), {"urn": urn})
-    return _rest(f"lineage as columns at depth {depth}", "/api/v1/map/lineage", asked, _table, floor, target=target)
+    return _rest(
+        f"lineage as columns at depth {depth}",
+        "/api/v1/map/lineage",
+        asked,
+        _table,
+        floor,
+        target=target,
+    )
 
 
 def _columns(urn: str) -> Question:
@@ -153,7 +181,9 @@ MATCH (n)-[e:FEEDS]->(m:Column) RETURN n.urn, m.urn, e.ways"""
     return _graphql("column lineage at depth 20", _COLUMNS, variables, _walk, floor, target=100.0)
 
 
-def _of_dense_nodes(filled: Filled, table: Mapping[str, str], hot: str, days: int) -> list[Question]:
+def _of_dense_nodes(
+    filled: Filled, table: Mapping[str, str], hot: str, days: int
+) -> list[Question]:
     """About a job that makes nine runs in ten, the dataset that they write, and the one that all read."""
     at = filled.until - timedelta(hours=12)
     namespace, name = parse_urn(hot).parts or ("", "")
@@ -169,8 +199,22 @@ ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit"""
     newest = {"urn": table["hot"], "at": filled.until, "limit": 50}
     one = run_id(filled.patterns[-2])
     return [
-        _graphql("newest 50 runs of a job", _RUNS, {"urn": hot, "first": 50}, _runs, (_BARE_RUNS, runs), target=50.0),
-        _graphql("50 runs of a job by time", _RUNS, window, _runs, (_BARE_RUNS, {**runs, "at": at}), target=50.0),
+        _graphql(
+            "newest 50 runs of a job",
+            _RUNS,
+            {"urn": hot, "first": 50},
+            _runs,
+            (_BARE_RUNS, runs),
+            target=50.0,
+        ),
+        _graphql(
+            "50 runs of a job by time",
+            _RUNS,
+            window,
+            _runs,
+            (_BARE_RUNS, {**runs, "at": at}),
+            target=50.0,
+        ),
         _graphql("one run", _RUN, {"runId": one}, _exists, (bare_run, {"run": one}), target=50.0),
         _graphql(
             "newest 50 versions of a dataset",
@@ -196,7 +240,13 @@ def _of_history() -> list[Question]:
 MATCH (n)<-[e:FEEDS|PRODUCED|CITED_BY]-(m) RETURN n.urn, m.urn"""
     urn = answer_urn(ANSWER)
     return [
-        _graphql("history of an answer at depth 20", _HISTORY, {"urn": urn, "depth": 20}, _walk, (bare, {"urn": urn})),
+        _graphql(
+            "history of an answer at depth 20",
+            _HISTORY,
+            {"urn": urn, "depth": 20},
+            _walk,
+            (bare, {"urn": urn}),
+        ),
         _graphql(
             "trace of an answer",
             _TRACE,
@@ -214,12 +264,21 @@ MATCH (r)-[:PRODUCED]->(a)-[:VERSION_OF]->(d)-[:FEEDS|PRODUCED*0..60]->(n) RETUR
     # Before those of the hot job, downstream of which there is nothing.
     until = filled.until - timedelta(seconds=40)
     variables = {"first": 10, "until": until.isoformat()}
-    return _graphql("failed runs and what lies downstream", _FAILED, variables, _touched, (bare, {"until": until}))
+    return _graphql(
+        "failed runs and what lies downstream",
+        _FAILED,
+        variables,
+        _touched,
+        (bare, {"until": until}),
+    )
 
 
 def _words(filled: Filled) -> tuple[str, Mapping[str, Any]]:
     name = table_name(filled.wiring.deepest()).rpartition("/")[2]
-    return "CALL db.index.fulltext.queryNodes('words', $text, {limit: 20}) YIELD node RETURN node.urn", {"text": name}
+    return (
+        "CALL db.index.fulltext.queryNodes('words', $text, {limit: 20}) YIELD node RETURN node.urn",
+        {"text": name},
+    )
 
 
 def _newest(urn: str) -> tuple[str, Mapping[str, Any]]:
@@ -240,7 +299,11 @@ MATCH (n)<-[:HAS_COLUMN]-(d:Dataset) RETURN DISTINCT d.urn, n.urn"""
 
 
 def _walk(answer: Any) -> Mapping[str, Any]:
-    return {"nodes": len(answer["nodes"]), "edges": len(answer["edges"]), "truncated": answer["truncated"]}
+    return {
+        "nodes": len(answer["nodes"]),
+        "edges": len(answer["edges"]),
+        "truncated": answer["truncated"],
+    }
 
 
 def _table(answer: Any) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import neo4j
 
 from bench.events import run_id
-from headwater.schema.kept import keep_text, text_in
+from headwater.schema.facts_codec import keep_text, text_in
 
 # Numbers of runs that are replicas: that of the pattern and this, so often; so they have the row count of the pattern.
 NUMBERS = 1_000_000
@@ -54,7 +54,8 @@ class Text:
 
     def filled(self, run: str, later: int) -> str | bytes:
         text = "".join(
-            run if part is _RUN else part if isinstance(part, str) else str(part + later) for part in self.parts
+            run if part is _RUN else part if isinstance(part, str) else str(part + later)
+            for part in self.parts
         )
         return keep_text(text.encode()) if self.kept else text
 
@@ -74,7 +75,10 @@ class Pattern:
         """The properties of the run and the version of one replica that are its own."""
         run = run_id(number_of(self.number, index))
         later = began - self.began
-        return {"run": _filled(self.run, run, later), "artifact": _filled(self.artifact, run, later)}
+        return {
+            "run": _filled(self.run, run, later),
+            "artifact": _filled(self.artifact, run, later),
+        }
 
 
 def number_of(pattern: int, index: int) -> int:
@@ -88,23 +92,33 @@ def read_pattern(session: neo4j.Session, number: int) -> Pattern:
     row = session.run(_READ, run=own).single(strict=True)
     known = 3 + len(row["inputs"]) + 2 + len(row["derived"])
     if row["edges"] != known or row["told"]:
-        raise ValueError(f"the run {own} has {row['edges']} edges, and {known} are known: mend bench/replicas.py")
+        raise ValueError(
+            f"the run {own} has {row['edges']} edges, and {known} are known: correct bench/replicas.py"
+        )
     run = {key: _cut(value, own) for key, value in row["run"].items()}
     ends = {key: row[key] for key in ("job", "dataset", "schema", "inputs", "derived")}
     artifact = {key: _cut(value, own) for key, value in row["artifact"].items()}
     return Pattern(number, run["startedAt"], run, artifact, dict(row["produced"]), ends)
 
 
-def write_replicas(session: neo4j.Session, pattern: Pattern, begins: Iterable[tuple[int, datetime]]) -> None:
+def write_replicas(
+    session: neo4j.Session, pattern: Pattern, begins: Iterable[tuple[int, datetime]]
+) -> None:
     """Create the replicas of these indexes and instants, in one transaction."""
     rows = [pattern.replica(index, began) for index, began in begins]
-    same = {"run": _same(pattern.run), "artifact": _same(pattern.artifact), "produced": pattern.produced}
+    same = {
+        "run": _same(pattern.run),
+        "artifact": _same(pattern.artifact),
+        "produced": pattern.produced,
+    }
     session.run(_WRITE, rows=rows, **same, **pattern.ends).consume()
 
 
 def _same(properties: dict[str, Any]) -> dict[str, Any]:
     """Those that all replicas have alike."""
-    return {key: value for key, value in properties.items() if not isinstance(value, Text | datetime)}
+    return {
+        key: value for key, value in properties.items() if not isinstance(value, Text | datetime)
+    }
 
 
 def _cut(value: Any, run: str) -> Any:
@@ -122,7 +136,9 @@ def _parts(value: str, run: str) -> tuple[str | int, ...]:
     parts: list[str | int] = []
     for at, piece in enumerate(value.split(run)):
         parts += [_RUN] if at else []
-        parts += [int(part) if odd % 2 else part for odd, part in enumerate(_MICROSECONDS.split(piece))]
+        parts += [
+            int(part) if odd % 2 else part for odd, part in enumerate(_MICROSECONDS.split(piece))
+        ]
     return tuple(parts)
 
 

@@ -36,7 +36,10 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     if not values:
         return {"repeats": 0}
     shown = {"min": 0.0, "median": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
-    return {"repeats": len(values), **{name: _round(percentile(values, at)) for name, at in shown.items()}}
+    return {
+        "repeats": len(values),
+        **{name: _round(percentile(values, at)) for name, at in shown.items()},
+    }
 
 
 def repeat(call: Callable[[], object], times: int, *, warm: int = 1) -> list[float]:
@@ -66,7 +69,10 @@ class Report:
 
     def text(self, **found: Any) -> str:
         """One JSON object: the bench, the machine, and what was found."""
-        ended = {"loadAfter": list(os.getloadavg()), "seconds": _round(time.monotonic() - self._began)}
+        ended = {
+            "loadAfter": list(os.getloadavg()),
+            "seconds": _round(time.monotonic() - self._began),
+        }
         said = {"bench": self._bench, "machine": {**self._machine, **ended}, **found}
         return json.dumps(said, indent=2, ensure_ascii=False)
 
@@ -79,7 +85,9 @@ def machine() -> dict[str, Any]:
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
         "memoryGB": _round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
@@ -103,8 +111,12 @@ def _commit() -> str:
     """The commit that is measured, with a + when files were changed since; empty outside a repository."""
     git = ["git", "-C", str(_ROOT)]
     try:
-        head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+        head = subprocess.run(
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return ""
     return head.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -70,13 +70,18 @@ def limits(costs: Costs) -> dict[str, float]:
         "one worker process (a core of Python)": 1e6 / costs.worker_cpu_us,
         "the write lock of one Neo4j": 1e6 / costs.lock_us,
         f"{CORES_PER_NEO4J_MAX} cores of one Neo4j": CORES_PER_NEO4J_MAX * 1e6 / costs.neo4j_cpu_us,
-        "two cores with everything on them": 2e6 / (costs.api_cpu_us + costs.worker_cpu_us + costs.neo4j_cpu_us),
+        "two cores with everything on them": 2e6
+        / (costs.api_cpu_us + costs.worker_cpu_us + costs.neo4j_cpu_us),
     }
 
 
 def breaks(costs: Costs, rate: float) -> list[str]:
     """What does not hold at so many events a second as long as there is one of each, the first to break first."""
-    return [name for name, most in sorted(limits(costs).items(), key=lambda one: one[1]) if rate > most * BUSY]
+    return [
+        name
+        for name, most in sorted(limits(costs).items(), key=lambda one: one[1])
+        if rate > most * BUSY
+    ]
 
 
 def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
@@ -90,7 +95,9 @@ def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
     needed = breaks(costs, rate)
     return {
         "eventsPerSecond": round(rate, 1),
-        "apiReplicas": _count(rate * costs.api_cpu_us / 1e6 / CORES_PER_API + questions * BUSY / CORES_PER_API),
+        "apiReplicas": _count(
+            rate * costs.api_cpu_us / 1e6 / CORES_PER_API + questions * BUSY / CORES_PER_API
+        ),
         # A power of two that leaves room to double without moving jobs to other partitions twice.
         "kafkaPartitions": 2 ** math.ceil(math.log2(max(2 * spark_cores, 1))) if needed else 0,
         "executors": math.ceil(spark_cores / CORES_PER_EXECUTOR) if needed else 0,
@@ -103,7 +110,10 @@ def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
         "archiveGBPerDay": _gigabytes(costs.archive_bytes * rate * _DAY),
         "spoolGBPerHour": _gigabytes(costs.spool_bytes * rate * _HOUR),
         "breaks": needed,
-        "outages": {str(minutes): asdict(outage(costs, rate, neo4j_shards, minutes)) for minutes in OUTAGE_MINUTES},
+        "outages": {
+            str(minutes): asdict(outage(costs, rate, neo4j_shards, minutes))
+            for minutes in OUTAGE_MINUTES
+        },
         "burst": asdict(burst(costs, rate, neo4j_shards)),
     }
 
@@ -120,13 +130,18 @@ def _gigabytes(size: float) -> float:
 def outage(costs: Costs, rate: float, neo4j_shards: int, minutes: float) -> Lag:
     """The graph takes nothing for so many minutes, while events come as ever."""
     down = minutes * 60
-    return queue(lambda _: rate, lambda second: 0.0 if second < down else _taken(costs, neo4j_shards))
+    return queue(
+        lambda _: rate, lambda second: 0.0 if second < down else _taken(costs, neo4j_shards)
+    )
 
 
 def burst(costs: Costs, rate: float, neo4j_shards: int) -> Lag:
     """Several times as many events come as ever, for some minutes."""
     length = BURST_MINUTES * 60
-    return queue(lambda second: rate * (BURST if second < length else 1), lambda _: _taken(costs, neo4j_shards))
+    return queue(
+        lambda second: rate * (BURST if second < length else 1),
+        lambda _: _taken(costs, neo4j_shards),
+    )
 
 
 def _taken(costs: Costs, neo4j_shards: int) -> float:
@@ -206,25 +221,44 @@ def markdown(said: dict[str, Any], assumed: list[str]) -> str:
         f"`{name}`": [f"{value:g}", "assumed" if name in assumed else "measured"]
         for name, value in said["costs"].items()
     }
-    parts = {name: [f"{most:,}", f"{most * BUSY * _HOUR / 1e6:,.1f}"] for name, most in said["limits"].items()}
+    parts = {
+        name: [f"{most:,}", f"{most * BUSY * _HOUR / 1e6:,.1f}"]
+        for name, most in said["limits"].items()
+    }
     lags = {
-        f"{minutes} min without the graph": [_lag(one["outages"][str(minutes)]) for one in layouts.values()]
+        f"{minutes} min without the graph": [
+            _lag(one["outages"][str(minutes)]) for one in layouts.values()
+        ]
         for minutes in OUTAGE_MINUTES
     }
-    lags[f"{BURST:g} times as many for {BURST_MINUTES} min"] = [_lag(one["burst"]) for one in layouts.values()]
+    lags[f"{BURST:g} times as many for {BURST_MINUTES} min"] = [
+        _lag(one["burst"]) for one in layouts.values()
+    ]
     split = {
-        f"{one['shards']}, {one['placed']}": [f"{one['crossing']:.0%}", f"{one['largest']:.0%}", f"{one['touched']:g}"]
+        f"{one['shards']}, {one['placed']}": [
+            f"{one['crossing']:.0%}",
+            f"{one['largest']:.0%}",
+            f"{one['touched']:g}",
+        ]
         for one in said["sharding"]
     }
-    rows = {name: [f"{one[key]:,}" if one[key] else "-" for one in layouts.values()] for name, key in _ROWS.items()}
-    rows["breaks with one of each, first to last"] = ["; ".join(one["breaks"]) or "nothing" for one in layouts.values()]
+    rows = {
+        name: [f"{one[key]:,}" if one[key] else "-" for one in layouts.values()]
+        for name, key in _ROWS.items()
+    }
+    rows["breaks with one of each, first to last"] = [
+        "; ".join(one["breaks"]) or "nothing" for one in layouts.values()
+    ]
     return "\n\n".join(
         [
             _table(["cost", "value", ""], costs),
             _table(["part", "events/s at most", f"millions an hour at {BUSY:.0%}"], parts),
             _table(["events an hour", *layouts], rows),
             _table(["", *layouts], lags),
-            _table(["shards", "edges across", "on the fullest", f"asked by a walk of {WALK_DEPTH}"], split),
+            _table(
+                ["shards", "edges across", "on the fullest", f"asked by a walk of {WALK_DEPTH}"],
+                split,
+            ),
         ]
     )
 
@@ -242,12 +276,20 @@ def _table(head: list[str], rows: dict[str, list[str]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The layout for so many events an hour, from measured costs.")
-    parser.add_argument("--costs", type=Path, help="JSON of what was measured, by the names of Costs")
-    parser.add_argument("--export", type=Path, help="what `headwater export` wrote: the estate to be sharded")
+    parser = argparse.ArgumentParser(
+        description="The layout for so many events an hour, from measured costs."
+    )
+    parser.add_argument(
+        "--costs", type=Path, help="JSON of what was measured, by the names of Costs"
+    )
+    parser.add_argument(
+        "--export", type=Path, help="what `headwater export` wrote: the estate to be sharded"
+    )
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--namespaces", type=int, default=200)
-    parser.add_argument("--foreign", type=float, default=0.2, help="the share of reads from other namespaces")
+    parser.add_argument(
+        "--foreign", type=float, default=0.2, help="the share of reads from other namespaces"
+    )
     parser.add_argument("--markdown", action="store_true")
     chosen = parser.parse_args()
     report = Report("scale")

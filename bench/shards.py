@@ -137,7 +137,9 @@ def touched(estate: Estate, placed: Placement, depth: int) -> float:
 def _asked(estate: Estate, placed: Placement, start: int, depth: int) -> set[int]:
     seen, frontier = {start}, [start]
     for _ in range(depth):
-        frontier = [source for table in frontier for source in estate.reads[table] if source not in seen]
+        frontier = [
+            source for table in frontier for source in estate.reads[table] if source not in seen
+        ]
         frontier = list(dict.fromkeys(frontier))
         seen.update(frontier)
     return {placed[estate.homes[table]] for table in seen}

@@ -19,7 +19,7 @@ from typing import Any
 from bench.graph import SIZES
 from bench.limit import Line, tell_every_job
 from bench.report import Report, say
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.local.neo4j import LocalNeo4j
 
@@ -72,19 +72,30 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
 
     grow(home, options.jobs, more)
     after = stores(home)
-    grown = {kind: after[kind] - before.get(kind, 0) for kind in after if after[kind] != before.get(kind, 0)}
+    grown = {
+        kind: after[kind] - before.get(kind, 0)
+        for kind in after
+        if after[kind] != before.get(kind, 0)
+    }
     events = 2 * options.runs
     return {
         "asked": vars(options),
         "events": events,
-        "storeMegabytes": {"jobsOnly": round(sum(before.values()) / 1e6), "all": round(sum(after.values()) / 1e6)},
+        "storeMegabytes": {
+            "jobsOnly": round(sum(before.values()) / 1e6),
+            "all": round(sum(after.values()) / 1e6),
+        },
         "bytesPerEvent": round(sum(grown.values()) / events),
-        "bytesPerEventByFile": {kind: round(size / events, 1) for kind, size in sorted(grown.items())},
+        "bytesPerEventByFile": {
+            kind: round(size / events, 1) for kind, size in sorted(grown.items())
+        },
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--jobs", type=int, default=2_000)
     parser.add_argument("--runs", type=int, default=100_000, help="of two events each")
     options = parser.parse_args()

@@ -18,7 +18,7 @@ from typing import Any
 from bench.graph import home_at
 from bench.processes import api
 from bench.report import Report, percentile, say, spread
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.local.neo4j import LocalNeo4j, Running
 
@@ -33,7 +33,12 @@ def paired(commands: Mapping[str, Sequence[str]], repeats: int) -> dict[str, lis
     for _ in range(repeats):
         for name, command in commands.items():
             began = time.perf_counter()
-            subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, env=dict(os.environ))
+            subprocess.run(
+                [sys.executable, *command],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                env=dict(os.environ),
+            )
             taken[name].append((time.perf_counter() - began) * 1_000)
     return taken
 
@@ -57,10 +62,16 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=10)
     asked = options.parse_args()
     report = Report("startup")
-    commands = {"help": ["-m", "headwater", "--help"], "python": ["-c", "pass"], "imports": ["-c", _FLOOR]}
+    commands = {
+        "help": ["-m", "headwater", "--help"],
+        "python": ["-c", "pass"],
+        "imports": ["-c", _FLOOR],
+    }
     paired(commands, 1)
     taken = paired(commands, asked.repeats)
-    say(f"--help {percentile(taken['help'], 50):.0f} ms, python alone {percentile(taken['python'], 50):.0f} ms")
+    say(
+        f"--help {percentile(taken['help'], 50):.0f} ms, python alone {percentile(taken['python'], 50):.0f} ms"
+    )
     with home_at(None) as home, LocalNeo4j(home, 0) as running:
         database = Database(running.uri, running.user, running.password)
         migrate(database)

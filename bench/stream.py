@@ -21,10 +21,10 @@ from confluent_kafka import Producer
 
 from bench.events import events
 from bench.report import Report, say, spread
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.ingest.worker import Folded
-from headwater.ingest.writer import Checkpoint
+from headwater.ingest.write.transaction import Checkpoint
 from headwater.local.kafka import LocalKafka
 from headwater.local.neo4j import LocalNeo4j
 from headwater.pipelines.stream import Pace, Stream, session
@@ -60,7 +60,9 @@ class Watch(StreamCounts):
 
 
 class Bench:
-    def __init__(self, spark: SparkSession, database: Database, bootstrap: str, folder: Path, asked: Any) -> None:
+    def __init__(
+        self, spark: SparkSession, database: Database, bootstrap: str, folder: Path, asked: Any
+    ) -> None:
         self._spark = spark
         self._database = database
         self._bootstrap = bootstrap
@@ -70,10 +72,16 @@ class Bench:
 
     def fill(self, runs: int, *, first: int = 0) -> None:
         producer = Producer(
-            {"bootstrap.servers": self._bootstrap, "linger.ms": 50, "queue.buffering.max.messages": 10**6}
+            {
+                "bootstrap.servers": self._bootstrap,
+                "linger.ms": 50,
+                "queue.buffering.max.messages": 10**6,
+            }
         )
         for number, body in enumerate(events(runs, self._asked.jobs, first=first)):
-            producer.produce(TOPIC, body, key=f"run:bench/job_{(number // 2 + first) % self._asked.jobs}")
+            producer.produce(
+                TOPIC, body, key=f"run:bench/job_{(number // 2 + first) % self._asked.jobs}"
+            )
             if number % _AT_ONCE == 0:
                 producer.poll(0)
         assert producer.flush(FLUSH_SECONDS) == 0
@@ -84,11 +92,17 @@ class Bench:
 
         def looked(frame: DataFrame, _: int) -> None:
             nonlocal read
-            read += frame.selectExpr("count(value) AS n", "sum(crc32(value)) AS s").collect()[0]["n"]
+            read += frame.selectExpr("count(value) AS n", "sum(crc32(value)) AS s").collect()[0][
+                "n"
+            ]
 
         began = time.monotonic()
         writer = self._source().open(self._spark).writeStream.foreachBatch(looked)
-        query = writer.option("checkpointLocation", self._checkpoint()).trigger(availableNow=True).start()
+        query = (
+            writer.option("checkpointLocation", self._checkpoint())
+            .trigger(availableNow=True)
+            .start()
+        )
         query.awaitTermination()
         seconds = time.monotonic() - began
         return {"events": read, "seconds": seconds, "eventsPerSecond": read / seconds}
@@ -103,7 +117,9 @@ class Bench:
         return {
             "events": whole,
             "eventsPerSecond": whole / (last - began),
-            "eventsPerSecondBehindFirstBatch": (whole - of_first) / (last - first) if last > first else None,
+            "eventsPerSecondBehindFirstBatch": (whole - of_first) / (last - first)
+            if last > first
+            else None,
             "batchSeconds": spread(watch.batch_seconds),
         }
 
@@ -116,13 +132,20 @@ class Bench:
             begun.wait()
             producer = Producer({"bootstrap.servers": self._bootstrap, "linger.ms": 5})
             start = time.monotonic()
-            for number, body in enumerate(events(asked.rate * asked.seconds // 2, asked.jobs, first=asked.runs)):
+            for number, body in enumerate(
+                events(asked.rate * asked.seconds // 2, asked.jobs, first=asked.runs)
+            ):
                 time.sleep(max(start + number / asked.rate - time.monotonic(), 0))
-                producer.produce(TOPIC, body, key=f"run:bench/job_{(number // 2 + asked.runs) % asked.jobs}")
+                producer.produce(
+                    TOPIC, body, key=f"run:bench/job_{(number // 2 + asked.runs) % asked.jobs}"
+                )
                 producer.poll(0)
             producer.flush(FLUSH_SECONDS)
             deadline = time.monotonic() + FLUSH_SECONDS
-            while len(watch.lags) < asked.rate * asked.seconds // 2 * 2 and time.monotonic() < deadline:
+            while (
+                len(watch.lags) < asked.rate * asked.seconds // 2 * 2
+                and time.monotonic() < deadline
+            ):
                 time.sleep(0.1)
             batches.end()
 
@@ -132,19 +155,29 @@ class Bench:
         stream = Stream(self._database, batches.source, batches, watch, silent_seconds=86_400)
         stream.run(self._spark, self._checkpoint(), Pace(asked.interval))
         sender.join()
-        return {"rate": asked.rate, "intervalSeconds": asked.interval, "eventToVisibleSeconds": spread(watch.lags)}
+        return {
+            "rate": asked.rate,
+            "intervalSeconds": asked.interval,
+            "eventToVisibleSeconds": spread(watch.lags),
+        }
 
     def _run(self, watch: Watch, pace: Pace, checkpoint: str) -> None:
         batches = self._batches(watch)
-        Stream(self._database, batches.source, batches, watch, silent_seconds=86_400).run(self._spark, checkpoint, pace)
+        Stream(self._database, batches.source, batches, watch, silent_seconds=86_400).run(
+            self._spark, checkpoint, pace
+        )
 
     def _batches(self, watch: Watch, since: str = "earliest") -> Batches:
         rules = Rules(b"0123456789abcdef", load(), event_bytes_max=10 * 2**20, future_seconds=60)
         source = self._source(since)
-        return Batches(self._database, source, rules, events_max=self._asked.transaction, observer=watch)
+        return Batches(
+            self._database, source, rules, events_max=self._asked.transaction, observer=watch
+        )
 
     def _source(self, since: str = "earliest") -> KafkaSource:
-        return KafkaSource(self._bootstrap, TOPIC, f"{TOPIC}-dead", since=since, offsets_max=self._asked.most)
+        return KafkaSource(
+            self._bootstrap, TOPIC, f"{TOPIC}-dead", since=since, offsets_max=self._asked.most
+        )
 
     def _checkpoint(self) -> str:
         self._checkpoints += 1
@@ -152,12 +185,16 @@ class Bench:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.stream", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.stream", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--runs", type=int, default=20_000, help="two events each")
     parser.add_argument("--jobs", type=int, default=1_000)
     parser.add_argument("--most", type=int, default=10_000, help="offsets of one batch")
     parser.add_argument("--transaction", type=int, default=10_000, help="events of one transaction")
-    parser.add_argument("--rate", type=int, default=1_000, help="events a second while latency is measured")
+    parser.add_argument(
+        "--rate", type=int, default=1_000, help="events a second while latency is measured"
+    )
     parser.add_argument("--seconds", type=int, default=30, help="for so long")
     parser.add_argument("--interval", type=float, default=0.2)
     parser.add_argument("--warm-seconds", type=float, default=10.0)

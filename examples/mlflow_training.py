@@ -20,7 +20,10 @@ FEATURES = {"namespace": "feast", "name": "credit_features", "type": "FEATURE"}
 
 def train(url: str, model: str = "credit_risk") -> str:
     """Train, register and return the new version's number."""
-    with mlflow.start_run(run_name="credit") as run, track(url=url, inputs=[FEATURES, "/lake/clean/defaults"]):
+    with (
+        mlflow.start_run(run_name="credit") as run,
+        track(url=url, inputs=[FEATURES, "/lake/clean/defaults"]),
+    ):
         threshold = min(utilisation for utilisation, defaulted in ROWS if defaulted)
         hits = sum((utilisation >= threshold) == defaulted for utilisation, defaulted in ROWS)
         mlflow.log_param("rows", len(ROWS))
@@ -28,13 +31,19 @@ def train(url: str, model: str = "credit_risk") -> str:
         registry = MlflowClient()
         if not registry.search_registered_models(f"name='{model}'"):
             registry.create_registered_model(model)
-        return str(registry.create_model_version(model, f"runs:/{run.info.run_id}/model", run.info.run_id).version)
+        return str(
+            registry.create_model_version(
+                model, f"runs:/{run.info.run_id}/model", run.info.run_id
+            ).version
+        )
 
 
 def predict(url: str, version: str, model: str = "credit_risk") -> str:
     """A prediction, with the model version it was made by."""
     cited = model_version(model, version)
-    return Headwater(url).answer("loan-4711", type="prediction", content="will default: 0.81", cites=[cited])
+    return Headwater(url).answer(
+        "loan-4711", type="prediction", content="will default: 0.81", cites=[cited]
+    )
 
 
 if __name__ == "__main__":

@@ -16,17 +16,25 @@ from headwater.spark_hooks import cite, configure
 
 
 def main(url: str) -> None:
-    spark = configure(SparkSession.builder.appName("shops"), url=url, namespace="examples").getOrCreate()
+    spark = configure(
+        SparkSession.builder.appName("shops"), url=url, namespace="examples"
+    ).getOrCreate()
     lake = tempfile.mkdtemp(prefix="headwater-example-")
 
-    orders = spark.createDataFrame([("north", 12.5), ("south", 30.0), ("north", 20.0)], ["shop", "amount"])
+    orders = spark.createDataFrame(
+        [("north", 12.5), ("south", 30.0), ("north", 20.0)], ["shop", "amount"]
+    )
     orders.write.parquet(f"{lake}/orders")
-    sales = spark.read.parquet(f"{lake}/orders").groupBy("shop").agg(fn.sum("amount").alias("sales"))
+    sales = (
+        spark.read.parquet(f"{lake}/orders").groupBy("shop").agg(fn.sum("amount").alias("sales"))
+    )
     sales.write.parquet(f"{lake}/sales")
 
     busiest = spark.read.parquet(f"{lake}/sales").orderBy(fn.desc("sales")).head(1)[0]
     said = f"{busiest['shop']} sold most: {busiest['sales']:.2f}"
-    recorded = cite(spark, answer_id="busiest-shop", type="report", content=said, from_=[f"{lake}/sales"])
+    recorded = cite(
+        spark, answer_id="busiest-shop", type="report", content=said, from_=[f"{lake}/sales"]
+    )
     print(said, "(recorded)" if recorded else "(not recorded)")
     spark.stop()
 

@@ -31,8 +31,8 @@ from headwater.errors import (
     UnauthorizedError,
     UnavailableError,
 )
-from headwater.schema import native
-from headwater.schema.native import DEFAULT_NAMESPACE
+from headwater.schema import headwater_facets as native
+from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 
 API_KEY = "HEADWATER_API_KEY"
 TRIES = 4
@@ -131,7 +131,11 @@ class Headwater:
         references = [dataset.reference for dataset in inputs]
         try:
             events = native.run_events(
-                run_id, pipeline_name=pipeline_name, namespace=namespace, inputs=references, **properties
+                run_id,
+                pipeline_name=pipeline_name,
+                namespace=namespace,
+                inputs=references,
+                **properties,
             )
         except KeyError as error:
             known = ", ".join(native.STATUS_EVENT_TYPES)
@@ -139,16 +143,28 @@ class Headwater:
         self.send(events)
         return Run(run_id, pipeline_name, namespace)
 
-    def artifact(self, name: str, *, produced_by: Run, namespace: str | None = None, **properties: Any) -> Artifact:
+    def artifact(
+        self, name: str, *, produced_by: Run, namespace: str | None = None, **properties: Any
+    ) -> Artifact:
         """Register a version of a dataset that a run made: type, row_count, storage_path, created_at, schema."""
         namespace = namespace or self._namespace
-        self.send([native.artifact_event(name, run_id=produced_by.run_id, namespace=namespace, **properties)])
+        self.send(
+            [
+                native.artifact_event(
+                    name, run_id=produced_by.run_id, namespace=namespace, **properties
+                )
+            ]
+        )
         return Artifact(namespace, name, produced_by.run_id)
 
-    def answer(self, answer_id: str, *, cites: Iterable[Source | Artifact | str], **properties: Any) -> str:
+    def answer(
+        self, answer_id: str, *, cites: Iterable[Source | Artifact | str], **properties: Any
+    ) -> str:
         """Register an answer: type, content, generated_at, generated_by. It cites artifacts, sources, or other
         answers by id. Returns its id."""
-        citations = [{"answerId": cited} if isinstance(cited, str) else cited.reference for cited in cites]
+        citations = [
+            {"answerId": cited} if isinstance(cited, str) else cited.reference for cited in cites
+        ]
         self.send([native.answer_event(answer_id, cites=citations, **properties)])
         return answer_id
 
@@ -204,9 +220,15 @@ class Headwater:
                     reason = error.read().decode(errors="replace")[:500]
                 if error.code in (401, 403):
                     kind = UnauthorizedError if error.code == 401 else ForbiddenError
-                    raise kind(f"{self._url} answered {error.code}: {reason}", mend=f"Set {API_KEY}.") from error
+                    raise kind(
+                        f"{self._url} answered {error.code}: {reason}", hint=f"Set {API_KEY}."
+                    ) from error
                 if error.code != 503:
-                    raise HeadwaterError(f"{self._url}{path} answered {error.code}: {reason}") from error
+                    raise HeadwaterError(
+                        f"{self._url}{path} answered {error.code}: {reason}"
+                    ) from error
             except OSError as error:
                 reason = str(error)
-        raise UnavailableError(f"{self._url} does not answer: {reason}", mend="`headwater up` starts it.")
+        raise UnavailableError(
+            f"{self._url} does not answer: {reason}", hint="`headwater up` starts it."
+        )

@@ -1,6 +1,6 @@
 """Every error Headwater raises on purpose.
 
-    HeadwaterError            something a user can mend; carries `mend`, what to do about it
+    HeadwaterError            something a user can fix; carries `hint`, what to do about it
     ├── SettingsError         a setting is unknown, malformed or unsafe: nothing starts
     ├── JavaError             no usable Java on this machine
     ├── JarError              Neo4j's jars are missing, or are not the ones the lock file names
@@ -21,15 +21,15 @@ from __future__ import annotations
 
 
 class HeadwaterError(Exception):
-    """Base of every error a user may see. `mend` says how to put it right."""
+    """Base of every error a user may see. `hint` says how to put it right."""
 
     exit_code = 1
     status = 400
 
-    def __init__(self, message: str, *, mend: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.mend = mend
+        self.hint = hint
 
 
 class SettingsError(HeadwaterError):
@@ -58,8 +58,8 @@ class EventError(HeadwaterError):
     exit_code = 4
     status = 422
 
-    def __init__(self, message: str, *, field: str = "", status: int = 422, mend: str = "") -> None:
-        super().__init__(message, mend=mend)
+    def __init__(self, message: str, *, field: str = "", status: int = 422, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.field = field
         self.status = status
 

@@ -30,21 +30,21 @@ from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.principal import Principal
 from headwater.access.store import AccessStore
-from headwater.cypher.database import Database
-from headwater.cypher.map_follower import MapFollower
-from headwater.cypher.warm import reads, walks, warm
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import reads, walks, warm
 from headwater.errors import EventError, HeadwaterError, SettingsError
-from headwater.graphql.app import graphql_routes
-from headwater.graphql.persisted import Persisted, read_trusted
+from headwater.graphql.persisted_queries import Persisted, read_trusted
+from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
-from headwater.ingest import http as ingest
-from headwater.ingest.appender import Appender
-from headwater.ingest.recall import Recall
-from headwater.ingest.redact import Redactor
-from headwater.ingest.redaction_key import load_key
-from headwater.ingest.spool import Spool
-from headwater.rest import audits
+from headwater.ingest.receive import http as ingest
+from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.receive.redaction_key import load_key
+from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.spool import Spool
+from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.rest import cypher_api as audits
 from headwater.rest.app import rest_routes
 from headwater.schema.events import parse
 from headwater.schema.naming import load as load_naming
@@ -54,8 +54,10 @@ from headwater.web import problem
 # Lineage walks run in threads; more at once than this wait for their turn.
 QUERY_THREADS_MAX = 32
 WARM_UP_SECONDS = 2.0
-_FOREIGN_MEND = "HEADWATER_REQUIRE_KEYS=true asks for keys instead; behind a proxy that checks who asks, set \
+_FOREIGN_HINT = (
+    "HEADWATER_REQUIRE_KEYS=true asks for keys instead; behind a proxy that checks who asks, set \
 HEADWATER_ALLOW_ANONYMOUS=true."
+)
 
 
 def connect(settings: Settings) -> Database:
@@ -78,7 +80,9 @@ class Parts:
         self.guard = _guard(self.store, needed=settings.keys_needed)
         self.own_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.appender = Appender(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max))
-        self.redactor = Redactor(settings.redaction_key.encode() or load_key(settings.redaction_key_path))
+        self.redactor = Redactor(
+            settings.redaction_key.encode() or load_key(settings.redaction_key_path)
+        )
         self.naming = load_naming(settings.naming_path)
         self.database = connect(settings)
         if settings.map_in_memory:
@@ -112,7 +116,9 @@ class Parts:
         self.guard.log.refused(who, field, why=why)
 
     def record(self, request: Request, what: str, outcome: str) -> None:
-        self.guard.log.append(principal_of(request).name, f"{request.method} {request.url.path}", outcome, asked=what)
+        self.guard.log.append(
+            principal_of(request).name, f"{request.method} {request.url.path}", outcome, asked=what
+        )
 
 
 def create_app(settings: Settings) -> Starlette:
@@ -123,9 +129,17 @@ def create_app(settings: Settings) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
         ended = threading.Event()
-        beside = [threading.Thread(target=_warm_up, args=(parts.database, ended), name="warm-up", daemon=True)]
+        beside = [
+            threading.Thread(
+                target=_warm_up, args=(parts.database, ended), name="warm-up", daemon=True
+            )
+        ]
         if parts.database.memory is not None:
-            beside.append(threading.Thread(target=parts.database.memory.run, args=(ended,), name="map", daemon=True))
+            beside.append(
+                threading.Thread(
+                    target=parts.database.memory.run, args=(ended,), name="map", daemon=True
+                )
+            )
         for thread in beside:
             thread.start()
         yield
@@ -162,7 +176,9 @@ def _routes(parts: Parts) -> list[BaseRoute]:
             parts.submit,
             parts.refused,
             admit=parts.guard.admit,
-            persisted=Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only),
+            persisted=Persisted(
+                read_trusted(settings.persisted_path), only=settings.persisted_only
+            ),
             cost_max=settings.query_cost_max,
         ),
         *rest_routes(parts.reader, parts.submit, Recall(settings.spool_path)),
@@ -177,7 +193,7 @@ def _guard(store: AccessStore, *, needed: bool) -> Guard:
         store.close()
         raise SettingsError(
             "nobody could use this Headwater: where it listens it asks for keys, and there is none",
-            mend="`headwater keys create NAME --scope ingest --scope read` makes one. Where only friends reach it, "
+            hint="`headwater keys create NAME --scope ingest --scope read` makes one. Where only friends reach it, "
             "HEADWATER_ALLOW_ANONYMOUS=true asks nobody.",
         )
     return guard
@@ -196,14 +212,15 @@ class OwnPagesOnly:
         if scope["type"] in ("http", "websocket"):
             headers = dict(scope["headers"])
             fault = self._fault(
-                headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin", b"").decode("latin-1")
+                headers.get(b"host", b"").decode("latin-1"),
+                headers.get(b"origin", b"").decode("latin-1"),
             )
             if fault and scope["type"] == "websocket":
                 # Before it is accepted: answered with 403.
                 await send({"type": "websocket.close", "reason": fault})
                 return
             if fault:
-                await problem(ForeignPageError(fault, mend=_FOREIGN_MEND))(scope, receive, send)
+                await problem(ForeignPageError(fault, hint=_FOREIGN_HINT))(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

@@ -76,7 +76,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     log_level: str = "info"
 
     def __repr__(self) -> str:
-        shown = (f"{name}={value!r}" for name, value in msgspec.structs.asdict(self).items() if name not in _SECRET)
+        shown = (
+            f"{name}={value!r}"
+            for name, value in msgspec.structs.asdict(self).items()
+            if name not in _SECRET
+        )
         return f"Settings({', '.join(shown)})"
 
     @property
@@ -136,7 +140,10 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             meant = f" Did you mean {PREFIX}{close[0].upper()}?" if close else ""
-            raise SettingsError(f"{variable} is no setting of Headwater.{meant}", mend="docs/settings.md lists them.")
+            raise SettingsError(
+                f"{variable} is no setting of Headwater.{meant}",
+                hint="docs/settings.md lists them.",
+            )
         values[name] = value
     values |= {name: value for name, value in overrides.items() if value is not None}
     try:
@@ -144,19 +151,31 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
     except msgspec.ValidationError as error:
         wrong = _PATH.search(str(error))
         name = f"{PREFIX}{wrong.group(1).upper()}" if wrong else "a setting"
-        raise SettingsError(f"{name} is wrong: {error}", mend="docs/settings.md lists them.") from error
+        raise SettingsError(
+            f"{name} is wrong: {error}", hint="docs/settings.md lists them."
+        ) from error
     _refuse_unsafe(settings)
     return settings
 
 
 def _refuse_unsafe(settings: Settings) -> None:
     if settings.require_keys and settings.allow_anonymous:
-        raise SettingsError("HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS contradict each other")
-    for name in ("event_bytes_max", "batch_bytes_max", "spool_bytes_max", "fold_events_max", "query_cost_max"):
+        raise SettingsError(
+            "HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS contradict each other"
+        )
+    for name in (
+        "event_bytes_max",
+        "batch_bytes_max",
+        "spool_bytes_max",
+        "fold_events_max",
+        "query_cost_max",
+    ):
         if getattr(settings, name) <= 0:
             raise SettingsError(f"{PREFIX}{name.upper()} must be above 0")
     if 0 < len(settings.redaction_key) < REDACTION_KEY_CHARACTERS_MIN:
-        raise SettingsError(f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more")
+        raise SettingsError(
+            f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more"
+        )
     if settings.silent_seconds <= 0:
         raise SettingsError("HEADWATER_SILENT_SECONDS must be above 0")
     if settings.future_seconds < 0:

@@ -20,27 +20,29 @@ _PIECE_BYTES = 2**20
 class BodyError(HeadwaterError):
     """A body that cannot be read at all: too large (413), wrongly packed (400) or packed otherwise (415)."""
 
-    def __init__(self, message: str, *, status: int, field: str = "body", mend: str = "") -> None:
-        super().__init__(message, mend=mend)
+    def __init__(self, message: str, *, status: int, field: str = "body", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.status = status
         self.field = field
 
 
 def problem(error: HeadwaterError) -> Response:
-    """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "mend"?}}`. What is wrong with no field
+    """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "hint"?}}`. What is wrong with no field
     in particular is wrong with the `body`."""
     said = {"code": type(error).__name__.removesuffix("Error"), "message": error.message}
     if isinstance(error, EventError):
         said["field"] = error.field or "body"
     elif isinstance(error, BodyError):
         said["field"] = error.field
-    if error.mend:
-        said["mend"] = error.mend
+    if error.hint:
+        said["hint"] = error.hint
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if error.status == 503 else {}
     return json_response({"error": said}, error.status, headers)
 
 
-def json_response(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_response(
+    content: Any, status: int = 200, headers: dict[str, str] | None = None
+) -> Response:
     """An answer in JSON."""
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
@@ -56,7 +58,7 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
             f"content-encoding {encoding!r} is not taken",
             status=415,
             field="Content-Encoding",
-            mend="Send plain JSON or gzip.",
+            hint="Send plain JSON or gzip.",
         )
     packed = _Gzip() if "gzip" in encoding else None
     pieces: list[bytes] = []
@@ -76,7 +78,9 @@ async def read_body(request: Request, bytes_max: int) -> bytes:
 
 
 def _too_large(bytes_max: int) -> BodyError:
-    return BodyError(f"the body is larger than {bytes_max} bytes", status=413, mend="Send fewer or smaller.")
+    return BodyError(
+        f"the body is larger than {bytes_max} bytes", status=413, hint="Send fewer or smaller."
+    )
 
 
 class _Gzip:
@@ -98,4 +102,6 @@ class _Gzip:
                 yield self._member.decompress(chunk, _PIECE_BYTES)
                 chunk = self._member.unconsumed_tail or self._member.unused_data
         except zlib.error as error:
-            raise BodyError(f"the body is not gzip, though it says so: {error}", status=400) from error
+            raise BodyError(
+                f"the body is not gzip, though it says so: {error}", status=400
+            ) from error

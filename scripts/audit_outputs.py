@@ -15,10 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from headwater.cli import show
-from headwater.cypher.audit import Answered, run_audit, run_text
-from headwater.cypher.database import Database
-from headwater.cypher.library import Query
+from headwater.cli import render as show
+from headwater.cypher.driver.database import Database
+from headwater.cypher.query_catalog import Query
+from headwater.cypher.sandbox.run import Answered, run_audit, run_text
 from headwater.local.neo4j import LocalNeo4j
 from scripts.catalogue import OUTPUTS, audits, bare, taught
 
@@ -43,7 +43,10 @@ def main(home: Path) -> None:
         for query in audits():
             _keep(bare(query), _audit(database, query, home, run_id))
         for number, text in enumerate(taught(), start=1):
-            _keep(f"example_{number}", _table(run_text(database, text.replace(DEMO, str(home)), {}), home))
+            _keep(
+                f"example_{number}",
+                _table(run_text(database, text.replace(DEMO, str(home)), {}), home),
+            )
     finally:
         database.close()
         neo4j.stop()
@@ -51,7 +54,9 @@ def main(home: Path) -> None:
 
 def _audit(database: Database, query: Query, home: Path, run_id: str) -> str:
     command = query.example.replace("=RUN", f"={run_id}")
-    given = [word.replace(DEMO, str(home)) for word in shlex.split(command)[3:] if word != "--param"]
+    given = [
+        word.replace(DEMO, str(home)) for word in shlex.split(command)[3:] if word != "--param"
+    ]
     found = run_audit(database, query.name, dict(word.split("=", 1) for word in given))
     return f"$ {command}\n{_table(found, home)}"
 
@@ -59,7 +64,9 @@ def _audit(database: Database, query: Query, home: Path, run_id: str) -> str:
 def _table(found: Answered, home: Path) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        show.rows(found.columns, [_renamed(row, home) for row in found.rows[:ROWS_SHOWN]], as_json=False)
+        show.rows(
+            found.columns, [_renamed(row, home) for row in found.rows[:ROWS_SHOWN]], as_json=False
+        )
     lines = [line.rstrip() for line in said.getvalue().splitlines()]
     last = f"... of {len(found.rows)} rows" if len(found.rows) > ROWS_SHOWN else lines[-1]
     return "\n".join([*lines[:-1], last])

@@ -19,9 +19,15 @@ import typer.main
 from typer.core import TyperArgument, TyperOption
 
 from headwater.cli import app
-from headwater.cypher.audit import ANSWER_BYTES_MAX, AUDIT_ROWS_MAX, AUDIT_SECONDS_MAX, PROCEDURES, ROWS_MAX
-from headwater.cypher.library import Query, library
-from headwater.cypher.statement import DEPTH_MAX, TEXT_CHARACTERS_MAX
+from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.sandbox.run import (
+    ANSWER_BYTES_MAX,
+    AUDIT_ROWS_MAX,
+    AUDIT_SECONDS_MAX,
+    PROCEDURES,
+    ROWS_MAX,
+)
+from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.graphql.schema import sdl
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -48,7 +54,9 @@ from the environment ([settings.md](settings.md)); an option wins over them.
 | 130 | Ctrl-C |
 """
 
-LISTED = textwrap.fill("It may call " + ", ".join(f"`{name}`" for name in sorted(PROCEDURES)) + ".", 120)
+LISTED = textwrap.fill(
+    "It may call " + ", ".join(f"`{name}`" for name in sorted(PROCEDURES)) + ".", 120
+)
 
 CYPHER = f"""# Cypher for auditors
 
@@ -68,7 +76,7 @@ and Cypher of your own, on the command line and over HTTP:
     curl -s localhost:8000/cypher -d '{{"query": "MATCH (j:Job) RETURN j.name LIMIT $n", "parameters": {{"n": 5}}}}'
 
 An answer is `{{"columns": [...], "rows": [{{...}}], "truncated": false}}`, a refusal
-`{{"error": {{"code", "message", "mend"}}}}` with 400, 403 or 404. Over HTTP a key needs the scope `cypher` and every
+`{{"error": {{"code", "message", "hint"}}}}` with 400, 403 or 404. Over HTTP a key needs the scope `cypher` and every
 namespace: nothing could hold Cypher to some. Each question is told to the audit log before it runs, and again with how
 it came out.
 
@@ -103,7 +111,10 @@ A parameter of the library with a default may be left out. On the command line t
 def cli_page() -> str:
     command = typer.main.get_command(app)
     commands = dict(all_commands(command))
-    rows = ((name, name.replace(" ", "-"), _line(one.help.split("\n\n")[0])) for name, one in commands.items())
+    rows = (
+        (name, name.replace(" ", "-"), _line(one.help.split("\n\n")[0]))
+        for name, one in commands.items()
+    )
     listed = "\n".join(f"| [`{name}`](#{anchor}) | {said} |" for name, anchor, said in rows)
     sections = "\n".join(_section(name, one.help, one.params) for name, one in commands.items())
     return f"{CLI}\n| command | what it does |\n|---|---|\n{listed}\n\n{sections}"
@@ -130,7 +141,9 @@ def _section(name: str, help_text: str | None, parameters: list[object]) -> str:
 
 
 def _metavar(argument: TyperArgument) -> str:
-    return (argument.metavar or argument.name or "").upper() + ("..." if argument.nargs == -1 else "")
+    return (argument.metavar or argument.name or "").upper() + (
+        "..." if argument.nargs == -1 else ""
+    )
 
 
 def _spelled(option: TyperOption) -> str:
@@ -151,7 +164,9 @@ def _line(text: str | None) -> str:
 
 
 def cypher_page() -> str:
-    listed = "\n".join(f"| [`{bare(found)}`](#{bare(found)}) | {_first(found)} |" for found in audits())
+    listed = "\n".join(
+        f"| [`{bare(found)}`](#{bare(found)}) | {_first(found)} |" for found in audits()
+    )
     sections = "\n".join(_query(found) for found in audits())
     return f"{CYPHER}\n{_lesson()}\n## The library\n\n| query | for |\n|---|---|\n{listed}\n\n{sections}"
 
@@ -193,7 +208,13 @@ def _first(found: Query) -> str:
 def _query(found: Query) -> str:
     def parameters() -> Iterator[str]:
         for parameter in found.parameters:
-            default = "needed" if parameter.required else "left out" if parameter.default is None else parameter.default
+            default = (
+                "needed"
+                if parameter.required
+                else "left out"
+                if parameter.default is None
+                else parameter.default
+            )
             yield f"| `{parameter.name}` | {parameter.type} | {default} |"
 
     table = "\n".join(["| parameter | type | default |", "|---|---|---|", *parameters()]) + "\n\n"
@@ -204,7 +225,11 @@ def _query(found: Query) -> str:
     )
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "cypher.md": cypher_page, "schema.graphql": sdl}
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "cypher.md": cypher_page,
+    "schema.graphql": sdl,
+}
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Train the dictionary that facts are kept with, on what real producers were recorded to send: tests/captures.
 
-    python -m scripts.dictionary headwater/schema/kept.dictionary
+    python -m scripts.dictionary headwater/schema/facts_codec.dictionary
 
 Only for a new kind of graph: facts that were kept with one dictionary cannot be read with another.
 """
@@ -45,7 +45,9 @@ def _event(line: bytes) -> Event | None:
 
 def main() -> None:
     samples = [text for capture in sorted(_CAPTURES.glob("*.jsonl")) for text in facts(capture)]
-    small: list[bytes | bytearray | memoryview[int]] = [text for text in samples if len(text) < _SAMPLE_BYTES_MAX]
+    small: list[bytes | bytearray | memoryview[int]] = [
+        text for text in samples if len(text) < _SAMPLE_BYTES_MAX
+    ]
     Path(sys.argv[1]).write_bytes(zstandard.train_dictionary(_BYTES, small, level=5).as_bytes())
 
 

@@ -27,7 +27,11 @@ roots = {
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
     ),
 }
-titles = {"neo4j": "a Neo4j {} server", "kafka": "a Kafka {} server", "spark-kafka": "what lets Spark {} read Kafka"}
+titles = {
+    "neo4j": "a Neo4j {} server",
+    "kafka": "a Kafka {} server",
+    "spark-kafka": "what lets Spark {} read Kafka",
+}
 locks = Path(__file__).parent.parent / "headwater" / "local"
 head = """\
 # The jars of {title}. Made by scripts/lock_jars.py; not for editing by hand.
@@ -88,7 +92,9 @@ def main(name: str, version: str) -> None:
         there = of_spark() if name.startswith("spark-") else set()
         wanted = (coordinates for coordinates in found if coordinates.split(":")[1] not in there)
         lines = sorted(lock_line(coordinates, folder / "jars") for coordinates in wanted)
-    text = head.format(title=titles[name].format(version), name=name, version=version) + "".join(lines)
+    text = head.format(title=titles[name].format(version), name=name, version=version) + "".join(
+        lines
+    )
     (locks / f"{name}.lock").write_text(text)
     print(f"{len(lines)} jars in {name}.lock")
 

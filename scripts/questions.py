@@ -28,12 +28,13 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from websockets import Subprotocol
 from websockets.sync.client import connect
 
 from headwater.cli.demo import wait_folded
 from headwater.cli.stack import Stack
-from headwater.cypher.audit import run_text
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.sandbox.run import run_text
 from headwater.settings import load
 from scripts.audit_outputs import DEMO
 from scripts.catalogue import DOCS
@@ -46,7 +47,9 @@ WIDTH = 116
 LINES_SHOWN = 24
 UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
-FAILED = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.runId AS id ORDER BY r.failedAt DESC LIMIT 1"
+FAILED = (
+    "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.runId AS id ORDER BY r.failedAt DESC LIMIT 1"
+)
 MADE = """
 MATCH (v:Artifact {complete: true}) WHERE v.name ENDS WITH $name
 RETURN v.runId AS id ORDER BY v.createdAt DESC LIMIT 1
@@ -99,7 +102,9 @@ def main(home: Path) -> None:
             asker.run(f"headwater ingest - <<'END'\n{events}END", 0)
             wait_folded(settings, stack.database)
             sections = [asker.section(question) for question in questions()]
-    PAGE.write_text("\n".join([HEAD.format(count=events.count("\n")), _index(), *sections]), encoding="utf-8")
+    PAGE.write_text(
+        "\n".join([HEAD.format(count=events.count("\n")), _index(), *sections]), encoding="utf-8"
+    )
 
 
 class Asker:
@@ -147,12 +152,16 @@ class Asker:
         if question.cli:
             yield answered("console", self.command(question.cli, question.exit))
         for line in question.http.strip().splitlines():
-            said = laid_out(json.loads(self.renamed(self.run(self.filled(line).replace(API, self.url), 0))))
+            said = laid_out(
+                json.loads(self.renamed(self.run(self.filled(line).replace(API, self.url), 0)))
+            )
             yield answered("console", f"$ {self.shown(line)}\n{said}")
 
     def graphql(self, text: str) -> Any:
         body = json.dumps({"query": self.filled(text)}).encode()
-        request = urllib.request.Request(f"{self.url}/graphql", body, {"content-type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.url}/graphql", body, {"content-type": "application/json"}
+        )
         with urllib.request.urlopen(request) as answer:
             said = json.loads(self.renamed(answer.read().decode()))
         if "errors" in said:
@@ -186,8 +195,15 @@ class Asker:
         """The messages of a subscription, each with who sent it, and what was sent to the API meanwhile."""
         said = []
         sent = self.filled(question.meanwhile).replace(API, self.url)
-        asked = {"id": "1", "type": "subscribe", "payload": {"query": self.filled(question.graphql)}}
-        with connect(self.url.replace("http", "ws") + "/graphql", subprotocols=["graphql-transport-ws"]) as socket:  # type: ignore[list-item]
+        asked = {
+            "id": "1",
+            "type": "subscribe",
+            "payload": {"query": self.filled(question.graphql)},
+        }
+        with connect(
+            self.url.replace("http", "ws") + "/graphql",
+            subprotocols=[Subprotocol("graphql-transport-ws")],
+        ) as socket:
 
             def send(message: dict[str, Any]) -> None:
                 said.append(f"-> {json.dumps(message)}")
@@ -244,7 +260,9 @@ def laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
         parts = [f"{inner}{laid_out(one, indent + 2)}" for one in value]
         return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
     keys = {json.dumps(key): one for key, one in value.items()}
-    parts = [f"{inner}{key}: {laid_out(one, indent + 2, len(key) + 2)}" for key, one in keys.items()]
+    parts = [
+        f"{inner}{key}: {laid_out(one, indent + 2, len(key) + 2)}" for key, one in keys.items()
+    ]
     return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
 
 
@@ -259,8 +277,13 @@ def _fenced(language: str, text: str) -> str:
 
 
 def _index() -> str:
-    rows = [f"| [{one.title}](#{_anchor(one.title)}) | {' | '.join(_forms(one))} |" for one in questions()]
-    return "\n".join(["| question | GraphQL | Cypher | command | REST |", "|---|---|---|---|---|", *rows, ""])
+    rows = [
+        f"| [{one.title}](#{_anchor(one.title)}) | {' | '.join(_forms(one))} |"
+        for one in questions()
+    ]
+    return "\n".join(
+        ["| question | GraphQL | Cypher | command | REST |", "|---|---|---|---|---|", *rows, ""]
+    )
 
 
 def _forms(question: Question) -> Iterator[str]:

@@ -57,11 +57,13 @@ def fingerprint() -> str:
 
 
 def installed(wanted: str) -> bool:
-    return PYTHON.exists() and DONE.exists() and not UNFINISHED.exists() and DONE.read_text() == wanted
+    return (
+        PYTHON.exists() and DONE.exists() and not UNFINISHED.exists() and DONE.read_text() == wanted
+    )
 
 
 def check_machine() -> None:
-    """Ends the program, with a word how to mend it, when Python or Java are not as they should be."""
+    """Ends the program, with a word how to fix it, when Python or Java are not as they should be."""
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         sys.exit(NO_VENV.format(python=sys.executable))
     # The package's own __init__ needs what is not installed yet; these two modules need nothing.
@@ -73,8 +75,10 @@ def check_machine() -> None:
     try:
         found = java.find_java()
     except errors.JavaError as error:
-        sys.exit(f"{error.message}\n  {error.mend}")
-    say(f"Python {sys.version.split()[0]} at {sys.executable}, Java {found.version} at {found.program}")
+        sys.exit(f"{error.message}\n  {error.hint}")
+    say(
+        f"Python {sys.version.split()[0]} at {sys.executable}, Java {found.version} at {found.program}"
+    )
 
 
 def install(wanted: str) -> None:
@@ -109,7 +113,10 @@ def uv_alone() -> str:
     """A file with uv's own lines of the lock: pip installs it, and it installs the rest."""
     lines = LOCK.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("uv=="))
-    end = next((n for n, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith(" ")), len(lines))
+    end = next(
+        (n for n, line in enumerate(lines[start + 1 :], start + 1) if not line.startswith(" ")),
+        len(lines),
+    )
     file = Path(tempfile.mkdtemp(dir=VENV, prefix=".uv-")) / "requirements.txt"
     file.write_text("\n".join(lines[start:end]) + "\n")
     return str(file)
@@ -117,12 +124,18 @@ def uv_alone() -> str:
 
 def must(*command: str) -> None:
     if run(*command) != 0:
-        sys.exit(f"make setup stopped: {Path(command[0]).name} failed. Once that is mended, run it again.")
+        sys.exit(
+            f"make setup stopped: {Path(command[0]).name} failed. Once that is resolved, run it again."
+        )
 
 
 def run(*command: str, stdout: int | None = None) -> int:
     # A virtual environment that happens to be active must not be the one installed into.
-    environment = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "PYTHONPATH"}}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"VIRTUAL_ENV", "PYTHONPATH"}
+    }
     return subprocess.run(command, cwd=ROOT, env=environment, stdout=stdout, check=False).returncode
 
 

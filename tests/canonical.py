@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headwater.cypher import export
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.maintenance import export
 
 _ERASE = "MATCH (n) WHERE NOT n:Migration WITH n LIMIT 10000 DETACH DELETE n"
 
@@ -20,7 +20,11 @@ def canonical(database: Database) -> Graph:
 def edges(database: Database, *types: str) -> set[tuple[str, str, str]]:
     """(source urn, type, target urn) of all edges of these types; of every type when none is given."""
     rows = export.export_edges(database, counts=export.count(database))
-    return {(row["source"], row["type"], row["target"]) for row in rows if not types or row["type"] in types}
+    return {
+        (row["source"], row["type"], row["target"])
+        for row in rows
+        if not types or row["type"] in types
+    }
 
 
 def empty(database: Database) -> None:

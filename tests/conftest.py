@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.local.neo4j import LocalNeo4j
 from headwater.local.progress import show_jars
@@ -78,7 +78,9 @@ def local_server(home: Path) -> Iterator[Neo4jServer]:
 
 def running_server(address: str) -> Neo4jServer:
     named = urlsplit(address)
-    return Neo4jServer(f"bolt://{named.hostname}:{named.port}", named.username or "neo4j", named.password or "")
+    return Neo4jServer(
+        f"bolt://{named.hostname}:{named.port}", named.username or "neo4j", named.password or ""
+    )
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +89,9 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
     if running:
         yield running_server(running)
         return
-    chosen = container_server() if docker_answers() else local_server(tmp_path_factory.mktemp("neo4j"))
+    chosen = (
+        container_server() if docker_answers() else local_server(tmp_path_factory.mktemp("neo4j"))
+    )
     with chosen as server:
         yield server
 

@@ -11,10 +11,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 
 DATASETS = ["raw", "clean", "mart", "report"]
-RUNS = {"run-1": "extract", "run-2": "clean", "run-3": "clean", "run-4": "publish", "run-5": "extract"}
+RUNS = {
+    "run-1": "extract",
+    "run-2": "clean",
+    "run-3": "clean",
+    "run-4": "publish",
+    "run-5": "extract",
+}
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
 
@@ -41,10 +47,14 @@ second = st.integers(0, 9)
 dataset_name = st.sampled_from(DATASETS)
 column = st.sampled_from(["a", "b"])
 schemas = st.one_of(
-    st.just({}), st.builds(_schema, st.one_of(st.none(), st.lists(column, min_size=1, max_size=2, unique=True)))
+    st.just({}),
+    st.builds(_schema, st.one_of(st.none(), st.lists(column, min_size=1, max_size=2, unique=True))),
 )
 lineages = st.one_of(
-    st.just({}), st.builds(_column_lineage, st.lists(st.tuples(column, dataset_name, column), min_size=1, max_size=2))
+    st.just({}),
+    st.builds(
+        _column_lineage, st.lists(st.tuples(column, dataset_name, column), min_size=1, max_size=2)
+    ),
 )
 
 
@@ -55,18 +65,32 @@ def _named(name: str) -> dict[str, str]:
 def _symlinks(names: list[str] | None) -> dict[str, Any]:
     if names is None:
         return {"symlinks": {**FACET, "_deleted": True}}
-    return {"symlinks": {**FACET, "identifiers": [{**_named(name), "type": "TABLE"} for name in names]}}
+    return {
+        "symlinks": {**FACET, "identifiers": [{**_named(name), "type": "TABLE"} for name in names]}
+    }
 
 
 def _lifecycle(kind: str, previous: str) -> dict[str, Any]:
     facet = {**FACET, "lifecycleStateChange": kind}
-    return {"lifecycleStateChange": {**facet, "previousIdentifier": _named(previous)} if kind == "RENAME" else facet}
+    return {
+        "lifecycleStateChange": {**facet, "previousIdentifier": _named(previous)}
+        if kind == "RENAME"
+        else facet
+    }
 
 
 def _lineage(sources: list[tuple[str, str]]) -> dict[str, Any]:
     """The lineage facet of a dataset; what has the name of a job comes from that job."""
-    inputs = [{**_named(name), "type": "DATASET", "field": field} for name, field in sources if name in DATASETS]
-    inputs += [{"namespace": "etl", "name": name, "type": "JOB"} for name, _ in sources if name not in DATASETS]
+    inputs = [
+        {**_named(name), "type": "DATASET", "field": field}
+        for name, field in sources
+        if name in DATASETS
+    ]
+    inputs += [
+        {"namespace": "etl", "name": name, "type": "JOB"}
+        for name, _ in sources
+        if name not in DATASETS
+    ]
     return {"lineage": {**FACET, "inputs": inputs}}
 
 
@@ -78,21 +102,34 @@ turns = st.one_of(
     st.builds(_symlinks, st.one_of(st.none(), st.lists(dataset_name, min_size=1, max_size=2))),
     st.builds(_symlinks, st.lists(dataset_name, min_size=1, max_size=2)),
     st.builds(_lifecycle, st.sampled_from(["DROP", "RENAME", "RENAME", "OVERWRITE"]), dataset_name),
-    st.builds(_lineage, st.lists(st.tuples(st.sampled_from([*DATASETS, "clean"]), column), max_size=2)),
-    st.builds(lambda version: {"version": {**FACET, "datasetVersion": version}}, st.sampled_from(["1", "2"])),
+    st.builds(
+        _lineage, st.lists(st.tuples(st.sampled_from([*DATASETS, "clean"]), column), max_size=2)
+    ),
+    st.builds(
+        lambda version: {"version": {**FACET, "datasetVersion": version}},
+        st.sampled_from(["1", "2"]),
+    ),
 )
 
 
 @st.composite
 def datasets(draw: st.DrawFn, *, output: bool) -> dict[str, Any]:
     name = draw(dataset_name)
-    dataset: dict[str, Any] = {"namespace": "db", "name": name, "facets": draw(schemas) | draw(turns)}
+    dataset: dict[str, Any] = {
+        "namespace": "db",
+        "name": name,
+        "facets": draw(schemas) | draw(turns),
+    }
     if output:
         dataset["facets"] = dataset["facets"] | draw(lineages)
         if draw(st.booleans()):
-            dataset["outputFacets"] = {"outputStatistics": {**FACET, "rowCount": draw(st.integers(0, 3))}}
+            dataset["outputFacets"] = {
+                "outputStatistics": {**FACET, "rowCount": draw(st.integers(0, 3))}
+            }
     elif draw(st.integers(0, 4)) == 0:
-        dataset["inputFacets"] = {"headwater_artifact": {**FACET, "runId": draw(st.sampled_from(list(RUNS)))}}
+        dataset["inputFacets"] = {
+            "headwater_artifact": {**FACET, "runId": draw(st.sampled_from(list(RUNS)))}
+        }
     return dataset
 
 
@@ -104,13 +141,19 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
         parent = {"run": {"runId": "run-9"}, "job": {"namespace": "etl", "name": "nightly"}}
         facets["parent"] = {**FACET, **parent}
         if draw(st.booleans()):
-            facets["parent"]["root"] = {"run": {"runId": "run-8"}, "job": {"namespace": "etl", "name": "weekly"}}
+            facets["parent"]["root"] = {
+                "run": {"runId": "run-8"},
+                "job": {"namespace": "etl", "name": "weekly"},
+            }
     if draw(st.integers(0, 3)) == 0:
         facets["nominalTime"] = {**FACET, "nominalStartTime": at(draw(st.integers(0, 1)))}
     if draw(st.integers(0, 4)) == 0:
         other = draw(st.sampled_from(sorted(RUNS)))
         dependency = {"job": {"namespace": "etl", "name": RUNS[other]}, "run": {"runId": other}}
-        facets["jobDependencies"] = {**FACET, draw(st.sampled_from(["upstream", "downstream"])): [dependency]}
+        facets["jobDependencies"] = {
+            **FACET,
+            draw(st.sampled_from(["upstream", "downstream"])): [dependency],
+        }
     event: dict[str, Any] = {
         "eventTime": at(draw(second)),
         "run": {"runId": run_id, "facets": facets},
@@ -118,7 +161,11 @@ def run_events(draw: st.DrawFn) -> dict[str, Any]:
         "inputs": draw(st.lists(datasets(output=False), max_size=2)),
         "outputs": draw(st.lists(datasets(output=True), max_size=2)),
     }
-    state = draw(st.sampled_from([None, "START", "START", "RUNNING", "OTHER", "COMPLETE", "COMPLETE", "FAIL", "ABORT"]))
+    state = draw(
+        st.sampled_from(
+            [None, "START", "START", "RUNNING", "OTHER", "COMPLETE", "COMPLETE", "FAIL", "ABORT"]
+        )
+    )
     return event if state is None else {**event, "eventType": state}
 
 
@@ -149,7 +196,9 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
 def registered(draw: st.DrawFn) -> dict[str, Any]:
     name, when = draw(dataset_name), at(draw(second))
     if draw(st.booleans()):
-        return native.source_event(name, namespace="db", origin=draw(st.sampled_from(["CRM", "ERP"])), event_time=when)
+        return native.source_event(
+            name, namespace="db", origin=draw(st.sampled_from(["CRM", "ERP"])), event_time=when
+        )
     run_id = draw(st.sampled_from([*RUNS, "run-8"]))
     return native.artifact_event(name, namespace="db", run_id=run_id, event_time=when)
 
@@ -171,7 +220,11 @@ def entries(draw: st.DrawFn) -> dict[str, Any]:
     kind = "DATASET" if source in DATASETS else "JOB"
     inputs = [{"namespace": "db" if kind == "DATASET" else "etl", "name": source, "type": kind}]
     target = draw(st.sampled_from([*DATASETS, ""]))
-    entry = {**_named(target), "type": "DATASET", "inputs": inputs} if target else {"type": "JOB", "inputs": inputs}
+    entry = (
+        {**_named(target), "type": "DATASET", "inputs": inputs}
+        if target
+        else {"type": "JOB", "inputs": inputs}
+    )
     event: dict[str, Any] = draw(st.one_of(run_events(), declared()))
     event["job"]["facets"] = {"lineage": {**FACET, "entries": [entry]}}
     return event
@@ -182,7 +235,9 @@ def decided(draw: st.DrawFn) -> dict[str, Any]:
     """That two names are one dataset or are not, decided by hand."""
     one, other = draw(dataset_name), draw(dataset_name)
     verdict = draw(st.sampled_from(["same", "apart"]))
-    return native.symlinks_event(_named(one), event_time=at(draw(second)), **{verdict: [_named(other)]})
+    return native.symlinks_event(
+        _named(one), event_time=at(draw(second)), **{verdict: [_named(other)]}
+    )
 
 
 @st.composite
@@ -198,7 +253,13 @@ def _encoded(event: dict[str, Any]) -> bytes:
 # A history is a list of event bodies.
 histories = st.lists(
     st.one_of(
-        *(run_events() for _ in range(6)), answers(), registered(), declared(), entries(), decided(), described()
+        *(run_events() for _ in range(6)),
+        answers(),
+        registered(),
+        declared(),
+        entries(),
+        decided(),
+        described(),
     ).map(_encoded),
     min_size=1,
     max_size=14,

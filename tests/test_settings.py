@@ -82,7 +82,12 @@ def test_an_override_nobody_knows_is_refused() -> None:
 def test_the_password_from_its_file(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("s3cret\n", encoding="utf-8")
-    assert load({"HEADWATER_NEO4J_PASSWORD_FILE": str(file), "HEADWATER_NEO4J_PASSWORD": "x"}).password() == "s3cret"
+    assert (
+        load(
+            {"HEADWATER_NEO4J_PASSWORD_FILE": str(file), "HEADWATER_NEO4J_PASSWORD": "x"}
+        ).password()
+        == "s3cret"
+    )
     assert load({"HEADWATER_NEO4J_PASSWORD": "x"}).password() == "x"
     with pytest.raises(SettingsError, match="HEADWATER_NEO4J_PASSWORD_FILE"):
         load({"HEADWATER_NEO4J_PASSWORD_FILE": str(tmp_path / "none")}).password()

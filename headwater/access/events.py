@@ -28,10 +28,10 @@ import msgspec
 from headwater.access.principal import Principal, Scope
 from headwater.errors import EventError
 from headwater.schema.events import Dataset, Event, Facets, parse
+from headwater.schema.headwater_facets import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
 from headwater.schema.naming import Naming
-from headwater.schema.native import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
 
-_MEND = "Ask for a key for that namespace, or send it with another key."
+_HINT = "Ask for a key for that namespace, or send it with another key."
 # Where it stands, the namespace, and the name of a dataset in it ("" for that of a job).
 Named = tuple[str, Any, Any]
 
@@ -40,7 +40,7 @@ class ForeignEventError(EventError):
     """An event that the key it came with may not send; `field` says why."""
 
     def __init__(self, message: str, *, field: str) -> None:
-        super().__init__(message, field=field, status=403, mend=_MEND)
+        super().__init__(message, field=field, status=403, hint=_HINT)
 
 
 def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None = None) -> None:
@@ -54,14 +54,20 @@ def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None
         if decided is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
             if not principal.may(Scope.STEWARD):
-                raise ForeignEventError(f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field)
+                raise ForeignEventError(
+                    f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field
+                )
             _judge_all(principal, naming, _names(field, _read(field, decided)))
     if not principal.sight.everything:
         _judge_all(principal, naming, _own(event))
         for field, dataset in _datasets(event):
-            symlinks = _read(field, (dataset.facets or Facets()).get("symlinks", msgspec.Raw(b"null")))
+            symlinks = _read(
+                field, (dataset.facets or Facets()).get("symlinks", msgspec.Raw(b"null"))
+            )
             if symlinks:
-                _judge_all(principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)])
+                _judge_all(
+                    principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)]
+                )
                 _judge_all(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
 
 
@@ -70,7 +76,9 @@ def _judge_all(principal: Principal, naming: Naming, named: Iterator[Named] | li
         if isinstance(namespace, str) and isinstance(name, str) and name:
             namespace = naming.normalise(namespace, name).namespace
         if not isinstance(namespace, str) or not principal.sight.sees(namespace):
-            raise ForeignEventError(f"the key {principal.name!r} is not for namespace {namespace!r}", field=field)
+            raise ForeignEventError(
+                f"the key {principal.name!r} is not for namespace {namespace!r}", field=field
+            )
 
 
 def _own(event: Event) -> Iterator[Named]:

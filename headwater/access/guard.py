@@ -24,7 +24,9 @@ from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
 from headwater.web import problem
 
-_MEND = "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` makes a key."
+_HINT = (
+    "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` makes a key."
+)
 
 
 class Guard:
@@ -43,7 +45,7 @@ class Guard:
         if sent and (self.needed or is_key(sent)):
             return self.keys.principal(sent)
         if self.needed:
-            raise UnauthorizedError("this Headwater asks for a key", mend=_MEND)
+            raise UnauthorizedError("this Headwater asks for a key", hint=_HINT)
         return ANYBODY
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
@@ -91,7 +93,11 @@ class _Guarded:
     def _admit(self, connection: HTTPConnection, rule: Rule) -> Principal:
         """What is open to all is open without a key too; one that is sent counts."""
         authorization = connection.headers.get("authorization", "")
-        return NOBODY if rule == OPEN and self._guard.needed and not authorization else self._guard.admit(authorization)
+        return (
+            NOBODY
+            if rule == OPEN and self._guard.needed and not authorization
+            else self._guard.admit(authorization)
+        )
 
     async def _refuse(self, who: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):
@@ -99,7 +105,11 @@ class _Guarded:
         client = (scope.get("client") or ("", 0))[0]
         await anyio.to_thread.run_sync(
             lambda: self._guard.log.refused(
-                who.name, f"{scope['method']} {self._path}", why=error.message, client=client, status=error.status
+                who.name,
+                f"{scope['method']} {self._path}",
+                why=error.message,
+                client=client,
+                status=error.status,
             )
         )
 

@@ -23,11 +23,15 @@ def routes(keys: Keys, log: AccessLog) -> list[Route]:
 
     async def listed(_: Request) -> Response:
         found = await anyio.to_thread.run_sync(keys.list)
-        return json_response({"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in found]})
+        return json_response(
+            {"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in found]}
+        )
 
     async def entries(request: Request) -> Response:
         first, before = _number(request, "first", 100), _number(request, "before", 0)
-        found = await anyio.to_thread.run_sync(lambda: log.entries(first=first, before=before or None))
+        found = await anyio.to_thread.run_sync(
+            lambda: log.entries(first=first, before=before or None)
+        )
         return json_response({"entries": found})
 
     return [Route("/access/keys", listed), Route("/access/log", entries)]

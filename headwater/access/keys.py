@@ -19,12 +19,12 @@ from typing import Any
 from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.errors import NotFoundError, QueryError, UnauthorizedError
-from headwater.schema.sight import ALL, Sight
+from headwater.schema.visibility import ALL, Sight
 
 DAYS_DEFAULT = 365
 NAME_CHARACTERS_MAX = 100
 _KEY = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
-_MEND = "`headwater keys create NAME --scope read` makes a key; send it as `Authorization: Bearer hw_...`."
+_HINT = "`headwater keys create NAME --scope read` makes a key; send it as `Authorization: Bearer hw_...`."
 _COLUMNS = "id, name, scopes, namespaces, created, expires, revoked"
 
 
@@ -73,22 +73,35 @@ class Keys:
         wanted = tuple(sorted(set(scopes)))
         patterns = tuple(dict.fromkeys(namespaces))
         _check(name, wanted, patterns, days)
-        id, secret, now = secrets.token_hex(6), secrets.token_urlsafe(32), _microseconds(datetime.now(UTC))
-        expires = None if days is None else now + int(timedelta(days=days) / timedelta(microseconds=1))
+        id, secret, now = (
+            secrets.token_hex(6),
+            secrets.token_urlsafe(32),
+            _microseconds(datetime.now(UTC)),
+        )
+        expires = (
+            None if days is None else now + int(timedelta(days=days) / timedelta(microseconds=1))
+        )
         with self._store.writing() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM key WHERE name = ?", (name,))
             if any(_key(row).state == "valid" for row in rows):
-                raise QueryError(f"there is a valid key named {name!r}", mend="Revoke it first, or take another name.")
+                raise QueryError(
+                    f"there is a valid key named {name!r}",
+                    hint="Revoke it first, or take another name.",
+                )
             row = (id, name, _hash(secret), json.dumps(wanted), json.dumps(patterns), now, expires)
             connection.execute(
-                "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)", row
+                "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                row,
             )
         return f"hw_{id}_{secret}", self._by_id(id)
 
     def list(self) -> list[Key]:
         """All keys there ever were, oldest first."""
         with self._store.reading() as connection:
-            return [_key(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM key ORDER BY created, id")]
+            return [
+                _key(row)
+                for row in connection.execute(f"SELECT {_COLUMNS} FROM key ORDER BY created, id")
+            ]
 
     def any_valid(self) -> bool:
         return any(key.state == "valid" for key in self.list())
@@ -101,22 +114,26 @@ class Keys:
                     now = _microseconds(datetime.now(UTC))
                     connection.execute("UPDATE key SET revoked = ? WHERE id = ?", (now, key.id))
                 return self._by_id(key.id)
-        raise NotFoundError(f"there is no key named {name!r} to revoke", mend="`headwater keys list` lists them.")
+        raise NotFoundError(
+            f"there is no key named {name!r} to revoke", hint="`headwater keys list` lists them."
+        )
 
     def principal(self, sent: str) -> Principal:
         """Whose key this is. Raises UnauthorizedError when it is none, or no longer valid."""
         match = _KEY.fullmatch(sent)
         if match is None:
-            raise UnauthorizedError("this is not a key of Headwater", mend=_MEND)
+            raise UnauthorizedError("this is not a key of Headwater", hint=_HINT)
         with self._store.reading() as connection:
-            row = connection.execute(f"SELECT {_COLUMNS}, hash FROM key WHERE id = ?", (match.group(1),)).fetchone()
+            row = connection.execute(
+                f"SELECT {_COLUMNS}, hash FROM key WHERE id = ?", (match.group(1),)
+            ).fetchone()
         # Compared even when there is none, so that whether an id is there takes as long to tell.
         kept = row[-1] if row else bytes(32)
         if not hmac.compare_digest(kept, _hash(match.group(2))) or row is None:
-            raise UnauthorizedError("this key is not known here", mend=_MEND)
+            raise UnauthorizedError("this key is not known here", hint=_HINT)
         key = _key(row[:-1])
         if key.state != "valid":
-            raise UnauthorizedError(f"the key {key.name!r} is {key.state}", mend=_MEND)
+            raise UnauthorizedError(f"the key {key.name!r} is {key.state}", hint=_HINT)
         return key.principal
 
     def _by_id(self, id: str) -> Key:
@@ -130,20 +147,26 @@ def is_key(sent: str) -> bool:
     return sent.startswith("hw_")
 
 
-def _check(name: str, scopes: tuple[Scope, ...], namespaces: tuple[str, ...], days: float | None) -> None:
+def _check(
+    name: str, scopes: tuple[Scope, ...], namespaces: tuple[str, ...], days: float | None
+) -> None:
     if not name.strip() or len(name) > NAME_CHARACTERS_MAX or not name.isprintable():
         raise QueryError(f"the name of a key is 1 to {NAME_CHARACTERS_MAX} printable characters")
     if not scopes:
-        raise QueryError("a key without a scope is good for nothing", mend=f"Give one of {', '.join(Scope)}.")
+        raise QueryError(
+            "a key without a scope is good for nothing", hint=f"Give one of {', '.join(Scope)}."
+        )
     if not namespaces or not all(namespaces):
-        raise QueryError("a namespace pattern is empty", mend=f"Leave it out for all of them, or write {ALL!r}.")
+        raise QueryError(
+            "a namespace pattern is empty", hint=f"Leave it out for all of them, or write {ALL!r}."
+        )
     if days is not None and not 0 < days <= 36_500:
         raise QueryError(f"days {days:g} is not between 0 and 36,500")
     wide = {Scope.CYPHER, Scope.ADMIN}.intersection(scopes)
     if wide and ALL not in namespaces:
         raise QueryError(
             f"scope {', '.join(sorted(wide))} cannot be held to some namespaces",
-            mend="Leave out --namespace, or the scope.",
+            hint="Leave out --namespace, or the scope.",
         )
 
 
@@ -154,7 +177,15 @@ def _hash(secret: str) -> bytes:
 def _key(row: tuple[Any, ...]) -> Key:
     id, name, scopes, namespaces, created, expires, revoked = row
     listed = tuple(Scope(scope) for scope in json.loads(scopes))
-    return Key(id, name, listed, tuple(json.loads(namespaces)), _instant(created), _maybe(expires), _maybe(revoked))
+    return Key(
+        id,
+        name,
+        listed,
+        tuple(json.loads(namespaces)),
+        _instant(created),
+        _maybe(expires),
+        _maybe(revoked),
+    )
 
 
 def _maybe(microseconds: int | None) -> datetime | None:

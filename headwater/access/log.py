@@ -55,7 +55,9 @@ class AccessLog:
         text = json.dumps(shown, ensure_ascii=True, sort_keys=True)
         at = time.time_ns() // 1_000
         with self._store.writing() as connection:
-            before = connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").get or ""
+            before = (
+                connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").get or ""
+            )
             entry = (at, who, action, outcome, text)
             connection.execute(
                 "INSERT INTO entry(at, who, action, outcome, detail, hash) VALUES(?, ?, ?, ?, ?, ?)",
@@ -91,7 +93,9 @@ class AccessLog:
         predecessor is gone; None when all are."""
         with self._store.reading() as connection:
             count, before, last = 0, "", 0
-            rows = connection.execute("SELECT seq, at, who, action, outcome, detail, hash FROM entry ORDER BY seq")
+            rows = connection.execute(
+                "SELECT seq, at, who, action, outcome, detail, hash FROM entry ORDER BY seq"
+            )
             broken = None
             for seq, *entry, hash in rows:
                 count += 1
@@ -107,7 +111,9 @@ def _entry(seq: int, at: int, who: str, action: str, outcome: str, detail: str, 
 
 
 def _hash(before: str, at: int, who: str, action: str, outcome: str, detail: str) -> str:
-    return hashlib.sha256(json.dumps([before, at, who, action, outcome, detail]).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([before, at, who, action, outcome, detail]).encode()
+    ).hexdigest()
 
 
 def _short(value: Any) -> Any:

@@ -8,7 +8,7 @@
 | cypher | run the auditors' library and free Cypher; only with all namespaces, since Cypher cannot be held to some |
 | admin | everything, and see the keys and the log of access |
 
-What lies in sight are the namespaces of the key (`headwater.schema.sight`): own jobs and datasets may be written there,
+What lies in sight are the namespaces of the key (`headwater.schema.visibility`): own jobs and datasets may be written there,
 and nothing outside is shown.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headwater.errors import ForbiddenError, QueryError
-from headwater.schema.sight import EVERYTHING, Sight
+from headwater.schema.visibility import EVERYTHING, Sight
 
 
 class Scope(StrEnum):
@@ -35,7 +35,7 @@ def scopes_of(names: Iterable[str]) -> list[Scope]:
     found = []
     for name in names:
         if name not in set(Scope):
-            raise QueryError(f"{name!r} is no scope", mend=f"Give one of {', '.join(Scope)}.")
+            raise QueryError(f"{name!r} is no scope", hint=f"Give one of {', '.join(Scope)}.")
         found.append(Scope(name))
     return found
 
@@ -56,12 +56,12 @@ class Principal:
         if not self.may(scope):
             raise ForbiddenError(
                 f"this needs a key with scope {scope}; that of {self.name!r} has {_listed(self.scopes)}",
-                mend=f"`headwater keys create NAME --scope {scope}` makes one.",
+                hint=f"`headwater keys create NAME --scope {scope}` makes one.",
             )
         if scope is Scope.CYPHER and not self.sight.everything:
             raise ForbiddenError(
                 "Cypher cannot be held to some namespaces, so a key for some may not run it",
-                mend="Ask over GraphQL, or with a key for all namespaces.",
+                hint="Ask over GraphQL, or with a key for all namespaces.",
             )
 
 

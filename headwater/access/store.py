@@ -66,7 +66,8 @@ class AccessStore:
             yield
         except (apsw.Error, OSError) as error:
             raise UnavailableError(
-                f"the keys and the log of access cannot be used now: {error}", mend=f"Can {self.path} be written?"
+                f"the keys and the log of access cannot be used now: {error}",
+                hint=f"Can {self.path} be written?",
             ) from error
 
     def _opened(self) -> apsw.Connection:

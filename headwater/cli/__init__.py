@@ -22,8 +22,8 @@ import sys
 
 import typer
 
+from headwater.cli import aliases as symlinks
 from headwater.cli import (
-    ask,
     conformance,
     estate,
     evidence,
@@ -34,10 +34,10 @@ from headwater.cli import (
     pipeline,
     send,
     serve,
-    set_up,
-    symlinks,
-    whole,
 )
+from headwater.cli import graph_admin as whole
+from headwater.cli import query as ask
+from headwater.cli import setup_commands as set_up
 from headwater.cli.light import load_help
 from headwater.errors import HeadwaterError
 
@@ -50,7 +50,19 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
     "5 unavailable, 6 not found.",
 )
-for room in (serve, send, ask, failures, estate, impact, gate, evidence, whole, conformance, set_up):
+for room in (
+    serve,
+    send,
+    ask,
+    failures,
+    estate,
+    impact,
+    gate,
+    evidence,
+    whole,
+    conformance,
+    set_up,
+):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)
 for group, group_name in ((symlinks, "symlinks"), (keys, "keys"), (pipeline, "pipeline")):
@@ -61,7 +73,9 @@ for group, group_name in ((symlinks, "symlinks"), (keys, "keys"), (pipeline, "pi
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: bool = typer.Option(False, "--version", help="Print the version and end.")) -> None:
+def _version(
+    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+) -> None:
     if version:
         from headwater import __version__
 
@@ -77,8 +91,8 @@ def main() -> None:
         app()
     except HeadwaterError as error:
         print(f"headwater: {error.message}", file=sys.stderr)
-        if error.mend:
-            print(f"  {error.mend}", file=sys.stderr)
+        if error.hint:
+            print(f"  {error.hint}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -11,18 +11,20 @@ from headwater.cli.options import Home, Json, graph
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from headwater.cypher.conformance import Producer
+    from headwater.lineage.questions.conformance import Producer
 
 
 def conformance(
     home: Home = None,
-    producer: Annotated[str | None, typer.Option(help="Only producers whose name begins so.")] = None,
+    producer: Annotated[
+        str | None, typer.Option(help="Only producers whose name begins so.")
+    ] = None,
     first: Annotated[int, typer.Option(help="At most so many producers.")] = 100,
     as_json: Json = False,
 ) -> None:
-    """Show what each producer's events do against the specification, and how to mend it."""
-    from headwater.cli import show
-    from headwater.cypher.conformance import producers
+    """Show what each producer's events do against the specification, and how to fix it."""
+    from headwater.cli import render as show
+    from headwater.lineage.questions.conformance import producers
 
     found = producers(graph(home), producer=producer or "", first=first)
     if as_json:
@@ -47,13 +49,15 @@ def _data(found: Producer) -> dict[str, Any]:
 
 
 def _show(found: Producer) -> None:
-    """A producer as a heading and a table; below it, how to mend what was found, once per rule."""
+    """A producer as a heading and a table; below it, how to fix what was found, once per rule."""
     from rich.markup import escape
 
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     out = show.console()
-    out.print(f"[bold]{escape(found.producer or '(no producer)')}[/]  {show.counted(found.events, 'event')}")
+    out.print(
+        f"[bold]{escape(found.producer or '(no producer)')}[/]  {show.counted(found.events, 'event')}"
+    )
     if found.skew is not None:
         skew = found.skew
         out.print(
@@ -62,8 +66,8 @@ def _show(found: Producer) -> None:
         )
     if found.findings:
         out.print(_table(found))
-        mends = {finding.rule: f"{finding.meaning} {finding.mend}" for finding in found.findings}
-        for rule, text in mends.items():
+        resolves = {finding.rule: f"{finding.meaning} {finding.hint}" for finding in found.findings}
+        for rule, text in resolves.items():
             out.print(f"  [bold]{escape(rule)}[/]  {escape(text)}")
     out.print()
 
@@ -72,7 +76,9 @@ def _table(found: Producer) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("count", "rule", "field", "detail", "receipt", box=None, header_style="bold", pad_edge=False)
+    table = Table(
+        "count", "rule", "field", "detail", "receipt", box=None, header_style="bold", pad_edge=False
+    )
     for finding in found.findings:
         style = "red" if finding.severity == "wrong" else "yellow"
         table.add_row(

@@ -14,15 +14,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headwater.cli import show, show_failures
+from headwater.cli import render as show
+from headwater.cli import show_failures
 from headwater.cli.stack import Stack
-from headwater.cypher.consequences import consequences
-from headwater.cypher.database import Database
-from headwater.cypher.failures import failed_runs
-from headwater.cypher.lineage import trace
+from headwater.cypher.driver.database import Database
 from headwater.errors import HomeInUseError, ServerError
-from headwater.ingest.spool import Spool
-from headwater.ingest.writer import read_checkpoint
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.transaction import read_checkpoint
+from headwater.lineage.questions.failure_impact import consequences
+from headwater.lineage.questions.failures import failed_runs
+from headwater.lineage.questions.lineage import trace
 from headwater.settings import Settings
 
 ANSWER = "worst-carrier-2013"
@@ -47,12 +48,18 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         show.trace_tree(trace(stack.database, ANSWER))
         for answer_id in OTHER_ANSWERS:
             sources = trace(stack.database, answer_id).sources
-            out.print(f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}")
+            out.print(
+                f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}"
+            )
         out.rule("[bold]4  what failed, and what lies downstream of it?")
         page = failed_runs(stack.database)
-        show_failures.failures_tree(page, consequences(stack.database, [found.urn for found in page.runs]))
+        show_failures.failures_tree(
+            page, consequences(stack.database, [found.urn for found in page.runs])
+        )
         if not page.runs:
-            raise ServerError("no failed run is in the graph", mend=f"Look at {home / 'spark.log'}.")
+            raise ServerError(
+                "no failed run is in the graph", hint=f"Look at {home / 'spark.log'}."
+            )
         out.rule(f"[bold]done in {time.monotonic() - began:.0f} s")
         _next(out, stack.url, home, serve)
         if serve:
@@ -62,9 +69,13 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
 def _empty(home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     if any(home.iterdir()) and not (home / _MARK).exists():
-        raise HomeInUseError(f"{home} holds something that is not a demo", mend="Name an empty folder with --home.")
+        raise HomeInUseError(
+            f"{home} holds something that is not a demo", hint="Name an empty folder with --home."
+        )
     if (home / "api.url").exists() and _in_use(home):
-        raise HomeInUseError(f"a demo is being served from {home}", mend="End it first, or give another --home.")
+        raise HomeInUseError(
+            f"a demo is being served from {home}", hint="End it first, or give another --home."
+        )
     from headwater.local.neo4j import LocalNeo4j
 
     LocalNeo4j(home).stop()
@@ -88,10 +99,21 @@ def _in_use(home: Path) -> bool:
 
 
 def _pipeline(url: str, home: Path) -> None:
-    command = [sys.executable, "-m", "headwater.demo.pipeline", "--url", url, "--home", str(home / "flights")]
+    command = [
+        sys.executable,
+        "-m",
+        "headwater.demo.pipeline",
+        "--url",
+        url,
+        "--home",
+        str(home / "flights"),
+    ]
     ended = subprocess.run(command, check=False)
     if ended.returncode != 0:
-        raise ServerError("the pipeline did not do what it should", mend=f"Look at {home / 'flights' / 'spark.log'}.")
+        raise ServerError(
+            "the pipeline did not do what it should",
+            hint=f"Look at {home / 'flights' / 'spark.log'}.",
+        )
 
 
 def wait_folded(settings: Settings, database: Database) -> None:
@@ -101,7 +123,10 @@ def wait_folded(settings: Settings, database: Database) -> None:
     try:
         while read_checkpoint(database, spool.id).position < spool.last():
             if time.monotonic() > deadline:
-                raise ServerError("the worker does not keep up", mend=f"Look at {settings.home_path / 'worker.log'}.")
+                raise ServerError(
+                    "the worker does not keep up",
+                    hint=f"Look at {settings.home_path / 'worker.log'}.",
+                )
             time.sleep(0.1)
     finally:
         spool.close()
@@ -111,7 +136,11 @@ def _next(out: Console, url: str, home: Path, serve: bool) -> None:
     audit = f"headwater cypher answer_to_sources --param answerId={ANSWER} --home {home}"
     ask = f"headwater lineage dataset:file:{home}/flights/marts/carrier_delays --home {home}"
     if serve:
-        steps = [("open", f"{url}/graphql   in a browser: GraphiQL"), ("audit", audit), ("ask", ask)]
+        steps = [
+            ("open", f"{url}/graphql   in a browser: GraphiQL"),
+            ("audit", audit),
+            ("ask", ask),
+        ]
         last = "Ctrl-C ends it."
     else:
         steps = [

@@ -22,12 +22,12 @@ NEO4J_SETTINGS = {
 
 
 class Check(NamedTuple):
-    """One thing looked at: what was found, and how to mend it when it is not as it should be."""
+    """One thing looked at: what was found, and how to fix it when it is not as it should be."""
 
     name: str
     ok: bool
     found: str
-    mend: str = ""
+    hint: str = ""
 
 
 def examine(settings: Settings) -> list[Check]:
@@ -51,9 +51,11 @@ def _looked(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except HeadwaterError as error:
-        return Check(name, False, error.message, error.mend)
+        return Check(name, False, error.message, error.hint)
     except ImportError as error:
-        return Check(name, False, f"not installed: {error.name}", "pip install 'headwater[server,local]'")
+        return Check(
+            name, False, f"not installed: {error.name}", "pip install 'headwater[server,local]'"
+        )
 
 
 def _versions() -> Check:
@@ -69,7 +71,12 @@ def _versions() -> Check:
     )
     python = ".".join(map(str, sys.version_info[:3]))
     found = ", ".join(f"{part} {_version(part)}" for part in parts)
-    return Check("versions", sys.version_info >= (3, 11), f"Python {python}, {found}", "Install Python 3.11 or newer.")
+    return Check(
+        "versions",
+        sys.version_info >= (3, 11),
+        f"Python {python}, {found}",
+        "Install Python 3.11 or newer.",
+    )
 
 
 def _version(part: str) -> str:
@@ -91,8 +98,14 @@ def _jars(settings: Settings) -> Check:
 
     cache = settings.cache_path if settings.cache else default_cache()
     missing = missing_jars(cache)
-    found = f"{len(missing)} of Neo4j's jars are not in {cache}" if missing else f"all of Neo4j's are in {cache}"
-    return Check("jars", not missing, found, "`make setup` or `headwater neo4j` fetches them, once.")
+    found = (
+        f"{len(missing)} of Neo4j's jars are not in {cache}"
+        if missing
+        else f"all of Neo4j's are in {cache}"
+    )
+    return Check(
+        "jars", not missing, found, "`make setup` or `headwater neo4j` fetches them, once."
+    )
 
 
 def _disk(settings: Settings) -> Check:
@@ -100,13 +113,16 @@ def _disk(settings: Settings) -> Check:
     existing = next(folder for folder in (home, *home.parents) if folder.exists())
     free = shutil.disk_usage(existing).free
     return Check(
-        "disk", free >= DISK_BYTES_MIN, f"{free / 2**30:.1f} GiB free for {home}", "Free 2 GiB or move --home."
+        "disk",
+        free >= DISK_BYTES_MIN,
+        f"{free / 2**30:.1f} GiB free for {home}",
+        "Free 2 GiB or move --home.",
     )
 
 
 def _spool(settings: Settings) -> Check:
-    from headwater.cli.show import counted
-    from headwater.ingest.spool import Spool
+    from headwater.cli.render import counted
+    from headwater.ingest.spool.spool import Spool
 
     if not settings.spool_path.exists():
         return Check("spool", True, f"none yet at {settings.spool_path}; the first start makes it")
@@ -124,8 +140,8 @@ def _port(settings: Settings) -> Check:
     written = settings.home_path / API_FILE
     if written.is_file():
         url = written.read_text(encoding="utf-8").strip()
-        mend = f"Remove {written} if no `headwater up` runs in this home."
-        return Check(name, _is_headwater(url), f"this home's API is at {url}", mend)
+        hint = f"Remove {written} if no `headwater up` runs in this home."
+        return Check(name, _is_headwater(url), f"this home's API is at {url}", hint)
     with socket.socket() as probe:
         probe.settimeout(1.0)
         taken = probe.connect_ex(("127.0.0.1", settings.port)) == 0
@@ -133,7 +149,9 @@ def _port(settings: Settings) -> Check:
         return Check(name, True, f"{settings.port} is free")
     if _is_headwater(f"http://127.0.0.1:{settings.port}"):
         return Check(name, True, f"Headwater answers on {settings.port}")
-    return Check(name, False, f"another program listens on {settings.port}", "Choose another with --port.")
+    return Check(
+        name, False, f"another program listens on {settings.port}", "Choose another with --port."
+    )
 
 
 def _is_headwater(url: str) -> bool:
@@ -149,24 +167,35 @@ def _is_headwater(url: str) -> bool:
 def _neo4j(settings: Settings) -> Check:
     database = connect(settings)
     try:
-        rows = database.ask("CALL dbms.components() YIELD name, versions, edition RETURN versions[0] AS v, edition", {})
+        rows = database.ask(
+            "CALL dbms.components() YIELD name, versions, edition RETURN versions[0] AS v, edition",
+            {},
+        )
     finally:
         database.close()
     found = f"{rows[0]['v']} {rows[0]['edition']} at {settings.neo4j_uri}"
-    return Check("neo4j", str(rows[0]["v"]).startswith("5."), found, "Headwater is tested with Neo4j 5.26.")
+    return Check(
+        "neo4j", str(rows[0]["v"]).startswith("5."), found, "Headwater is tested with Neo4j 5.26."
+    )
 
 
 def _neo4j_settings(settings: Settings) -> Check:
     database = connect(settings)
     try:
         rows = database.ask(
-            "SHOW SETTINGS YIELD name, value WHERE name IN $names RETURN name, value", {"names": [*NEO4J_SETTINGS]}
+            "SHOW SETTINGS YIELD name, value WHERE name IN $names RETURN name, value",
+            {"names": [*NEO4J_SETTINGS]},
         )
     finally:
         database.close()
     wrong = [row["name"] for row in rows if row["value"] != NEO4J_SETTINGS[row["name"]]]
-    mend = "In neo4j.conf: " + ", ".join(f"{name}={NEO4J_SETTINGS[name]}" for name in wrong)
-    return Check("neo4j settings", not wrong, "unsafe: " + ", ".join(wrong) if wrong else "as they should be", mend)
+    hint = "In neo4j.conf: " + ", ".join(f"{name}={NEO4J_SETTINGS[name]}" for name in wrong)
+    return Check(
+        "neo4j settings",
+        not wrong,
+        "unsafe: " + ", ".join(wrong) if wrong else "as they should be",
+        hint,
+    )
 
 
 def _migrations(settings: Settings) -> Check:

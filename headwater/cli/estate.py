@@ -11,8 +11,8 @@ from headwater.cli.options import Home, Json, graph
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from headwater.cypher.freshness import Reached
-    from headwater.cypher.pages import Page
+    from headwater.lineage.pagination import Page
+    from headwater.lineage.questions.freshness import Reached
 
 Days = Annotated[int, typer.Option(help="The last so many days.")]
 First = Annotated[int, typer.Option(help="At most so many.")]
@@ -24,7 +24,9 @@ EXIT_CODES = {"FRESH": 0, "STALE": 1, "UNKNOWN": 2}
 
 
 def fresh(
-    urn: Annotated[str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")],
+    urn: Annotated[
+        str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")
+    ],
     within: Annotated[str, typer.Option(help="How old data may be: 90m, 24h, 7d.")],
     home: Home = None,
     as_json: Json = False,
@@ -36,10 +38,10 @@ def fresh(
     """
     from datetime import UTC, datetime
 
-    from headwater.cli import show
-    from headwater.cypher.freshness import freshness, judge
-    from headwater.cypher.nodes import require_node
+    from headwater.cli import render as show
     from headwater.errors import QueryError
+    from headwater.lineage.nodes import require_node
+    from headwater.lineage.questions.freshness import freshness, judge
     from headwater.schema.durations import parse_duration
     from headwater.schema.urns import parse_urn
 
@@ -67,7 +69,9 @@ def fresh(
             }
         )
     else:
-        style = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}[verdict.state]
+        style = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}[
+            verdict.state
+        ]
         _say(f"[{style}]{verdict.state}[/]", dataset, verdict.why)
         for one in verdict.named or found.sources:
             _say("  ", one.dataset, _age(one, now))
@@ -77,13 +81,13 @@ def fresh(
 def _say(before: str, urn: str, after: str) -> None:
     from rich.markup import escape
 
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     show.console().print(f"{before} {escape(urn)}  [dim]{escape(after)}[/]", soft_wrap=True)
 
 
 def _age(reached: Reached, now: datetime) -> str:
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     if reached.at is None:
         return "no time is told"
@@ -91,10 +95,12 @@ def _age(reached: Reached, now: datetime) -> str:
     return f"{age} old" if reached.exact else f"at least {age} old: no capture of it is told"
 
 
-def coverage(home: Home = None, days: Days = 30, namespace: Namespace = "", as_json: Json = False) -> None:
+def coverage(
+    home: Home = None, days: Days = 30, namespace: Namespace = "", as_json: Json = False
+) -> None:
     """Show how much lineage covers: coverage, unknown downstreams, median blast radius, certified paths."""
-    from headwater.cli import show
-    from headwater.cypher import coverage as covered
+    from headwater.cli import render as show
+    from headwater.lineage.questions import coverage as covered
 
     database = graph(home)
     found = covered.coverage(database, days=days, namespace=namespace)
@@ -102,7 +108,11 @@ def coverage(home: Home = None, days: Days = 30, namespace: Namespace = "", as_j
     paths = covered.certified_paths(database, namespace=namespace)
     if as_json:
         by_namespace = {name: _counts(counts) for name, counts in found.namespaces.items()}
-        integrity = {"integrity": paths.integrity, "datasets": paths.datasets, "walked": paths.walked}
+        integrity = {
+            "integrity": paths.integrity,
+            "datasets": paths.datasets,
+            "walked": paths.walked,
+        }
         show.json_of(
             {
                 "since": found.since,
@@ -124,11 +134,31 @@ def coverage(home: Home = None, days: Days = 30, namespace: Namespace = "", as_j
             show.percent(shares.lineage),
             f"{show.counted(counts.datasets, 'dataset')}, {show.counted(counts.jobs, 'job')}",
         ),
-        ("datasets in lineage", show.percent(shares.datasets), f"{counts.connected} of {counts.datasets}"),
-        ("jobs with inputs and outputs", show.percent(shares.jobs), f"{counts.with_both} of {counts.jobs}"),
-        ("column lineage", show.percent(shares.column_lineage), f"{counts.with_column_lineage} of {counts.produced}"),
-        ("unknown downstreams", str(counts.unknown_downstreams), f"of {counts.produced} made, read by nobody known"),
-        ("median blast radius", median, f"datasets and jobs downstream; at most {radius.largest}{sampled}"),
+        (
+            "datasets in lineage",
+            show.percent(shares.datasets),
+            f"{counts.connected} of {counts.datasets}",
+        ),
+        (
+            "jobs with inputs and outputs",
+            show.percent(shares.jobs),
+            f"{counts.with_both} of {counts.jobs}",
+        ),
+        (
+            "column lineage",
+            show.percent(shares.column_lineage),
+            f"{counts.with_column_lineage} of {counts.produced}",
+        ),
+        (
+            "unknown downstreams",
+            str(counts.unknown_downstreams),
+            f"of {counts.produced} made, read by nobody known",
+        ),
+        (
+            "median blast radius",
+            median,
+            f"datasets and jobs downstream; at most {radius.largest}{sampled}",
+        ),
         (
             "certified-path integrity",
             show.percent(paths.integrity),
@@ -139,23 +169,42 @@ def coverage(home: Home = None, days: Days = 30, namespace: Namespace = "", as_j
             show.percent(shares.ended),
             f"{counts.ended} of {counts.runs} in {show.counted(days, 'day')}",
         ),
-        ("with an owner", show.percent(shares.owned), show.counted(owned, "dataset or job", "datasets and jobs")),
-        ("with a description", show.percent(shares.described), f"{counts.described_datasets} of {counts.datasets}"),
-        ("with a schema", show.percent(shares.schema), f"{counts.with_schema} of {counts.datasets}"),
+        (
+            "with an owner",
+            show.percent(shares.owned),
+            show.counted(owned, "dataset or job", "datasets and jobs"),
+        ),
+        (
+            "with a description",
+            show.percent(shares.described),
+            f"{counts.described_datasets} of {counts.datasets}",
+        ),
+        (
+            "with a schema",
+            show.percent(shares.schema),
+            f"{counts.with_schema} of {counts.datasets}",
+        ),
     ]
-    show.table(["figure", "value", "of"], [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines])
+    show.table(
+        ["figure", "value", "of"],
+        [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines],
+    )
     for path in paths.broken:
-        _say("[red]broken[/]", path.dataset, ", ".join(path.ends) or "leads out of sight, or farther than was walked")
+        _say(
+            "[red]broken[/]",
+            path.dataset,
+            ", ".join(path.ends) or "leads out of sight, or farther than was walked",
+        )
 
 
 def _counts(counts: Any) -> dict[str, Any]:
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     return {**show.data_of(counts), "shares": show.data_of(counts.shares)}
 
 
 def _with_cursors(page: Page[Any]) -> list[dict[str, Any]]:
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     pairs = zip(page.cursors, page.entries, strict=True)
     return [{"cursor": cursor, **show.data_of(entry)} for cursor, entry in pairs]
@@ -170,16 +219,22 @@ def unused(
     as_json: Json = False,
 ) -> None:
     """List datasets that nobody read lately, the largest first: storage to reclaim."""
-    from headwater.cli import show
-    from headwater.cypher.usage import unused as find
+    from headwater.cli import render as show
+    from headwater.lineage.questions.usage import unused as find
 
     found = find(graph(home), days=days, namespace=namespace, first=first, after=after)
     if as_json:
         totals = {"count": found.count, "bytes": found.bytes, "unsized": found.unsized}
-        show.json_of({"datasets": _with_cursors(found.page), **totals, "hasNextPage": found.page.has_next})
+        show.json_of(
+            {"datasets": _with_cursors(found.page), **totals, "hasNextPage": found.page.has_next}
+        )
         return
     rows = [
-        {"dataset": one.dataset, "size": show.bytes_of(one.bytes), "lastRead": one.last_read or "never"}
+        {
+            "dataset": one.dataset,
+            "size": show.bytes_of(one.bytes),
+            "lastRead": one.last_read or "never",
+        }
         for one in found.page.entries
     ]
     show.table(["dataset", "size", "lastRead"], rows)
@@ -191,7 +246,9 @@ def unused(
 
 
 def usage(
-    urn: Annotated[str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")],
+    urn: Annotated[
+        str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")
+    ],
     home: Home = None,
     days: Days = 30,
     first: First = 20,
@@ -199,9 +256,9 @@ def usage(
     as_json: Json = False,
 ) -> None:
     """Show who reads a dataset and what that costs, by job and by owner."""
-    from headwater.cli import show
-    from headwater.cypher.usage import chargeback, consumers_page
-    from headwater.cypher.usage import usage as find
+    from headwater.cli import render as show
+    from headwater.lineage.questions.usage import chargeback, consumers_page
+    from headwater.lineage.questions.usage import usage as find
 
     found = find(graph(home), urn, days=days)
     page, charges = consumers_page(found, first=first, after=after), chargeback(found.consumers)
@@ -233,21 +290,27 @@ def usage(
     show.table(columns, rows)
     show.say_more(page, len(found.consumers))
     for charge in charges:
-        _say(f"[bold]{charge.seconds:,.1f}[/] s", charge.owner or "(nobody's jobs)", show.counted(charge.jobs, "job"))
+        _say(
+            f"[bold]{charge.seconds:,.1f}[/] s",
+            charge.owner or "(nobody's jobs)",
+            show.counted(charge.jobs, "job"),
+        )
     for answer in found.answers[:first]:
         _say("[cyan]cited by[/]", answer, "")
 
 
 def owners(
-    owner: Annotated[str | None, typer.Argument(help="List what this owner owns; '' for what nobody owns.")] = None,
+    owner: Annotated[
+        str | None, typer.Argument(help="List what this owner owns; '' for what nobody owns.")
+    ] = None,
     home: Home = None,
     first: First = 20,
     after: After = None,
     as_json: Json = False,
 ) -> None:
     """List owners with how much each owns, or what one of them owns."""
-    from headwater.cli import show
-    from headwater.cypher import owners as owning
+    from headwater.cli import render as show
+    from headwater.lineage.questions import owners as owning
 
     if owner is not None:
         nodes = owning.owned(graph(home), owner, first=first, after=after)
@@ -262,13 +325,27 @@ def owners(
     if as_json:
         unowned = {"unownedDatasets": found.unowned_datasets, "unownedJobs": found.unowned_jobs}
         show.json_of(
-            {"owners": _with_cursors(found.page), "count": found.count, **unowned, "hasNextPage": found.page.has_next}
+            {
+                "owners": _with_cursors(found.page),
+                "count": found.count,
+                **unowned,
+                "hasNextPage": found.page.has_next,
+            }
         )
         return
     show.table(["name", "datasets", "jobs"], [vars(one) for one in found.page.entries])
-    datasets, jobs = show.counted(found.unowned_datasets, "dataset"), show.counted(found.unowned_jobs, "job")
+    datasets, jobs = (
+        show.counted(found.unowned_datasets, "dataset"),
+        show.counted(found.unowned_jobs, "job"),
+    )
     show.console().print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
     show.say_more(found.page, found.count)
 
 
-COMMANDS = {"fresh": fresh, "coverage": coverage, "unused": unused, "usage": usage, "owners": owners}
+COMMANDS = {
+    "fresh": fresh,
+    "coverage": coverage,
+    "unused": unused,
+    "usage": usage,
+    "owners": owners,
+}

@@ -20,15 +20,28 @@ NAME_CHARACTERS_MAX = 60
 
 
 def evidence(
-    urn: Annotated[str | None, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")] = None,
+    urn: Annotated[
+        str | None, typer.Argument(help="A urn, for example dataset:file:/data/marts/delays.")
+    ] = None,
     out: Annotated[
-        str, typer.Option(help="A folder for both files, or one file that ends in .json or .html.", metavar="DIR|FILE")
+        str,
+        typer.Option(
+            help="A folder for both files, or one file that ends in .json or .html.",
+            metavar="DIR|FILE",
+        ),
     ] = ".",
-    at: Annotated[str | None, typer.Option(help="The instant it is made (ISO 8601).", show_default="now")] = None,
+    at: Annotated[
+        str | None, typer.Option(help="The instant it is made (ISO 8601).", show_default="now")
+    ] = None,
     depth: Annotated[int, typer.Option(help="How many jobs or runs to cross, either way.")] = 10,
-    verify: Annotated[str | None, typer.Option(help="Verify this pack instead, JSON or HTML.", metavar="FILE")] = None,
+    verify: Annotated[
+        str | None, typer.Option(help="Verify this pack instead, JSON or HTML.", metavar="FILE")
+    ] = None,
     noted: Annotated[
-        str, typer.Option("--hash", help="With --verify: the hash that was noted when the pack was made.")
+        str,
+        typer.Option(
+            "--hash", help="With --verify: the hash that was noted when the pack was made."
+        ),
     ] = "",
     home: Home = None,
     as_json: Json = False,
@@ -44,10 +57,12 @@ def evidence(
         _make(urn, out, at, depth, home, as_json=as_json)
 
 
-def _make(urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool) -> None:
-    from headwater.cli.ask import time_of
+def _make(
+    urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool
+) -> None:
+    from headwater.cli.query import time_of
+    from headwater.evidence.digest import sealed
     from headwater.evidence.pack import gather
-    from headwater.evidence.seal import sealed
 
     instant = time_of("--at", at) or datetime.now(UTC)
     with closing(graph(home)) as database:
@@ -76,7 +91,11 @@ def _write(path: Path, document: dict[str, Any]) -> None:
     """Whole or not at all. Raises HeadwaterError when the place takes no files."""
     from headwater.evidence.page import page
 
-    text = page(document) if path.suffix == ".html" else json.dumps(document, indent=2, sort_keys=True) + "\n"
+    text = (
+        page(document)
+        if path.suffix == ".html"
+        else json.dumps(document, indent=2, sort_keys=True) + "\n"
+    )
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,8 +107,8 @@ def _write(path: Path, document: dict[str, Any]) -> None:
 
 
 def _verify(file: str, noted: str, *, as_json: bool) -> None:
+    from headwater.evidence.digest import differences, read
     from headwater.evidence.page import page_differences
-    from headwater.evidence.seal import differences, read
 
     path = existing(file)
     try:

@@ -6,25 +6,32 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.ask import time_of
 from headwater.cli.options import Home, Json, graph
+from headwater.cli.query import time_of
 
 
 def failed_runs(
     home: Home = None,
-    since: Annotated[str | None, typer.Option(help="Only failures at or after this time (ISO 8601).")] = None,
-    until: Annotated[str | None, typer.Option(help="Only failures before this time (ISO 8601).")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only failures at or after this time (ISO 8601).")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only failures before this time (ISO 8601).")
+    ] = None,
     pipeline: Annotated[str | None, typer.Option(help="Only runs of the job of this name.")] = None,
-    namespace: Annotated[str | None, typer.Option(help="Only runs of jobs in this namespace.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="Only runs of jobs in this namespace.")
+    ] = None,
     first: Annotated[int, typer.Option(help="At most so many.")] = 20,
     after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
     as_json: Json = False,
 ) -> None:
     """List failed runs, newest first: what was built from what each did write, what is stale, and whom to tell."""
-    from headwater.cli import show, show_failures
-    from headwater.cypher.consequences import consequences
-    from headwater.cypher.failures import failed_downstream
-    from headwater.cypher.failures import failed_runs as found_runs
+    from headwater.cli import render as show
+    from headwater.cli import show_failures
+    from headwater.lineage.questions.failure_impact import consequences
+    from headwater.lineage.questions.failures import failed_downstream
+    from headwater.lineage.questions.failures import failed_runs as found_runs
 
     database = graph(home)
     page = found_runs(
@@ -45,15 +52,20 @@ def failed_runs(
 
 
 def root_cause(
-    urn: Annotated[str, typer.Argument(help="What is bad: a version, a dataset, an answer or a run, by urn.")],
+    urn: Annotated[
+        str, typer.Argument(help="What is bad: a version, a dataset, an answer or a run, by urn.")
+    ],
     home: Home = None,
-    since: Annotated[str | None, typer.Option(help="Only what began then or later, when it was still good.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what began then or later, when it was still good.")
+    ] = None,
     first: Annotated[int, typer.Option(help="At most so many candidates.")] = 20,
     as_json: Json = False,
 ) -> None:
     """Show what may have spoiled something, the likeliest first: failures, tests, schema, rows, code, late inputs."""
-    from headwater.cli import show, show_failures
-    from headwater.cypher.root_cause import root_cause as found_cause
+    from headwater.cli import render as show
+    from headwater.cli import show_failures
+    from headwater.lineage.questions.root_cause import root_cause as found_cause
 
     found = found_cause(graph(home), urn, since=time_of("--since", since), first=first)
     if as_json:
@@ -63,14 +75,20 @@ def root_cause(
 
 
 def replay_plan(
-    urn: Annotated[str, typer.Argument(help="The corrupt run, or a version or a dataset that it spoiled, by urn.")],
+    urn: Annotated[
+        str,
+        typer.Argument(help="The corrupt run, or a version or a dataset that it spoiled, by urn."),
+    ],
     home: Home = None,
-    since: Annotated[str | None, typer.Option(help="For a dataset: what was made then or later is corrupt.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="For a dataset: what was made then or later is corrupt.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show which runs to replace after one was corrupt, step by step, and which version to start from."""
-    from headwater.cli import show, show_failures
-    from headwater.cypher.replay import replay_plan as found_plan
+    from headwater.cli import render as show
+    from headwater.cli import show_failures
+    from headwater.lineage.questions.replay import replay_plan as found_plan
 
     plan = found_plan(graph(home), urn, since=time_of("--since", since))
     if as_json:

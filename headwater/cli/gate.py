@@ -18,23 +18,40 @@ if TYPE_CHECKING:
 
 
 def gate(
-    base: Annotated[str, typer.Option(help="What the branch is to be merged into.", metavar="BRANCH|COMMIT")],
-    repository: Annotated[str, typer.Option(help="A folder in the repository.", metavar="DIR")] = ".",
+    base: Annotated[
+        str, typer.Option(help="What the branch is to be merged into.", metavar="BRANCH|COMMIT")
+    ],
+    repository: Annotated[
+        str, typer.Option(help="A folder in the repository.", metavar="DIR")
+    ] = ".",
     home: Home = None,
     url: Url = None,
     manifest: Annotated[
-        str | None, typer.Option(help="dbt's manifest.json, which tells where models lie.", metavar="FILE")
+        str | None,
+        typer.Option(help="dbt's manifest.json, which tells where models lie.", metavar="FILE"),
     ] = None,
     namespace: Annotated[
-        list[str] | None, typer.Option(help="Only datasets of namespaces like this; * is anything. May be given again.")
+        list[str] | None,
+        typer.Option(
+            help="Only datasets of namespaces like this; * is anything. May be given again."
+        ),
     ] = None,
     said: Annotated[
-        list[str] | None, typer.Option("--map", help="table=urn, which dataset a table is; may be given again.")
+        list[str] | None,
+        typer.Option("--map", help="table=urn, which dataset a table is; may be given again."),
     ] = None,
-    dialect: Annotated[str, typer.Option(help="What the SQL is written in: postgres, snowflake, bigquery, ...")] = "",
-    max_downstream: Annotated[int, typer.Option(help="Fail when more assets downstream are affected.", min=0)] = 5,
-    allow: Annotated[str, typer.Option(help="Let it through for this reason, which the report shows.")] = "",
-    markdown: Annotated[str | None, typer.Option(help="Write a comment for the pull request.", metavar="FILE")] = None,
+    dialect: Annotated[
+        str, typer.Option(help="What the SQL is written in: postgres, snowflake, bigquery, ...")
+    ] = "",
+    max_downstream: Annotated[
+        int, typer.Option(help="Fail when more assets downstream are affected.", min=0)
+    ] = 5,
+    allow: Annotated[
+        str, typer.Option(help="Let it through for this reason, which the report shows.")
+    ] = "",
+    markdown: Annotated[
+        str | None, typer.Option(help="Write a comment for the pull request.", metavar="FILE")
+    ] = None,
     sarif: Annotated[str | None, typer.Option(help="Write SARIF 2.1.0.", metavar="FILE")] = None,
     junit: Annotated[str | None, typer.Option(help="Write JUnit XML.", metavar="FILE")] = None,
     as_json: Json = False,
@@ -51,19 +68,27 @@ def gate(
     from headwater.gate.run import Question, judge
 
     try:
-        names = Names(tuple(namespace or ()), read_manifest(Path(manifest)) if manifest else {}, read_said(said or ()))
+        names = Names(
+            tuple(namespace or ()),
+            read_manifest(Path(manifest)) if manifest else {},
+            read_said(said or ()),
+        )
         where = api_url(home, url)
     except HeadwaterError as error:
-        raise QueryError(error.message, mend=error.mend) from error
+        raise QueryError(error.message, hint=error.hint) from error
     question = Question(Path(repository), base, dialect, names, max_downstream, allow.strip())
     api = Api(where)
-    report = judge(question, api, told=lambda text: print(f"headwater: {line(text)}", file=sys.stderr))
+    report = judge(
+        question, api, told=lambda text: print(f"headwater: {line(text)}", file=sys.stderr)
+    )
     _write_files(report, markdown, sarif, junit)
     _say(report, as_json=as_json)
     raise typer.Exit(report.exit_code)
 
 
-def _write_files(report: Report, markdown: str | None, sarif: str | None, junit: str | None) -> None:
+def _write_files(
+    report: Report, markdown: str | None, sarif: str | None, junit: str | None
+) -> None:
     from headwater.gate.junit import junit as junit_of
     from headwater.gate.markdown import markdown as markdown_of
     from headwater.gate.sarif import sarif as sarif_of

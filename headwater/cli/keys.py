@@ -23,14 +23,19 @@ _NEVER = "never"
 
 def create(
     name: Annotated[str, typer.Argument(help="What it is called, in lists and in the log.")],
-    scope: Annotated[list[str], typer.Option(help="ingest, read, steward, cypher or admin; may be given again.")],
+    scope: Annotated[
+        list[str], typer.Option(help="ingest, read, steward, cypher or admin; may be given again.")
+    ],
     namespace: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only namespaces like this, * standing for anything; may be given again.", show_default="all"
+            help="Only namespaces like this, * standing for anything; may be given again.",
+            show_default="all",
         ),
     ] = None,
-    expires: Annotated[str, typer.Option(help="After how long it ends: 12h, 90d, 52w, or never.")] = "365d",
+    expires: Annotated[
+        str, typer.Option(help="After how long it ends: 12h, 90d, 52w, or never.")
+    ] = "365d",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -38,14 +43,22 @@ def create(
     from headwater.access.keys import Keys
     from headwater.access.log import AccessLog
     from headwater.access.principal import scopes_of
-    from headwater.cli import show
+    from headwater.cli import render as show
     from headwater.schema.durations import parse_duration
-    from headwater.schema.sight import ALL
+    from headwater.schema.visibility import ALL
 
-    days = None if expires == _NEVER else parse_duration(expires, name="--expires").total_seconds() / 86_400
+    days = (
+        None
+        if expires == _NEVER
+        else parse_duration(expires, name="--expires").total_seconds() / 86_400
+    )
     with _store(home) as store:
-        secret, key = Keys(store).create(name, scopes_of(scope), namespaces=namespace or [ALL], days=days)
-        AccessLog(store).append(_WHO, "keys create", "done", key=key.id, name=name, scopes=scope, namespaces=namespace)
+        secret, key = Keys(store).create(
+            name, scopes_of(scope), namespaces=namespace or [ALL], days=days
+        )
+        AccessLog(store).append(
+            _WHO, "keys create", "done", key=key.id, name=name, scopes=scope, namespaces=namespace
+        )
     if as_json:
         show.json_of({"key": secret, **_shown(key)})
         return
@@ -61,7 +74,7 @@ def create(
 def listed(home: Home = None, as_json: Json = False) -> None:
     """List the keys there ever were: what each is for, and whether it is valid."""
     from headwater.access.keys import Keys
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     with _store(home) as store:
         found = [_shown(key) for key in Keys(store).list()]
@@ -69,12 +82,14 @@ def listed(home: Home = None, as_json: Json = False) -> None:
 
 
 def revoke(
-    name: Annotated[str, typer.Argument(help="Its name or its id.")], home: Home = None, as_json: Json = False
+    name: Annotated[str, typer.Argument(help="Its name or its id.")],
+    home: Home = None,
+    as_json: Json = False,
 ) -> None:
     """End a key: it is refused from the next request on."""
     from headwater.access.keys import Keys
     from headwater.access.log import AccessLog
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     with _store(home) as store:
         key = Keys(store).revoke(name)
@@ -87,13 +102,15 @@ def revoke(
 
 def log(
     first: Annotated[int, typer.Option(help="At most so many entries, newest first.")] = 50,
-    verify: Annotated[bool, typer.Option("--verify", help="Look whether every entry is as it was written.")] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Look whether every entry is as it was written.")
+    ] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Show the log of access: reads by auditors, refusals, administration. Nothing is ever taken out of it."""
     from headwater.access.log import AccessLog
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     with _store(home) as store:
         log = AccessLog(store)
@@ -105,7 +122,7 @@ def log(
 
 
 def _verified(count: int, broken: int | None, *, as_json: bool) -> None:
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     if as_json:
         show.json_of({"entries": count, "broken": broken})
@@ -131,4 +148,9 @@ def _store(home: str | None) -> Iterator[AccessStore]:
 
 
 HELP = "API keys: make one, list them, revoke one, see what was asked and refused."
-COMMANDS: dict[str, Callable[..., None]] = {"create": create, "list": listed, "revoke": revoke, "log": log}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "create": create,
+    "list": listed,
+    "revoke": revoke,
+    "log": log,
+}

@@ -12,14 +12,19 @@ import typer
 from headwater.settings import Settings, load
 
 if TYPE_CHECKING:
-    from headwater.cypher.database import Database
+    from headwater.cypher.driver.database import Database
 
 Home = Annotated[
     str | None,
-    typer.Option(help="Folder of the spool and the local Neo4j.", show_default="~/.headwater", metavar="DIR"),
+    typer.Option(
+        help="Folder of the spool and the local Neo4j.", show_default="~/.headwater", metavar="DIR"
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Url = Annotated[str | None, typer.Option(help="Address of the API.", show_default="the one `up` runs in the home")]
+Url = Annotated[
+    str | None,
+    typer.Option(help="Address of the API.", show_default="the one `up` runs in the home"),
+]
 
 API_FILE = "api.url"
 
@@ -39,7 +44,9 @@ def with_local_neo4j(settings: Settings) -> Settings:
     status = local.status()
     if not status.running:
         return settings
-    return msgspec.structs.replace(settings, neo4j_uri=status.uri, neo4j_password=local.home.password() or "")
+    return msgspec.structs.replace(
+        settings, neo4j_uri=status.uri, neo4j_password=local.home.password() or ""
+    )
 
 
 def graph(home: str | None) -> Database:
@@ -49,9 +56,14 @@ def graph(home: str | None) -> Database:
 
 def connect(settings: Settings) -> Database:
     """The graph that the settings name; connects when it is first asked."""
-    from headwater.cypher.database import Database
+    from headwater.cypher.driver.database import Database
 
-    return Database(settings.neo4j_uri, settings.neo4j_user, settings.password(), database=settings.neo4j_database)
+    return Database(
+        settings.neo4j_uri,
+        settings.neo4j_user,
+        settings.password(),
+        database=settings.neo4j_database,
+    )
 
 
 def api_url(home: str | None, url: str | None) -> str:
@@ -69,7 +81,9 @@ def existing(path: str) -> Path:
     """A file that must be there. Raises typer.BadParameter."""
     found = Path(path)
     if found.is_dir():
-        raise typer.BadParameter(f"{path} is a folder; name the files in it, for example {path}/*.json")
+        raise typer.BadParameter(
+            f"{path} is a folder; name the files in it, for example {path}/*.json"
+        )
     if not found.exists():
         raise typer.BadParameter(f"{path}: no such file")
     return found

@@ -11,7 +11,7 @@ import typer
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
 
 if TYPE_CHECKING:
-    from headwater.cypher.analyses import Finding
+    from headwater.lineage.questions.analyses import Finding
     from headwater.pipelines.analyse import Analysed
     from headwater.settings import Settings
 
@@ -26,11 +26,14 @@ _FOUND = {
 
 
 def analyse(
-    lake: Annotated[str, typer.Argument(help="Parquet with a column `body`, as `pipeline archive` writes it.")],
+    lake: Annotated[
+        str, typer.Argument(help="Parquet with a column `body`, as `pipeline archive` writes it.")
+    ],
     out: Annotated[str, typer.Argument(help="Folder for the tables, one below it for each.")],
     home: Home = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Judge as of this time, UTC.", show_default="that of the newest event")
+        datetime | None,
+        typer.Option(help="Judge as of this time, UTC.", show_default="that of the newest event"),
     ] = None,
     graph: Annotated[
         bool, typer.Option("--graph/--no-graph", help="Write what it found into the graph as well.")
@@ -38,7 +41,7 @@ def analyse(
     as_json: Json = False,
 ) -> None:
     """Coverage, drift of rows and schemas, slower jobs, unused datasets, blast radius: from the lake, in Spark SQL."""
-    from headwater.cli import show
+    from headwater.cli import render as show
     from headwater.pipelines.analyse import analyse, findings, write
     from headwater.pipelines.session import spark_session
     from headwater.schema.naming import load
@@ -52,7 +55,12 @@ def analyse(
         if graph:
             _save(settings, found, told)
     counts = {name: sum(one.table == name for one in told) for name in found.tables}
-    said = {"until": found.until.isoformat(), "events": found.events, "out": out, "findings": counts}
+    said = {
+        "until": found.until.isoformat(),
+        "events": found.events,
+        "out": out,
+        "findings": counts,
+    }
     if as_json:
         show.json_of(said)
     else:
@@ -65,8 +73,8 @@ def analyse(
 
 
 def _save(settings: Settings, found: Analysed, told: list[Finding]) -> None:
-    from headwater.cypher.analyses import save
     from headwater.cypher.migrate import migrate
+    from headwater.lineage.questions.analyses import save
 
     with closing(connect(with_local_neo4j(settings))) as database:
         migrate(database)

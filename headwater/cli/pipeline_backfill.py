@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 
 
 def backfill(
-    paths: Annotated[list[str], typer.Argument(help="Folders, files or globs; s3a:// too, and what else Spark reads.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(help="Folders, files or globs; s3a:// too, and what else Spark reads."),
+    ],
     home: Home = None,
     dead: Annotated[
         str | None,
-        typer.Option(help="Where events go that are none, with their reasons.", show_default="`dead` in the home"),
+        typer.Option(
+            help="Where events go that are none, with their reasons.",
+            show_default="`dead` in the home",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -31,11 +37,11 @@ def backfill(
     The graph is the one that the worker would have made. Whatever ended it, run it again: it goes on from there. With
     exit code 4 some events were refused; all others are in the graph.
     """
-    from headwater.cli import show
-    from headwater.cli.whole import progress_bar
+    from headwater.cli import render as show
+    from headwater.cli.graph_admin import progress_bar
     from headwater.cypher.migrate import migrate
     from headwater.pipelines.backfill import SETTINGS, backfill
-    from headwater.pipelines.folding import rules_of
+    from headwater.pipelines.fold_partition import rules_of
     from headwater.pipelines.session import spark_session
 
     settings = with_local_neo4j(settings_of(home))
@@ -50,7 +56,9 @@ def backfill(
                 paths,
                 rules_of(settings),
                 dead=dead or str(settings.home_path / "dead"),
-                heard=lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None),
+                heard=lambda what, done, total: bar.update(
+                    task, description=what, completed=done, total=total or None
+                ),
             )
     if as_json:
         show.json_of(msgspec.structs.asdict(done))
@@ -64,18 +72,30 @@ def backfill(
         if done.resumed:
             print(f"  {show.counted(done.resumed, 'fact')} there already, from an earlier try")
     if done.refused:
-        print(f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}", file=sys.stderr)
+        print(
+            f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}",
+            file=sys.stderr,
+        )
     if done.unwritable:
-        print(f"headwater: Neo4j did not take {show.counted(done.unwritable, 'fact')}, see above", file=sys.stderr)
+        print(
+            f"headwater: Neo4j did not take {show.counted(done.unwritable, 'fact')}, see above",
+            file=sys.stderr,
+        )
     if done.refused or done.unwritable:
         raise typer.Exit(EventError.exit_code)
 
 
 def archive(
-    lake: Annotated[str, typer.Argument(help="Folder of the lake; also s3://, gs://, abfs:// and hdfs://.")],
+    lake: Annotated[
+        str, typer.Argument(help="Folder of the lake; also s3://, gs://, abfs:// and hdfs://.")
+    ],
     home: Home = None,
     cut: Annotated[
-        bool, typer.Option("--cut", help="Then remove from the spool what is in the lake and folded into the graph.")
+        bool,
+        typer.Option(
+            "--cut",
+            help="Then remove from the spool what is in the lake and folded into the graph.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -85,16 +105,18 @@ def archive(
     twice whatever ended the last one. After --cut the lake is the only copy of what it has taken: keep it well, since
     the graph can be made anew only from both.
     """
-    from headwater.cli import show
-    from headwater.cli.whole import progress_bar
-    from headwater.ingest.spool import Spool
+    from headwater.cli import render as show
+    from headwater.cli.graph_admin import progress_bar
+    from headwater.ingest.spool.spool import Spool
     from headwater.pipelines import archive as pipeline
     from headwater.pipelines.lake import Lake
     from headwater.pipelines.session import spark_session
 
     settings = with_local_neo4j(settings_of(home))
     if not settings.spool_path.is_file():
-        raise NotFoundError(f"there is no spool {settings.spool_path}", mend="--home names the folder it is in.")
+        raise NotFoundError(
+            f"there is no spool {settings.spool_path}", hint="--home names the folder it is in."
+        )
     kept = Lake(lake)
     with (
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
@@ -129,14 +151,16 @@ def archive(
 def _say_what_stays(waiting: int) -> None:
     """Why there is still something in the spool after a cut."""
     if waiting > 0:
-        print(f"  it keeps {waiting:,} of the lake that are not yet folded: cut again when the worker is through")
+        print(
+            f"  it keeps {waiting:,} of the lake that are not yet folded: cut again when the worker is through"
+        )
     else:
         print("  it keeps its newest event, by which it counts, and what was set aside")
 
 
 def _folded(settings: Settings, spool: str) -> int:
     """Up to which seq the graph says that it has everything of a spool."""
-    from headwater.ingest.writer import read_checkpoint
+    from headwater.ingest.write.transaction import read_checkpoint
 
     with closing(connect(settings)) as database:
         return read_checkpoint(database, spool).whole

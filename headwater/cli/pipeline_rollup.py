@@ -16,7 +16,7 @@ from headwater.cli.options import Home, Json, connect, settings_of, with_local_n
 from headwater.cli.serve import set_when_told_to_end
 
 if TYPE_CHECKING:
-    from headwater.cypher.database import Database
+    from headwater.cypher.driver.database import Database
     from headwater.pipelines.retention_cost import Cost
     from headwater.schema.retention import Horizon, Rules
 
@@ -26,16 +26,29 @@ INTERRUPTED = 130
 def rollup(
     home: Home = None,
     rules: Annotated[
-        Path | None, typer.Option(help="Rules of your own, TOML: days and samples by namespace.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Rules of your own, TOML: days and samples by namespace.", metavar="FILE"
+        ),
     ] = None,
     days: Annotated[
-        float | None, typer.Option(help="Keep the detail of runs for so many days, whatever the rules say.", min=0.001)
+        float | None,
+        typer.Option(
+            help="Keep the detail of runs for so many days, whatever the rules say.", min=0.001
+        ),
     ] = None,
     sample: Annotated[
-        float | None, typer.Option(help="Keep the detail of this share of the runs longer, 0 to 1.", min=0, max=1)
+        float | None,
+        typer.Option(
+            help="Keep the detail of this share of the runs longer, 0 to 1.", min=0, max=1
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be summarised.")] = False,
-    report: Annotated[bool, typer.Option("--report", help="Tell what the graph costs, and change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only tell what would be summarised.")
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Tell what the graph costs, and change nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make daily summaries of the runs that have had their time, and keep what any question needs.
@@ -62,13 +75,15 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    from headwater.cli import show
+    from headwater.cli import render as show
     from headwater.pipelines.rollup import roll_up
 
     told = threading.Event()
     set_when_told_to_end(told)
     columns = (TextColumn("{task.description}, runs: {task.completed:,.0f}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()
+    ) as bar:
         tasks = {what: bar.add_task(what, total=None) for what in ("walking", "summarising")}
         done = roll_up(
             database,
@@ -78,7 +93,12 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
             stopped=told.is_set,
         )
     if as_json:
-        said = {"old": done.old, "summarised": done.summarised, "protected": done.protected, "done": done.done}
+        said = {
+            "old": done.old,
+            "summarised": done.summarised,
+            "protected": done.protected,
+            "done": done.done,
+        }
         print(json.dumps({**said, "dryRun": dry_run}))
     else:
         would = "to be " if dry_run else ""
@@ -91,7 +111,9 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
         raise typer.Exit(INTERRUPTED)
 
 
-def _report(database: Database, rules: Rules, now: int, store: Path | None, *, as_json: bool) -> None:
+def _report(
+    database: Database, rules: Rules, now: int, store: Path | None, *, as_json: bool
+) -> None:
     from headwater.pipelines.retention_cost import cost
 
     found = cost(database, rules, now=now, store=store)
@@ -105,17 +127,30 @@ def _report(database: Database, rules: Rules, now: int, store: Path | None, *, a
 def _print_sizes(found: Cost) -> None:
     from rich.table import Table
 
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     table = Table(
-        "label", "nodes", "edges", "bytes", "bytes per million events", title=show.counted(found.events, "event")
+        "label",
+        "nodes",
+        "edges",
+        "bytes",
+        "bytes per million events",
+        title=show.counted(found.events, "event"),
     )
     for label, size in sorted(found.sizes.items(), key=lambda pair: -pair[1].bytes):
-        table.add_row(label, f"{size.nodes:,}", f"{size.edges:,}", f"{size.bytes:,}", _number(found, size.bytes))
+        table.add_row(
+            label,
+            f"{size.nodes:,}",
+            f"{size.edges:,}",
+            f"{size.bytes:,}",
+            _number(found, size.bytes),
+        )
     show.console().print(table)
     if found.files:
         whole = sum(found.files.values())
-        print(f"the store on this disk: {show.counted(whole, 'byte')}, {_number(found, whole)} per million events")
+        print(
+            f"the store on this disk: {show.counted(whole, 'byte')}, {_number(found, whole)} per million events"
+        )
 
 
 def _number(found: Cost, amount: int) -> str:
@@ -126,9 +161,17 @@ def _number(found: Cost, amount: int) -> str:
 def _print_savings(found: Cost) -> None:
     from rich.table import Table
 
-    from headwater.cli import show
+    from headwater.cli import render as show
 
-    table = Table("days", "sample", "runs", "versions", "bytes", title="what settings would save now")
+    table = Table(
+        "days", "sample", "runs", "versions", "bytes", title="what settings would save now"
+    )
     for one in found.savings:
-        table.add_row(str(one.days), f"{one.sample:.0%}", f"{one.runs:,}", f"{one.versions:,}", f"{one.bytes:,}")
+        table.add_row(
+            str(one.days),
+            f"{one.sample:.0%}",
+            f"{one.runs:,}",
+            f"{one.versions:,}",
+            f"{one.bytes:,}",
+        )
     show.console().print(table)

@@ -20,32 +20,56 @@ _FILES_MAX = 100
 
 
 def stream(
-    checkpoint: Annotated[str, typer.Option(help="Folder where Spark keeps how far it is. One stream, one folder.")],
+    checkpoint: Annotated[
+        str, typer.Option(help="Folder where Spark keeps how far it is. One stream, one folder.")
+    ],
     kafka: Annotated[str, typer.Option(help="Kafka's brokers.", metavar="HOST:PORT,...")] = "",
     topic: Annotated[str, typer.Option(help="Topics to read, with commas between.")] = "",
-    files: Annotated[str, typer.Option(help="Or a folder of JSON lines (.gz too) that grows.", metavar="DIR")] = "",
+    files: Annotated[
+        str, typer.Option(help="Or a folder of JSON lines (.gz too) that grows.", metavar="DIR")
+    ] = "",
     dead: Annotated[
         str,
-        typer.Option(help="Topic (or folder) for what cannot be folded.", show_default="TOPIC-dead, CHECKPOINT-dead"),
+        typer.Option(
+            help="Topic (or folder) for what cannot be folded.",
+            show_default="TOPIC-dead, CHECKPOINT-dead",
+        ),
     ] = "",
     since: Annotated[
-        str, typer.Option(help="Where a new checkpoint begins: earliest, latest, or Spark's JSON of offsets.")
+        str,
+        typer.Option(
+            help="Where a new checkpoint begins: earliest, latest, or Spark's JSON of offsets."
+        ),
     ] = "earliest",
     most: Annotated[
         int | None,
-        typer.Option(help="The most offsets, or files, of one batch.", show_default="10000, or 100 files", min=1),
+        typer.Option(
+            help="The most offsets, or files, of one batch.",
+            show_default="10000, or 100 files",
+            min=1,
+        ),
     ] = None,
-    interval: Annotated[float, typer.Option(help="Seconds from batch to batch, at least.", min=0.0)] = 0.5,
+    interval: Annotated[
+        float, typer.Option(help="Seconds from batch to batch, at least.", min=0.0)
+    ] = 0.5,
     once: Annotated[bool, typer.Option("--once", help="Take what is there, and end.")] = False,
     metrics_port: Annotated[
-        int | None, typer.Option(help="Answer /metrics here, on loopback; 0: any free port.", min=0, max=65_535)
+        int | None,
+        typer.Option(
+            help="Answer /metrics here, on loopback; 0: any free port.", min=0, max=65_535
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="Of Spark's source; a secret as NAME=env:VARIABLE or file:PATH.", metavar="NAME=VALUE"),
+        typer.Option(
+            help="Of Spark's source; a secret as NAME=env:VARIABLE or file:PATH.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     home: Home = None,
-    master: Annotated[str, typer.Option(help="Spark's master, unless spark-submit names one.")] = "local[*]",
+    master: Annotated[
+        str, typer.Option(help="Spark's master, unless spark-submit names one.")
+    ] = "local[*]",
 ) -> None:
     """Fold the events of a topic of Kafka, or of files as they are added, into the graph. Ctrl-C ends it."""
     import logging
@@ -56,7 +80,9 @@ def stream(
     from headwater.pipelines.stream_metrics import StreamCounts, served
 
     settings = with_local_neo4j(settings_of(home))
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
+    )
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if bool(kafka) == bool(files) or bool(kafka) != bool(topic):
         raise typer.BadParameter("name either --kafka and --topic, or --files")
@@ -78,13 +104,17 @@ def stream(
             set_when_told_to_end(batches.stop)
             if address:
                 logging.getLogger("headwater.stream").info("metrics at %s", address)
-            folding = Stream(database, source, batches, counts, silent_seconds=settings.silent_seconds)
+            folding = Stream(
+                database, source, batches, counts, silent_seconds=settings.silent_seconds
+            )
             folding.run(spark, checkpoint, Pace(interval, once))
     finally:
         database.close()
 
 
-def _topics(kafka: str, topic: str, dead: str, since: str, most: int | None, option: list[str] | None) -> Source:
+def _topics(
+    kafka: str, topic: str, dead: str, since: str, most: int | None, option: list[str] | None
+) -> Source:
     from headwater.pipelines.stream_sources import KafkaSource, read_options
 
     return KafkaSource(
@@ -100,11 +130,13 @@ def _topics(kafka: str, topic: str, dead: str, since: str, most: int | None, opt
 def _folder(files: str, dead: str, most: int | None, option: list[str] | None) -> Source:
     from headwater.pipelines.stream_sources import FileSource, read_options
 
-    return FileSource(files, dead, files_max=most or _FILES_MAX, options=read_options(option or [], os.environ))
+    return FileSource(
+        files, dead, files_max=most or _FILES_MAX, options=read_options(option or [], os.environ)
+    )
 
 
 def _rules(settings: Settings) -> Rules:
-    from headwater.ingest.redaction_key import load_key
+    from headwater.ingest.receive.redaction_key import load_key
     from headwater.pipelines.stream_chunks import Rules
     from headwater.schema.naming import load
 

@@ -28,14 +28,17 @@ SHOWN_MAX = 20
 
 def ingest(
     files: Annotated[
-        list[str], typer.Argument(help="Files of OpenLineage JSON, JSON arrays or JSON lines, gz too; - is stdin.")
+        list[str],
+        typer.Argument(
+            help="Files of OpenLineage JSON, JSON arrays or JSON lines, gz too; - is stdin."
+        ),
     ],
     home: Home = None,
     url: Url = None,
     as_json: Json = False,
 ) -> None:
     """Send OpenLineage events from files. Exit code 4 when some were refused; the others are in."""
-    from headwater.cli import show
+    from headwater.cli import render as show
 
     where = api_url(home, url)
     accepted = 0
@@ -46,39 +49,59 @@ def ingest(
             for number, lines in _batches(file):
                 result = _post(where, lines)
                 accepted += result["summary"]["successful"]
-                refused += [{"file": file, "event": number + one["index"], **one} for one in result["failed_events"]]
+                refused += [
+                    {"file": file, "event": number + one["index"], **one}
+                    for one in result["failed_events"]
+                ]
                 bar.update(task, advance=len(lines), description=f"sending {file}")
     if as_json:
         print(json.dumps({"accepted": accepted, "refused": refused}))
     else:
         print(f"{show.counted(accepted, 'event')} accepted, {len(refused):,} refused")
         for failed in refused[:SHOWN_MAX]:
-            print(f"  {failed['file']}, event {failed['event'] + 1}: {failed['reason']}", file=sys.stderr)
+            print(
+                f"  {failed['file']}, event {failed['event'] + 1}: {failed['reason']}",
+                file=sys.stderr,
+            )
     if refused:
         raise typer.Exit(EventError.exit_code)
 
 
 def dead_letters(
     home: Home = None,
-    replay: Annotated[bool, typer.Option("--replay", help="Put them into the spool once more.")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Put them into the spool once more.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List the events that were accepted and could not be folded, and why."""
-    from headwater.cli import show
-    from headwater.ingest.spool import Spool
+    from headwater.cli import render as show
+    from headwater.ingest.spool.spool import Spool
 
     settings = settings_of(home)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     dead = spool.dead(limit=1_000)
     if replay and dead:
-        spool.append([letter.body.encode() for letter in reversed(dead)], received=time.time_ns() // 1_000)
+        spool.append(
+            [letter.body.encode() for letter in reversed(dead)], received=time.time_ns() // 1_000
+        )
     spool.close()
     if as_json:
-        print(json.dumps([{"seq": letter.seq, "reason": letter.reason, "event": letter.body} for letter in dead]))
+        print(
+            json.dumps(
+                [
+                    {"seq": letter.seq, "reason": letter.reason, "event": letter.body}
+                    for letter in dead
+                ]
+            )
+        )
         return
     for letter in dead:
         print(f"{letter.seq}  {letter.reason}\n    {letter.body[:200]}")
-    print(f"{show.counted(len(dead), 'event')} set aside" + (", all sent again" if replay and dead else ""))
+    print(
+        f"{show.counted(len(dead), 'event')} set aside"
+        + (", all sent again" if replay and dead else "")
+    )
 
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
@@ -152,7 +175,9 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
         except urllib.error.HTTPError as error:
             said = error.read().decode(errors="replace")
             if error.code in (401, 403):
-                raise UnauthorizedError(f"{url} answered {error.code}: {said[:500]}", mend=f"Set {API_KEY}.") from error
+                raise UnauthorizedError(
+                    f"{url} answered {error.code}: {said[:500]}", hint=f"Set {API_KEY}."
+                ) from error
             if error.code != 503:
                 raise EventError(f"{url} answered {error.code}: {said[:500]}") from error
             reason = said[:200]
@@ -160,7 +185,8 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
             reason = str(error)
         time.sleep(min(0.25 * 2**attempt, 5.0))
     raise UnavailableError(
-        f"{url} does not take events: {reason}", mend="Is it running? `headwater up` starts it; --url names another."
+        f"{url} does not take events: {reason}",
+        hint="Is it running? `headwater up` starts it; --url names another.",
     )
 
 
@@ -168,8 +194,15 @@ def _bar(quiet: bool) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    return Progress(
+        *columns, console=Console(stderr=True), disable=quiet or not sys.stderr.isatty()
+    )
 
 
 COMMANDS = {"ingest": ingest, "dead-letters": dead_letters}

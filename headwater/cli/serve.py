@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # The largest message of a subscriber; and one that does not answer a ping for so long is gone.
 WEBSOCKET_BYTES_MAX = 262_144
 PING_SECONDS = 20.0
-Port = Annotated[int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")]
+Port = Annotated[
+    int | None, typer.Option(help="Port of the API; 0 takes a free one.", show_default="8000")
+]
 BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")]
 
 
@@ -35,7 +37,9 @@ def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None
 
 def serve(
     home: Home = None,
-    host: Annotated[str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")
+    ] = None,
     port: Port = None,
 ) -> None:
     """Run the API against the Neo4j that the settings name."""
@@ -72,11 +76,13 @@ def worker(home: Home = None) -> None:
     import logging
 
     from headwater.health.metrics import observe_fold
-    from headwater.ingest.spool import Spool
+    from headwater.ingest.spool.spool import Spool
     from headwater.ingest.worker import Worker
     from headwater.schema.naming import load
 
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
+    )
     database = connect(settings)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     folding = Worker(
@@ -111,7 +117,10 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
     with local_neo4j(settings, bolt_port) as (_, running):
         console = Console(highlight=False)
         console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
-        console.print(f"password in {settings.home_path / 'password'}" + ("   (was running)" if running.reused else ""))
+        console.print(
+            f"password in {settings.home_path / 'password'}"
+            + ("   (was running)" if running.reused else "")
+        )
         console.print("Ctrl-C ends it." if not running.reused else "It goes on when this ends.")
         ended.wait()
 
@@ -127,7 +136,7 @@ def set_when_told_to_end(event: threading.Event) -> None:
 
 def share_metrics(settings: Settings) -> None:
     """Let the API and the worker keep their histograms in one folder. Must come before prometheus-client loads."""
-    from headwater.health.shared import share
+    from headwater.health.multiprocess_metrics import share
 
     folder = Path(settings.home_path, "metrics")
     share(folder)

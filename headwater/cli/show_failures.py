@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from rich.markup import escape
 from rich.tree import Tree
 
-from headwater.cli.show import Data, console, counted, data_of, say_truncated, table, text_of
-from headwater.cypher.consequences import Consequences, Touched
-from headwater.cypher.failures import Downstream, FailedRunPage
-from headwater.cypher.replay import Plan, Rerun
-from headwater.cypher.root_cause import RootCause
+from headwater.cli.render import Data, console, counted, data_of, say_truncated, table, text_of
+from headwater.lineage.questions.failure_impact import Consequences, Touched
+from headwater.lineage.questions.failures import Downstream, FailedRunPage
+from headwater.lineage.questions.replay import Plan, Rerun
+from headwater.lineage.questions.root_cause import RootCause
 from headwater.schema.urns import parse_urn
 
 _TOUCHED = ("datasets", "jobs", "runs", "artifacts", "answers")
@@ -29,7 +29,7 @@ def failures_data(
                 "downstream": _touched_data(downstream[run.urn]),
                 "partial": _touched_data(followed[run.urn].partial),
                 "stale": _touched_data(followed[run.urn].stale),
-                "mend": data_of(followed[run.urn].mend),
+                "hint": data_of(followed[run.urn].resolution),
             }
             for run in page.runs
         ],
@@ -53,10 +53,16 @@ def failures_tree(page: FailedRunPage, followed: Mapping[str, Consequences]) -> 
         tree = Tree(f"{title}{attempt}  [dim]{text_of(row.get('failedAt'))[:_SECOND]}[/]")
         error = str(row.get("error") or "no reason was sent").strip().splitlines()[0]
         tree.add(f"[red]{escape(error[:300])}[/]")
-        if found.mend:
-            tree.add(f"[green]mended[/] {text_of(found.mend.at)[:_SECOND]}  {escape(_spelled(found.mend.run))}")
+        if found.resolution:
+            tree.add(
+                f"[green]resolved[/] {text_of(found.resolution.at)[:_SECOND]}  {escape(_spelled(found.resolution.run))}"
+            )
         _add_touched(tree, "partial: built from what it did write", found.partial)
-        _add_touched(tree, "stale: waits for what it did not write, or ran on the version before", found.stale)
+        _add_touched(
+            tree,
+            "stale: waits for what it did not write, or ran on the version before",
+            found.stale,
+        )
         out.print(tree)
         say_truncated(out, found.partial.truncated or found.stale.truncated)
     more = "; there are more, see --after" if page.has_next else ""
@@ -114,14 +120,19 @@ def plan_tree(plan: Plan) -> None:
         for entry in step:
             _add_run(tree, entry)
         out.print(tree)
-    for title, urns in (("answers to give anew", plan.answers), ("jobs that would read it next", plan.next)):
+    for title, urns in (
+        ("answers to give anew", plan.answers),
+        ("jobs that would read it next", plan.next),
+    ):
         if urns:
             tree = Tree(f"[bold]{title}[/]")
             for urn in urns:
                 tree.add(escape(_spelled(urn)))
             out.print(tree)
     for jobs in plan.cycles:
-        out.print(f"[yellow]These jobs feed each other: {escape(', '.join(_spelled(job) for job in jobs))}[/]")
+        out.print(
+            f"[yellow]These jobs feed each other: {escape(', '.join(_spelled(job) for job in jobs))}[/]"
+        )
     if plan.owners:
         out.print(f"tell {escape(', '.join(plan.owners))}")
     runs = sum(len(step) for step in plan.steps)
@@ -139,7 +150,9 @@ def _add_run(tree: Tree, entry: Rerun) -> None:
     job = escape(_spelled(entry.job)) if entry.job else "[dim]no job is known[/]"
     branch = tree.add(f"[bold]{job}[/]  [dim]replaces {escape(_spelled(entry.run))}[/]{flags}")
     for one in entry.inputs:
-        ready = f"after {', '.join(_spelled(run) for run in one.wait_for)}" if one.wait_for else "ready"
+        ready = (
+            f"after {', '.join(_spelled(run) for run in one.wait_for)}" if one.wait_for else "ready"
+        )
         branch.add(f"reads {escape(_spelled(one.dataset))}  [dim]{escape(ready)}[/]")
     for output in entry.outputs:
         good = f"start from {output.last_good}" if output.last_good else "no good version before"

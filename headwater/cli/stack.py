@@ -26,7 +26,7 @@ from typing import IO
 from rich.console import Console
 
 from headwater.cli.options import API_FILE
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.progress import show_jars
@@ -56,7 +56,9 @@ def local_neo4j(settings: Settings, bolt_port: int) -> Iterator[tuple[LocalNeo4j
 class Stack:
     """`with Stack(settings) as stack:` has all three running; leaving ends them."""
 
-    def __init__(self, settings: Settings, *, bolt_port: int, console: Console | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, bolt_port: int, console: Console | None = None
+    ) -> None:
         self._settings = settings
         self._bolt_port = bolt_port
         self._console = console or Console(highlight=False)
@@ -71,7 +73,9 @@ class Stack:
     def database(self) -> Database:
         """A door of its own to the graph, closed when the stack ends."""
         environment = self._environment
-        database = Database(environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"])
+        database = Database(
+            environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"]
+        )
         self._resources.callback(database.close)
         return database
 
@@ -87,7 +91,10 @@ class Stack:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._end()
 
@@ -107,7 +114,9 @@ class Stack:
             while True:
                 for name, process in list(self._processes.items()):
                     if process.poll() is not None:
-                        self._console.print(f"[yellow]{name} ended with {process.returncode}; starting it again[/]")
+                        self._console.print(
+                            f"[yellow]{name} ended with {process.returncode}; starting it again[/]"
+                        )
                         time.sleep(RESTART_SECONDS)
                         self._spawn(name)
                 if not self._mending.is_alive() and not self._neo4j.status().running:
@@ -159,7 +168,7 @@ class Stack:
         log = self._settings.home_path / f"{name}.log"
         with log.open("ab") as output:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "headwater.cli.child", name],
+                [sys.executable, "-m", "headwater.cli.supervised", name],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -175,7 +184,9 @@ class Stack:
                 if process.poll() is not None:
                     raise ServerError(f"{name} ended with {process.returncode}: {self._tail(name)}")
             if time.monotonic() > deadline:
-                raise ServerError(f"the API is not ready after {START_SECONDS_MAX:.0f} s: {self._tail('serve')}")
+                raise ServerError(
+                    f"the API is not ready after {START_SECONDS_MAX:.0f} s: {self._tail('serve')}"
+                )
             time.sleep(0.1)
 
     def _tail(self, name: str) -> str:
@@ -202,7 +213,9 @@ class Stack:
             self._mending.join(START_SECONDS_MAX)
         self._resources.close()
         for number in _ENDINGS:
-            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            signal.signal(
+                number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+            )
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
@@ -219,7 +232,8 @@ def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise HomeInUseError(
-                f"another `headwater up` runs in {home}", mend="End it, or give this one its own --home DIR."
+                f"another `headwater up` runs in {home}",
+                hint="End it, or give this one its own --home DIR.",
             ) from error
         yield held
 
@@ -236,7 +250,9 @@ def _refuse_taken(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise ServerError(f"port {port} is taken by another program", mend="Choose another with --port.") from error
+            raise ServerError(
+                f"port {port} is taken by another program", hint="Choose another with --port."
+            ) from error
 
 
 def _answers(url: str) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 import time
 
-from headwater.cypher.database import Database
-from headwater.cypher.library import Query, library
+from headwater.cypher.driver.database import Database
+from headwater.cypher.query_catalog import Query, library
 from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
 _TURNS_MAX, _PAUSE_SECONDS = 20, 0.2

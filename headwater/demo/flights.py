@@ -14,7 +14,9 @@ from pyspark.sql import functions as fn
 MISSING = "NA"
 SCHEMAS = {
     "airlines": "carrier string, name string",
-    "airports": ("faa string, name string, lat double, lon double, alt int, tz int, dst string, tzone string"),
+    "airports": (
+        "faa string, name string, lat double, lon double, alt int, tz int, dst string, tzone string"
+    ),
     "flights": (
         "year int, month int, day int, dep_time int, sched_dep_time int, dep_delay int, arr_time int,"
         " sched_arr_time int, arr_delay int, carrier string, flight int, tailnum string, origin string,"
@@ -67,9 +69,9 @@ def clean_planes(raw: DataFrame) -> DataFrame:
 
 def clean_weather(raw: DataFrame) -> DataFrame:
     """One row per airport and hour: the hour that repeats when summer time ends is kept once."""
-    return raw.select("origin", "time_hour", "temp", "wind_speed", "precip", "visib").dropDuplicates(
-        ["origin", "time_hour"]
-    )
+    return raw.select(
+        "origin", "time_hour", "temp", "wind_speed", "precip", "visib"
+    ).dropDuplicates(["origin", "time_hour"])
 
 
 CLEAN = {
@@ -140,7 +142,9 @@ def airport_ranking(punctuality: DataFrame) -> DataFrame:
 
 def plausible(delay: Column) -> Column:
     """The delay, unless it is longer than anyone believes: then the job that reads it fails."""
-    message = fn.concat(fn.lit("implausible arrival delay: "), delay.cast("string"), fn.lit(" minutes"))
+    message = fn.concat(
+        fn.lit("implausible arrival delay: "), delay.cast("string"), fn.lit(" minutes")
+    )
     return fn.when(delay > PLAUSIBLE_MINUTES, fn.raise_error(message).cast("int")).otherwise(delay)
 
 

@@ -23,7 +23,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql.types import StructType
 
-from headwater.demo import data, flights, keeping
+from headwater.demo import catalog_metadata as keeping
+from headwater.demo import data, flights
 from headwater.spark_hooks import cite, configure
 
 NAMESPACE = "flights"
@@ -94,7 +95,9 @@ def _session(app: str, target: Target, log: Path) -> SparkSession:
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
     with _stderr_in(log):
-        return configure(builder, url=target.url, api_key=target.api_key, namespace=NAMESPACE).getOrCreate()
+        return configure(
+            builder, url=target.url, api_key=target.api_key, namespace=NAMESPACE
+        ).getOrCreate()
 
 
 def clean(lake: Lake, raw: dict[str, Path]) -> dict[str, DataFrame]:
@@ -107,7 +110,9 @@ def clean(lake: Lake, raw: dict[str, Path]) -> dict[str, DataFrame]:
 
 
 def build_marts(lake: Lake, cleaned: dict[str, DataFrame]) -> None:
-    wide = flights.with_weather_and_planes(cleaned["flights"], cleaned["weather"], cleaned["planes"])
+    wide = flights.with_weather_and_planes(
+        cleaned["flights"], cleaned["weather"], cleaned["planes"]
+    )
     joined = lake.write("joined/flights", wide)
     lake.write("marts/carrier_delays", flights.carrier_delays(joined, cleaned["airlines"]))
     lake.write("marts/weather_delays", flights.weather_delays(joined))
@@ -161,7 +166,9 @@ def answer(lake: Lake) -> bool:
     recorded = True
     for answer_id, (kind, mart, write) in ANSWERS.items():
         content = write(lake.read(mart))
-        recorded &= cite(lake.spark, answer_id=answer_id, type=kind, content=content, from_=[lake.path(mart)])
+        recorded &= cite(
+            lake.spark, answer_id=answer_id, type=kind, content=content, from_=[lake.path(mart)]
+        )
         print(f"  answer {answer_id}: {content}", flush=True)
     return recorded
 
@@ -197,9 +204,15 @@ def run(target: Target, home: Path) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Run the flights pipeline with its lineage sent to Headwater.")
-    parser.add_argument("--url", required=True, help="where Headwater listens, e.g. http://127.0.0.1:8080")
-    parser.add_argument("--home", required=True, type=Path, help="folder for the raw files and the datasets")
+    parser = argparse.ArgumentParser(
+        description="Run the flights pipeline with its lineage sent to Headwater."
+    )
+    parser.add_argument(
+        "--url", required=True, help="where Headwater listens, e.g. http://127.0.0.1:8080"
+    )
+    parser.add_argument(
+        "--home", required=True, type=Path, help="folder for the raw files and the datasets"
+    )
     arguments = parser.parse_args()
     # The key comes from the environment: the arguments of a process can be read by everyone on the machine.
     target = Target(arguments.url, os.environ.get("HEADWATER_API_KEY"))

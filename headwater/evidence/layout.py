@@ -18,7 +18,13 @@ def layered(nodes: Iterable[str], edges: Iterable[Pair]) -> dict[str, tuple[int,
     """Where each node stands: (rank, place within it), both from 0."""
     known = sorted(set(nodes))
     inside = set(known)
-    pairs = sorted({(source, target) for source, target in edges if {source, target} <= inside and source != target})
+    pairs = sorted(
+        {
+            (source, target)
+            for source, target in edges
+            if {source, target} <= inside and source != target
+        }
+    )
     forward = _without_cycles(known, pairs)
     ranks = _ranks(known, forward)
     return _ordered(known, forward, ranks)
@@ -71,7 +77,9 @@ def _ranks(nodes: Sequence[str], forward: Sequence[Pair]) -> dict[str, int]:
     return ranks
 
 
-def _ordered(nodes: Sequence[str], forward: Sequence[Pair], ranks: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+def _ordered(
+    nodes: Sequence[str], forward: Sequence[Pair], ranks: Mapping[str, int]
+) -> dict[str, tuple[int, int]]:
     before: dict[str, list[str]] = defaultdict(list)
     after: dict[str, list[str]] = defaultdict(list)
     for source, target in forward:

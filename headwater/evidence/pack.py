@@ -13,14 +13,14 @@ from datetime import datetime
 from typing import Any
 
 import headwater
-from headwater.cypher.database import Database, Row
-from headwater.cypher.freshness import Freshness, freshness
-from headwater.cypher.lineage import DEPTH_DEFAULT, Lineage, lineage
-from headwater.cypher.newest import newest
-from headwater.cypher.nodes import kind_of, name_nodes, read_nodes, require_node
-from headwater.cypher.quality import Quality, quality
-from headwater.evidence.seal import Data, plain
+from headwater.cypher.driver.database import Database, Row
+from headwater.evidence.digest import Data, plain
 from headwater.evidence.violations import violations
+from headwater.lineage.history_pages import newest
+from headwater.lineage.nodes import kind_of, name_nodes, read_nodes, require_node
+from headwater.lineage.questions.freshness import Freshness, freshness
+from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Lineage, lineage
+from headwater.lineage.questions.quality import Quality, quality
 from headwater.schema.urns import dataset_urn, job_urn, parse_urn
 
 FORMAT = "headwater-evidence/1"
@@ -30,11 +30,31 @@ WALK_SECONDS_MAX = 30.0
 RECENT = 10
 
 _RUN = (
-    *("urn", "runId", "pipelineName", "namespace", "status", "startedAt", "finishedAt", "failedAt", "attempts"),
+    *(
+        "urn",
+        "runId",
+        "pipelineName",
+        "namespace",
+        "status",
+        "startedAt",
+        "finishedAt",
+        "failedAt",
+        "attempts",
+    ),
     *("error", "engine", "version", "triggeredBy", "testsPassed", "testsFailed", "failedTests"),
 )
 _VERSION = (
-    *("urn", "dataset", "runId", "createdAt", "capturedAt", "complete", "status", "rowCount", "bytes"),
+    *(
+        "urn",
+        "dataset",
+        "runId",
+        "createdAt",
+        "capturedAt",
+        "complete",
+        "status",
+        "rowCount",
+        "bytes",
+    ),
     *("version", "schemaHash", "checksum", "origin", "drift"),
 )
 _CODE = ("codeVersion", "codeRepo", "codePath", "codeBranch", "codeUrl")
@@ -93,12 +113,16 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
         "codeVersions": _code_versions(around),
         "versions": {
             "perDataset": RECENT,
-            "items": [_only(row, _VERSION) for row in _newest(around.versions, "createdAt", "capturedAt")],
+            "items": [
+                _only(row, _VERSION) for row in _newest(around.versions, "createdAt", "capturedAt")
+            ],
             "moreOf": around.more_versions,
         },
         "quality": checks,
         "measures": _measures(judged),
-        "freshness": _freshness(freshness(database, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at),
+        "freshness": _freshness(
+            freshness(database, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at
+        ),
         "violations": violations(around.runs.values(), around.versions.values(), checks),
         "owners": _words(around, "owners"),
         "tags": _words(around, "tags"),
@@ -110,12 +134,25 @@ def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
     """What the nodes of the lineage lead to: datasets, their versions, jobs, their runs."""
     urns = sorted({urn, *walked})
     history = read_nodes(database, _of_kind(urns, "run", "artifact", "source"))
-    datasets = {*_of_kind(urns, "dataset"), *(row["dataset"] for row in history.values() if row.get("dataset"))}
-    datasets |= {dataset_urn(*parts[:2]) for parts in (parse_urn(one).parts for one in _of_kind(urns, "column"))}
-    jobs = {*_of_kind(urns, "job"), *(_job(row) for row in history.values() if row["urn"].startswith("run:"))}
+    datasets = {
+        *_of_kind(urns, "dataset"),
+        *(row["dataset"] for row in history.values() if row.get("dataset")),
+    }
+    datasets |= {
+        dataset_urn(*parts[:2])
+        for parts in (parse_urn(one).parts for one in _of_kind(urns, "column"))
+    }
+    jobs = {
+        *_of_kind(urns, "job"),
+        *(_job(row) for row in history.values() if row["urn"].startswith("run:")),
+    }
     if urn.startswith("column:"):
         for one in sorted(datasets):
-            makers = lineage(database, one, direction="UPSTREAM", depth=1) if read_nodes(database, [one]) else None
+            makers = (
+                lineage(database, one, direction="UPSTREAM", depth=1)
+                if read_nodes(database, [one])
+                else None
+            )
             jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
     runs, more_runs = _recent(database, "read/job_runs", sorted(jobs))
     versions, more_versions = _recent(database, "read/dataset_versions", sorted(datasets))
@@ -139,18 +176,27 @@ def _job(run: Row) -> str:
     return job_urn(run["namespace"], run["pipelineName"])
 
 
-def _recent(database: Database, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
+def _recent(
+    database: Database, query: str, urns: Sequence[str]
+) -> tuple[dict[str, Row], list[str]]:
     """The newest of what hangs on these nodes, and those of them on which more hangs."""
     found = newest(database, query, urns, first=RECENT)
     wanted = [one for page in found.values() for one in page.entries]
-    return read_nodes(database, sorted(wanted)), sorted(urn for urn, page in found.items() if page.has_next)
+    return read_nodes(database, sorted(wanted)), sorted(
+        urn for urn, page in found.items() if page.has_next
+    )
 
 
 def _lineage(urn: str, walked: dict[str, Lineage], depth: int) -> Data:
     nodes: dict[str, Data] = {}
     for way, found in walked.items():
         for node in found.nodes:
-            shown = {"urn": node.urn, "kind": node.kind, "namespace": node.namespace, "name": node.name}
+            shown = {
+                "urn": node.urn,
+                "kind": node.kind,
+                "namespace": node.namespace,
+                "name": node.name,
+            }
             kept = nodes.setdefault(node.urn, {**shown, "sides": []})
             kept["sides"] += [way] if node.urn != urn else []
     edges = sorted({edge for found in walked.values() for edge in found.edges})
@@ -158,7 +204,9 @@ def _lineage(urn: str, walked: dict[str, Lineage], depth: int) -> Data:
         "bounds": {"depth": depth, "nodes": NODES_MAX, "edges": EDGES_MAX},
         "truncated": {way: found.reason or None for way, found in walked.items()},
         "nodes": [nodes[key] for key in sorted(nodes)],
-        "edges": [{"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges],
+        "edges": [
+            {"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges
+        ],
     }
 
 
@@ -218,7 +266,11 @@ def _age(when: datetime | None, at: datetime) -> int | None:
 
 def _checks(found: dict[str, Quality]) -> list[Data]:
     """The newest result of every check, by what was checked."""
-    return [{"urn": urn, **vars(check)} for urn, one in sorted(found.items()) for check in one.assertions]
+    return [
+        {"urn": urn, **vars(check)}
+        for urn, one in sorted(found.items())
+        for check in one.assertions
+    ]
 
 
 def _measures(found: dict[str, Quality]) -> list[Data]:
@@ -229,8 +281,13 @@ def _measures(found: dict[str, Quality]) -> list[Data]:
 
 def _in_camel_case(fields: Data) -> Data:
     """Keys as everywhere else in the pack; the names of columns and quantiles are values here."""
-    shown = {re.sub("_([a-z])", lambda match: match[1].upper(), key): value for key, value in fields.items()}
-    return shown | ({"columns": [_in_camel_case(one) for one in shown["columns"]]} if "columns" in shown else {})
+    shown = {
+        re.sub("_([a-z])", lambda match: match[1].upper(), key): value
+        for key, value in fields.items()
+    }
+    return shown | (
+        {"columns": [_in_camel_case(one) for one in shown["columns"]]} if "columns" in shown else {}
+    )
 
 
 def _words(around: _Around, key: str) -> list[Data]:

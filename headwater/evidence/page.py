@@ -15,9 +15,9 @@ from importlib.resources import files
 from typing import Any
 
 from headwater.errors import QueryError
-from headwater.evidence.picture import picture
-from headwater.evidence.seal import Data, canonical, differences, read
-from headwater.evidence.text import safe
+from headwater.evidence.digest import Data, canonical, differences, read
+from headwater.evidence.html_escape import safe
+from headwater.evidence.svg import picture
 
 _BLOCK = re.compile(r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL)
 _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="utf-8")
@@ -25,16 +25,41 @@ _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="ut
 # title, section of the pack, columns
 _TABLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Violations", "violations", ("kind", "at", "urn", "what")),
-    ("Quality checks", "quality", ("success", "name", "column", "expected", "actual", "at", "urn", "run")),
+    (
+        "Quality checks",
+        "quality",
+        ("success", "name", "column", "expected", "actual", "at", "urn", "run"),
+    ),
     ("Measures", "measures", ("urn", "at", "rowCount", "bytes", "fileCount")),
-    ("Freshness", "freshness", ("dataset", "updatedAt", "ageSeconds", "effectiveAt", "exact", "oldestSource")),
+    (
+        "Freshness",
+        "freshness",
+        ("dataset", "updatedAt", "ageSeconds", "effectiveAt", "exact", "oldestSource"),
+    ),
     (
         "Runs",
         "runs",
-        ("status", "startedAt", "durationMilliseconds", "pipelineName", "runId", "version", "attempts", "error"),
+        (
+            "status",
+            "startedAt",
+            "durationMilliseconds",
+            "pipelineName",
+            "runId",
+            "version",
+            "attempts",
+            "error",
+        ),
     ),
-    ("Versions", "versions", ("dataset", "createdAt", "complete", "rowCount", "schemaHash", "drift", "runId")),
-    ("Code", "codeVersions", ("job", "versions", "codeVersion", "codeRepo", "codePath", "codeBranch")),
+    (
+        "Versions",
+        "versions",
+        ("dataset", "createdAt", "complete", "rowCount", "schemaHash", "drift", "runId"),
+    ),
+    (
+        "Code",
+        "codeVersions",
+        ("job", "versions", "codeVersion", "codeRepo", "codePath", "codeBranch"),
+    ),
     ("Owners", "owners", ("urn", "owners")),
     ("Tags", "tags", ("urn", "tags")),
 )
@@ -45,7 +70,9 @@ def page(document: Data) -> str:
     pack = document["pack"]
     subject = pack["subject"]
     policy = f"default-src 'none'; style-src '{_style_hash()}'; base-uri 'none'; form-action 'none'"
-    data = re.sub("[<>&]", lambda match: f"\\u{ord(match[0]):04x}", canonical(document).decode("ascii"))
+    data = re.sub(
+        "[<>&]", lambda match: f"\\u{ord(match[0]):04x}", canonical(document).decode("ascii")
+    )
     title = f"Evidence: {subject['kind']} {subject['name']}"
     parts = [
         "<!doctype html>",
@@ -59,7 +86,10 @@ def page(document: Data) -> str:
         _lineage(pack["lineage"], subject["urn"]),
         *(_section(title, pack[name], columns) for title, name, columns in _TABLES if name in pack),
         "<h2>Properties</h2>",
-        _table(("property", "value"), ({"property": k, "value": v} for k, v in sorted(subject["properties"].items()))),
+        _table(
+            ("property", "value"),
+            ({"property": k, "value": v} for k, v in sorted(subject["properties"].items())),
+        ),
         f'<script type="application/json" id="evidence">{data}</script>',
         "</body></html>",
     ]
@@ -70,7 +100,9 @@ def read_page(text: str) -> Data:
     """The sealed document in a page. Raises QueryError when there is none, or more than one."""
     blocks = _BLOCK.findall(text)
     if len(blocks) != 1:
-        raise QueryError(f"this is no page of an evidence pack: it holds {len(blocks)} sealed documents")
+        raise QueryError(
+            f"this is no page of an evidence pack: it holds {len(blocks)} sealed documents"
+        )
     return read(blocks[0])
 
 
@@ -87,7 +119,9 @@ def page_differences(text: str, *, noted: str = "") -> list[str]:
     if is_same:
         return []
     drawn_by = document["pack"].get("headwater")
-    return [f"the page does not show what its data say, or was drawn by another Headwater (it says {drawn_by!r})"]
+    return [
+        f"the page does not show what its data say, or was drawn by another Headwater (it says {drawn_by!r})"
+    ]
 
 
 def _style_hash() -> str:
@@ -102,12 +136,24 @@ def _facts(pack: Data, seal: Data) -> str:
         (str(seal["algorithm"]), seal["hash"]),
         ("Violations", str(len(pack["violations"]))),
     )
-    return "<dl>" + "".join(f"<dt>{safe(key)}</dt><dd>{safe(value)}</dd>" for key, value in rows) + "</dl>"
+    return (
+        "<dl>"
+        + "".join(f"<dt>{safe(key)}</dt><dd>{safe(value)}</dd>" for key, value in rows)
+        + "</dl>"
+    )
 
 
 def _lineage(lineage: Data, subject: str) -> str:
-    told = [f"{way.lower()}: cut short by {why}" for way, why in sorted(lineage["truncated"].items()) if why]
-    note = f"<p class='truncated'>There is more lineage than is shown; {safe('; '.join(told))}.</p>" if told else ""
+    told = [
+        f"{way.lower()}: cut short by {why}"
+        for way, why in sorted(lineage["truncated"].items())
+        if why
+    ]
+    note = (
+        f"<p class='truncated'>There is more lineage than is shown; {safe('; '.join(told))}.</p>"
+        if told
+        else ""
+    )
     return "\n".join(
         (
             "<h2>Lineage</h2>",
@@ -123,13 +169,19 @@ def _section(title: str, content: Any, columns: Sequence[str]) -> str:
     """A list of rows, or `items` with the nodes of which there are more."""
     items = content["items"] if isinstance(content, dict) else content
     more = content.get("moreOf") if isinstance(content, dict) else None
-    note = f"<p class='truncated'>The newest only; there are more of {safe(', '.join(more))}.</p>" if more else ""
+    note = (
+        f"<p class='truncated'>The newest only; there are more of {safe(', '.join(more))}.</p>"
+        if more
+        else ""
+    )
     return f"<h2>{safe(title)} <small>{len(items)}</small></h2>\n{note}{_table(columns, items)}"
 
 
 def _table(columns: Sequence[str], rows: Iterable[Data]) -> str:
     head = "".join(f'<th scope="col">{safe(column)}</th>' for column in columns)
-    lines = ["<tr>" + "".join(_cell(row.get(column)) for column in columns) + "</tr>" for row in rows]
+    lines = [
+        "<tr>" + "".join(_cell(row.get(column)) for column in columns) + "</tr>" for row in rows
+    ]
     if not lines:
         return "<p>None.</p>"
     return (
@@ -142,5 +194,7 @@ def _table(columns: Sequence[str], rows: Iterable[Data]) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return f"<td>{safe(', '.join(value))}</td>"
-    kind = ' class="number"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    kind = (
+        ' class="number"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    )
     return f"<td{kind}>{safe(value if not isinstance(value, dict) else json.dumps(value, sort_keys=True))}</td>"

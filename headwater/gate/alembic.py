@@ -13,8 +13,20 @@ from headwater.gate.relations import TABLE, Contents, Delta, UnreadableError
 from headwater.gate.statements import parse, read_statement
 
 _HARMLESS = {
-    *("create_index", "drop_index", "create_foreign_key", "create_primary_key", "create_unique_constraint"),
-    *("create_check_constraint", "drop_constraint", "create_table", "create_table_comment", "drop_table_comment"),
+    *(
+        "create_index",
+        "drop_index",
+        "create_foreign_key",
+        "create_primary_key",
+        "create_unique_constraint",
+    ),
+    *(
+        "create_check_constraint",
+        "drop_constraint",
+        "create_table",
+        "create_table_comment",
+        "drop_table_comment",
+    ),
     *("get_bind", "get_context", "f", "bulk_insert", "create_exclude_constraint"),
 }
 
@@ -38,13 +50,24 @@ def read_migration(tree: ast.Module, contents: Contents, path: str, dialect: str
             _execute(call, contents, path, dialect)
         elif name in _CALLS:
             table, changes = _CALLS[name](_Arguments(call))
-            contents.deltas += [Delta(table, TABLE, change, path, call.lineno) for change in changes]
+            contents.deltas += [
+                Delta(table, TABLE, change, path, call.lineno) for change in changes
+            ]
         elif name not in _HARMLESS:
-            raise UnreadableError(f"line {call.lineno}: what op.{name}() does to a table cannot be made out")
+            raise UnreadableError(
+                f"line {call.lineno}: what op.{name}() does to a table cannot be made out"
+            )
 
 
 def _upgrade(tree: ast.Module) -> ast.FunctionDef | None:
-    return next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "upgrade"), None)
+    return next(
+        (
+            node
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name == "upgrade"
+        ),
+        None,
+    )
 
 
 def _execute(call: ast.Call, contents: Contents, path: str, dialect: str) -> None:
@@ -69,14 +92,20 @@ class _Arguments:
         """An argument that has to be a text."""
         node = self._node(place, name)
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-            raise UnreadableError(f"line {self._call.lineno}: its {name} is only known when it runs")
+            raise UnreadableError(
+                f"line {self._call.lineno}: its {name} is only known when it runs"
+            )
         return node.value
 
     @property
     def table(self) -> str:
         """The table, with its schema where that is told."""
         schema = self._named.get("schema")
-        prefix = f"{self.text(99, 'schema')}." if isinstance(schema, ast.Constant) and schema.value else ""
+        prefix = (
+            f"{self.text(99, 'schema')}."
+            if isinstance(schema, ast.Constant) and schema.value
+            else ""
+        )
         return prefix + self.text(0, "table_name")
 
     def code(self, name: str) -> str | None:
@@ -125,7 +154,9 @@ def _drop_table(given: _Arguments) -> Changes:
 
 
 def _rename_table(given: _Arguments) -> Changes:
-    return given.text(0, "old_table_name"), [{"type": "table_rename", "to": given.text(1, "new_table_name")}]
+    return given.text(0, "old_table_name"), [
+        {"type": "table_rename", "to": given.text(1, "new_table_name")}
+    ]
 
 
 _CALLS: dict[str, Callable[[_Arguments], Changes]] = {

@@ -44,7 +44,9 @@ class Api:
         named: list[Named] = []
         after = None
         for _ in range(PAGES_MAX):
-            found = self._ask(_SEARCH, {"text": text, "first": SEARCHED_MAX, "after": after})["search"]
+            found = self._ask(_SEARCH, {"text": text, "first": SEARCHED_MAX, "after": after})[
+                "search"
+            ]
             nodes = [edge["node"] for edge in found["edges"]]
             named += [Named(node["urn"], node["namespace"], node["name"]) for node in nodes]
             after = found["pageInfo"]["endCursor"]
@@ -57,15 +59,23 @@ class Api:
         found = self._ask(_KNOWN, {"urn": urn})
         dataset, lineage = found["dataset"] or {}, found["lineage"]
         into = {edge["source"] for edge in lineage["edges"] if edge["target"] == urn}
-        makers = [node["urn"] for node in lineage["nodes"] if node["kind"] == "JOB" and node["urn"] in into]
-        return Known(tuple(dataset.get("columns", ())), tuple(dataset.get("tags", ())), tuple(makers))
+        makers = [
+            node["urn"]
+            for node in lineage["nodes"]
+            if node["kind"] == "JOB" and node["urn"] in into
+        ]
+        return Known(
+            tuple(dataset.get("columns", ())), tuple(dataset.get("tags", ())), tuple(makers)
+        )
 
     def impact(self, asked: Asked) -> tuple[tuple[Affected, ...], list[str]]:
         """What one change would affect, and what of that cannot be told."""
         found = self._ask(_IMPACT, {"changes": [asked.change]})["impact"]
         untold = []
         if found["truncatedBy"]:
-            untold.append(f"there is more downstream than was walked: a bound on {found['truncatedBy']} was met")
+            untold.append(
+                f"there is more downstream than was walked: a bound on {found['truncatedBy']} was met"
+            )
         if found["hiddenAffected"]:
             untold.append("something is affected that the gate's key may not see")
         return tuple(_affected(one) for one in found["affected"]), untold
@@ -74,8 +84,12 @@ class Api:
         try:
             return self._client.ask(query, variables)
         except (ValueError, KeyError, TypeError, http.client.HTTPException) as error:
-            message = f"{self.url} does not answer as a Headwater does: {type(error).__name__} {error}"
-            raise UnavailableError(message, mend="Does --url name the API, and nothing in between?") from error
+            message = (
+                f"{self.url} does not answer as a Headwater does: {type(error).__name__} {error}"
+            )
+            raise UnavailableError(
+                message, hint="Does --url name the API, and nothing in between?"
+            ) from error
 
 
 def _affected(one: Mapping[str, Any]) -> Affected:

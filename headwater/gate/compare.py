@@ -12,7 +12,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from headwater.gate.relations import CODE, FILLED, MODEL, SEED, TABLE, Column, Contents, Delta, Relation
+from headwater.gate.relations import (
+    CODE,
+    FILLED,
+    MODEL,
+    SEED,
+    TABLE,
+    Column,
+    Contents,
+    Delta,
+    Relation,
+)
 
 _GONE: dict[str, dict[str, Any]] = {
     MODEL: {"type": "job_delete"},
@@ -48,13 +58,20 @@ def compare(before: Contents, after: Contents, moved: Mapping[str, str]) -> list
 
 def _is_known(delta: Delta, before: Contents) -> bool:
     """Whether the statement was there before: a migration counts once."""
-    return any((one.relation, one.change) == (delta.relation, delta.change) for one in before.deltas)
+    return any(
+        (one.relation, one.change) == (delta.relation, delta.change) for one in before.deltas
+    )
 
 
 def _gone(relation: Relation, after: Contents) -> Iterator[Delta]:
     dropped = any(delta.relation.lower() == relation.key for delta in after.deltas)
     if not dropped and relation.promised:
-        yield Delta(relation.name, relation.made_by, _GONE.get(relation.made_by, {"type": "table_drop"}), relation.file)
+        yield Delta(
+            relation.name,
+            relation.made_by,
+            _GONE.get(relation.made_by, {"type": "table_drop"}),
+            relation.file,
+        )
 
 
 def _appeared(relation: Relation) -> Iterator[Delta]:
@@ -63,7 +80,15 @@ def _appeared(relation: Relation) -> Iterator[Delta]:
         names = tuple(column.name for column in relation.columns.values())
         change = {"type": "semantics_change", "description": "it is replaced by another definition"}
         columns = () if relation.open else names
-        yield Delta(relation.name, relation.made_by, change, relation.file, relation.line, columns, is_new=True)
+        yield Delta(
+            relation.name,
+            relation.made_by,
+            change,
+            relation.file,
+            relation.line,
+            columns,
+            is_new=True,
+        )
 
 
 def _compared(old: Relation, new: Relation) -> Iterator[Delta]:
@@ -72,19 +97,37 @@ def _compared(old: Relation, new: Relation) -> Iterator[Delta]:
 
     if old.open and not new.open and new.made_by != FILLED:
         # What the star stood for is what the graph knows.
-        change = {"type": "semantics_change", "description": "its columns are now listed one by one"}
+        change = {
+            "type": "semantics_change",
+            "description": "its columns are now listed one by one",
+        }
         yield delta(change, columns=tuple(column.name for column in new.columns.values()))
     elif new.open and not old.open:
-        yield delta({"type": "semantics_change", "description": "its columns are no longer listed one by one"})
-    gone = {} if new.open and not old.open else {key: one for key, one in old.columns.items() if key not in new.columns}
-    fresh = {} if old.open and not new.open else {k: one for k, one in new.columns.items() if k not in old.columns}
+        yield delta(
+            {
+                "type": "semantics_change",
+                "description": "its columns are no longer listed one by one",
+            }
+        )
+    gone = (
+        {}
+        if new.open and not old.open
+        else {key: one for key, one in old.columns.items() if key not in new.columns}
+    )
+    fresh = (
+        {}
+        if old.open and not new.open
+        else {k: one for k, one in new.columns.items() if k not in old.columns}
+    )
     if not new.promised:
         gone, fresh = {}, {}
     for key in sorted(new.gone.keys() - old.gone.keys() - old.columns.keys()):
         target = new.gone[key]
         fresh.pop((target or "").lower(), None)
         yield delta(
-            {"type": "column_rename", "from": key, "to": target} if target else {"type": "column_drop", "column": key}
+            {"type": "column_rename", "from": key, "to": target}
+            if target
+            else {"type": "column_drop", "column": key}
         )
     renamed = _renamed(old, new, gone, fresh)
     for key, other in renamed.items():
@@ -102,12 +145,18 @@ def _compared(old: Relation, new: Relation) -> Iterator[Delta]:
 
 def _why(old: Relation, new: Relation) -> str:
     return (
-        "the code that writes it changed" if CODE in (old.made_by, new.made_by) else "what it is selected from changed"
+        "the code that writes it changed"
+        if CODE in (old.made_by, new.made_by)
+        else "what it is selected from changed"
     )
 
 
 def _added(column: Column) -> dict[str, Any]:
-    change: dict[str, Any] = {"type": "column_add", "column": column.name, "nullable": column.nullable}
+    change: dict[str, Any] = {
+        "type": "column_add",
+        "column": column.name,
+        "nullable": column.nullable,
+    }
     return change | ({"data_type": column.type} if column.type else {})
 
 
@@ -127,7 +176,11 @@ def _renamed(
     for one in fresh.values():
         if one.expression is not None:
             by_expression[one.expression][1].append(one)
-    return {keys[0]: others[0] for keys, others in by_expression.values() if len(keys) == len(others) == 1}
+    return {
+        keys[0]: others[0]
+        for keys, others in by_expression.values()
+        if len(keys) == len(others) == 1
+    }
 
 
 def _same_type(one: str | None, other: str | None) -> bool:
@@ -144,16 +197,32 @@ def _changed(old: Column, new: Column) -> Iterator[dict[str, Any]]:
             change = {"type": "column_type_change", "column": new.name, "to": new.type}
             yield change | ({"from": old.type} if old.type else {})
     elif old.expression != new.expression:
-        if old.cast and new.cast and old.cast[0] == new.cast[0] and not _same_type(old.type, new.type):
-            yield {"type": "column_type_change", "column": new.name, "from": old.cast[1], "to": new.cast[1]}
+        if (
+            old.cast
+            and new.cast
+            and old.cast[0] == new.cast[0]
+            and not _same_type(old.type, new.type)
+        ):
+            yield {
+                "type": "column_type_change",
+                "column": new.name,
+                "from": old.cast[1],
+                "to": new.cast[1],
+            }
         else:
-            yield {"type": "semantics_change", "column": new.name, "description": "it is computed otherwise"}
+            yield {
+                "type": "semantics_change",
+                "column": new.name,
+                "description": "it is computed otherwise",
+            }
 
 
 def compare_documented(before: Contents, after: Contents, told_by_code: set[str]) -> list[Delta]:
     """Changes of what schema files say of columns. Of a model whose SQL changes too, that tells."""
     both = sorted((before.relations.keys() & after.relations.keys()) - told_by_code)
-    return [delta for key in both for delta in _compared(before.relations[key], after.relations[key])]
+    return [
+        delta for key in both for delta in _compared(before.relations[key], after.relations[key])
+    ]
 
 
 def merged(files: Mapping[str, Contents]) -> Contents:
@@ -162,7 +231,9 @@ def merged(files: Mapping[str, Contents]) -> Contents:
     for _, contents in sorted(files.items()):
         for key, relation in contents.relations.items():
             known = whole.relations.get(key)
-            if known is None or (known.made_by in {FILLED, CODE} and relation.made_by not in {FILLED, CODE}):
+            if known is None or (
+                known.made_by in {FILLED, CODE} and relation.made_by not in {FILLED, CODE}
+            ):
                 whole.relations[key] = relation
             elif known.made_by == relation.made_by and known.made_by in {FILLED, CODE, MODEL, SEED}:
                 whole.relations[key] = _both(known, relation)
@@ -174,5 +245,11 @@ def merged(files: Mapping[str, Contents]) -> Contents:
 def _both(one: Relation, other: Relation) -> Relation:
     rest = "\n".join(part for part in (one.rest, other.rest) if part)
     return Relation(
-        one.name, one.made_by, {**one.columns, **other.columns}, one.open or other.open, rest, one.file, one.line
+        one.name,
+        one.made_by,
+        {**one.columns, **other.columns},
+        one.open or other.open,
+        rest,
+        one.file,
+        one.line,
     )

@@ -113,7 +113,11 @@ class Finder:
         """The name that the manifest tells; its paths are those in the dbt project, wherever that is in the
         repository."""
         if delta.made_by in (MODEL, SEED):
-            paths = [path for path in self._names.manifest if delta.file == path or delta.file.endswith(f"/{path}")]
+            paths = [
+                path
+                for path in self._names.manifest
+                if delta.file == path or delta.file.endswith(f"/{path}")
+            ]
             if paths:
                 return self._names.manifest[max(paths, key=len)]
         return self._names.manifest.get(delta.relation.lower(), delta.relation)
@@ -124,20 +128,32 @@ class Finder:
             return None
         found, is_cut = self._graph.datasets(re.split(r"[./]", name.rstrip("./"))[-1])
         kept = [one for one in found if self._is_kept(one)]
-        exact = [one for one in kept if parts in (parts_of(one.name), parts_of(f"{one.namespace}/{one.name}"))]
+        exact = [
+            one
+            for one in kept
+            if parts in (parts_of(one.name), parts_of(f"{one.namespace}/{one.name}"))
+        ]
         close = exact or [one for one in kept if _ends_so(one, parts)]
         shorter = [one for one in kept if same_table(tuple(parts), one.name)] if not close else []
         if shorter:
-            raise _UncertainError(f"{relation} may be {shorter[0].urn}, which has a shorter name; say so with --map")
+            raise _UncertainError(
+                f"{relation} may be {shorter[0].urn}, which has a shorter name; say so with --map"
+            )
         if len(close) > 1:
             shown = ", ".join(one.urn for one in close[:SHOWN_MAX])
-            raise _UncertainError(f"{relation} may be any of {len(close)} datasets: {shown}; say which with --map")
+            raise _UncertainError(
+                f"{relation} may be any of {len(close)} datasets: {shown}; say which with --map"
+            )
         if not exact and is_cut:
-            raise _UncertainError(f"{relation}: too many datasets are called like it; say which with --map")
+            raise _UncertainError(
+                f"{relation}: too many datasets are called like it; say which with --map"
+            )
         return close[0].urn if close else None
 
     def _is_kept(self, one: Named) -> bool:
-        return not self._names.namespaces or any(fnmatchcase(one.namespace, p) for p in self._names.namespaces)
+        return not self._names.namespaces or any(
+            fnmatchcase(one.namespace, p) for p in self._names.namespaces
+        )
 
     def _asked(self, delta: Delta, urn: str) -> list[Asked]:
         known = self._of(urn)
@@ -145,12 +161,20 @@ class Finder:
         if delta.change["type"] == "job_delete":
             # Without the one job that makes it, the dataset is as good as gone.
             sole = len(known.makers) == 1
-            changes = [{"type": "job_delete", "urn": known.makers[0]} if sole else {"type": "table_drop", "urn": urn}]
+            changes = [
+                {"type": "job_delete", "urn": known.makers[0]}
+                if sole
+                else {"type": "table_drop", "urn": urn}
+            ]
         if delta.columns:
             if not known.columns:
-                raise _UncertainError(f"{delta.relation} is defined anew, and which columns it had, nobody told")
+                raise _UncertainError(
+                    f"{delta.relation} is defined anew, and which columns it had, nobody told"
+                )
             kept = {fold(column) for column in delta.columns}
-            gone = [column for column in known.columns if fold(column) not in kept and "." not in column]
+            gone = [
+                column for column in known.columns if fold(column) not in kept and "." not in column
+            ]
             changes += [{"type": "column_drop", "column": column, "urn": urn} for column in gone]
         certified = is_certified(known.tags)
         return [Asked(delta, urn, change, certified, known.makers) for change in changes]
@@ -163,7 +187,9 @@ class Finder:
 
 def _ends_so(one: Named, parts: list[str]) -> bool:
     """Whether a dataset is called like this table, with more before it."""
-    return any(parts_of(name)[-len(parts) :] == parts for name in (one.name, f"{one.namespace}/{one.name}"))
+    return any(
+        parts_of(name)[-len(parts) :] == parts for name in (one.name, f"{one.namespace}/{one.name}")
+    )
 
 
 class _UncertainError(Exception):
@@ -186,6 +212,9 @@ def read_said(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, urn = pair.partition("=")
         if not name or not equals or parse_urn(urn).kind != "dataset":
-            raise QueryError(f"--map {pair!r} is not table=urn", mend="For example orders=dataset:db:shop.orders.")
+            raise QueryError(
+                f"--map {pair!r} is not table=urn",
+                hint="For example orders=dataset:db:shop.orders.",
+            )
         said[name.lower()] = urn
     return said

@@ -45,7 +45,9 @@ def render(template: str) -> Template:
     config: dict[str, Any] = {}
     for found in filter(None, map(_CONFIG.fullmatch, expressions)):
         config.update(_arguments(found[1]))
-    return Template(rendered.texts, config, "\n".join(one for one in expressions if not _KNOWN.match(one)))
+    return Template(
+        rendered.texts, config, "\n".join(one for one in expressions if not _KNOWN.match(one))
+    )
 
 
 def _arguments(text: str) -> dict[str, Any]:
@@ -56,7 +58,11 @@ def _arguments(text: str) -> dict[str, Any]:
         return {}
     if not isinstance(call, ast.Call):
         return {}
-    return {one.arg: one.value.value for one in call.keywords if one.arg and isinstance(one.value, ast.Constant)}
+    return {
+        one.arg: one.value.value
+        for one in call.keywords
+        if one.arg and isinstance(one.value, ast.Constant)
+    }
 
 
 def model_name(path: str, config: Mapping[str, Any]) -> str:
@@ -70,7 +76,9 @@ def documented(text: str, path: str) -> dict[str, Relation]:
     try:
         import yaml
     except ImportError as error:
-        raise UnreadableError("PyYAML is not installed, and it reads schema files: pip install pyyaml") from error
+        raise UnreadableError(
+            "PyYAML is not installed, and it reads schema files: pip install pyyaml"
+        ) from error
     try:
         content = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -82,7 +90,9 @@ def documented(text: str, path: str) -> dict[str, Relation]:
         for one in _dicts(table.get("columns")):
             if isinstance(one.get("name"), str):
                 type = one.get("data_type")
-                columns[one["name"].lower()] = Column(one["name"], type=str(type) if type else None, line=line)
+                columns[one["name"].lower()] = Column(
+                    one["name"], type=str(type) if type else None, line=line
+                )
         promised = made_by != MODEL or _is_enforced(table)
         relation = Relation(name, made_by, columns, file=path, line=line, promised=promised)
         found[relation.key] = relation
@@ -115,7 +125,9 @@ def _dicts(content: Any) -> list[dict[str, Any]]:
 
 def _is_enforced(table: Mapping[str, Any]) -> bool:
     config = table.get("config")
-    contract = table.get("contract") or (config.get("contract") if isinstance(config, dict) else None)
+    contract = table.get("contract") or (
+        config.get("contract") if isinstance(config, dict) else None
+    )
     return isinstance(contract, dict) and contract.get("enforced") is True
 
 
@@ -129,6 +141,10 @@ def read_manifest(path: Path) -> dict[str, str]:
         models = dbt.read_manifest(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
-        raise QueryError(message, mend="`dbt parse` writes target/manifest.json.") from error
-    by_name = {name.lower(): ".".join(model.makes) for model in models for name in (model.makes[-1], model.name)}
+        raise QueryError(message, hint="`dbt parse` writes target/manifest.json.") from error
+    by_name = {
+        name.lower(): ".".join(model.makes)
+        for model in models
+        for name in (model.makes[-1], model.name)
+    }
     return by_name | {model.path: ".".join(model.makes) for model in models}

@@ -14,7 +14,16 @@ from sqlglot import exp
 
 from headwater.gate.compare import compare, compare_documented, merged
 from headwater.gate.dbt import documented, model_name, render
-from headwater.gate.relations import CODE, MODEL, SEED, Column, Contents, Delta, Relation, UnreadableError
+from headwater.gate.relations import (
+    CODE,
+    MODEL,
+    SEED,
+    Column,
+    Contents,
+    Delta,
+    Relation,
+    UnreadableError,
+)
 from headwater.gate.repository import FileChange
 from headwater.gate.selects import Query, read_query
 from headwater.gate.spark import read_databricks, read_notebook, read_python
@@ -62,15 +71,25 @@ def find(changes: Iterable[FileChange], dialect: str = "") -> Found:
         try:
             if change.problem:
                 raise UnreadableError(change.problem)
-            old = _read(change.before_path, change.before, dialect, alone=change.after is None, same=_is_same(change))
-            new = _read(change.after_path, change.after, dialect, alone=False, same=_is_same(change))
+            old = _read(
+                change.before_path,
+                change.before,
+                dialect,
+                alone=change.after is None,
+                same=_is_same(change),
+            )
+            new = _read(
+                change.after_path, change.after, dialect, alone=False, same=_is_same(change)
+            )
         except UnreadableError as error:
             line = re.search(r"\bline (\d+)", str(error))
             problems.append(Problem(change.path, str(error), int(line[1]) if line else 0))
             continue
         except Exception as error:
             # A parser that stumbles over a file must not let it pass, whatever it stumbles over.
-            problems.append(Problem(change.path, f"it cannot be read: {type(error).__name__}: {error}"))
+            problems.append(
+                Problem(change.path, f"it cannot be read: {type(error).__name__}: {error}")
+            )
             continue
         files.append(change.path)
         if "schema" in kinds:
@@ -78,12 +97,22 @@ def find(changes: Iterable[FileChange], dialect: str = "") -> Found:
             promised_after.relations |= new.relations
             continue
         before[change.path], after[change.path] = old, new
-        if change.before_path != change.after_path and len(old.relations) == len(new.relations) == 1:
+        if (
+            change.before_path != change.after_path
+            and len(old.relations) == len(new.relations) == 1
+        ):
             moved[next(iter(old.relations))] = next(iter(new.relations.values())).name
     deltas = compare(merged(before), merged(after), moved)
-    told = {key for contents in after.values() for key, one in contents.relations.items() if not one.open}
+    told = {
+        key
+        for contents in after.values()
+        for key, one in contents.relations.items()
+        if not one.open
+    }
     deltas += compare_documented(promised_before, promised_after, told)
-    return Found(sorted(deltas, key=lambda delta: (delta.relation.lower(), delta.file)), problems, files)
+    return Found(
+        sorted(deltas, key=lambda delta: (delta.relation.lower(), delta.file)), problems, files
+    )
 
 
 def _is_same(change: FileChange) -> bool:
@@ -116,7 +145,9 @@ def _read(path: str | None, text: str | None, dialect: str, *, alone: bool, same
     except UnreadableError:
         if kind == "model" and (alone or same):
             rest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
-            return _one(Relation(_snapshot(text) or model_name(path, {}), MODEL, {}, True, rest, path))
+            return _one(
+                Relation(_snapshot(text) or model_name(path, {}), MODEL, {}, True, rest, path)
+            )
         raise
 
 
@@ -129,7 +160,9 @@ def _model(text: str, path: str, dialect: str) -> Contents:
     if template.config.get("enabled") is False:
         return Contents()
     ways = [_query(sql, dialect) for sql in template.texts]
-    if any(way.columns.keys() != ways[0].columns.keys() or way.open != ways[0].open for way in ways):
+    if any(
+        way.columns.keys() != ways[0].columns.keys() or way.open != ways[0].open for way in ways
+    ):
         raise UnreadableError("which columns it has depends on a condition of its template")
     # The last way is the one into no condition: what a model is when it is built afresh.
     columns, rest = ways[-1].columns, "\n".join([*(way.rest for way in ways), template.rest])
@@ -166,7 +199,11 @@ def _schema(text: str, path: str, _dialect: str) -> Contents:
 def _sql(text: str, path: str, dialect: str) -> Contents:
     if _DBT.search(text):
         # A model, or a test or an analysis, that lies where models do not: where they lie can be set.
-        return Contents() if set(PurePosixPath(path.lower()).parts) & _NO_MODELS else _model(text, path, dialect)
+        return (
+            Contents()
+            if set(PurePosixPath(path.lower()).parts) & _NO_MODELS
+            else _model(text, path, dialect)
+        )
     if "{{" in text or "{%" in text:
         text = render(text).texts[-1]
     return read_statements(text, path, dialect)
@@ -177,7 +214,10 @@ def _macro(_text: str, _path: str, _dialect: str) -> Contents:
 
 
 def _python(text: str, path: str, dialect: str) -> Contents:
-    if re.search(r"^def model\(\s*dbt\b", text, re.MULTILINE) and set(PurePosixPath(path.lower()).parts) & _MODELS:
+    if (
+        re.search(r"^def model\(\s*dbt\b", text, re.MULTILINE)
+        and set(PurePosixPath(path.lower()).parts) & _MODELS
+    ):
         return _one(Relation(model_name(path, {}), CODE, {}, True, text, path))
     if is_databricks(text):
         return read_databricks(text, path)

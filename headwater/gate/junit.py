@@ -23,7 +23,9 @@ def junit(report: Report) -> bytes:
     for finding in findings:
         _case(suite, finding)
     if not findings:
-        ElementTree.SubElement(suite, "testcase", {"classname": "headwater.gate", "name": _text(report.title)})
+        ElementTree.SubElement(
+            suite, "testcase", {"classname": "headwater.gate", "name": _text(report.title)}
+        )
     return bytes(ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
@@ -36,7 +38,9 @@ def _case(suite: ElementTree.Element, finding: Finding) -> None:
         case.set("line", str(max(finding.line, 1)))
     if finding.level == "error":
         kind = "error" if finding.rule == "not-assessed" else "failure"
-        ElementTree.SubElement(case, kind, {"type": finding.rule, "message": message}).text = f"{where}:{finding.line}"
+        ElementTree.SubElement(
+            case, kind, {"type": finding.rule, "message": message}
+        ).text = f"{where}:{finding.line}"
 
 
 def _text(text: str) -> str:

@@ -24,7 +24,11 @@ _SIGNS = {PASSED: "✅", FAILED: "❌"}
 
 def markdown(report: Report) -> str:
     """The comment, ended by a line break."""
-    parts = [MARK, f"### {_SIGNS.get(report.judgement, '⛔')} Headwater gate: {report.judgement}", ""]
+    parts = [
+        MARK,
+        f"### {_SIGNS.get(report.judgement, '⛔')} Headwater gate: {report.judgement}",
+        "",
+    ]
     parts += [f"- {_prose(reason)}" for reason in report.reasons]
     if report.problems:
         parts.append("- not all of it can be assessed, which blocks")
@@ -81,7 +85,15 @@ def _section(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
         return []
     shown = [f"| {' | '.join(row)} |" for row in rows[:ROWS_MAX]]
     more = [f"\nand {len(rows) - ROWS_MAX} more"] if len(rows) > ROWS_MAX else []
-    return ["", f"#### {title}", "", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns), *shown, *more]
+    return [
+        "",
+        f"#### {title}",
+        "",
+        f"| {' | '.join(columns)} |",
+        "|" + " --- |" * len(columns),
+        *shown,
+        *more,
+    ]
 
 
 def _change(judged: Judged) -> Sequence[str]:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # What makes a relation: a dbt model, a seed, a statement that defines it, one that fills it, or code.
-MODEL, SEED, TABLE, VIEW, FILLED, CODE, SOURCE = "model", "seed", "table", "view", "filled", "code", "source"
+MODEL, SEED, TABLE, VIEW, FILLED, CODE, SOURCE = (
+    "model",
+    "seed",
+    "table",
+    "view",
+    "filled",
+    "code",
+    "source",
+)
 
 
 class UnreadableError(Exception):

@@ -61,11 +61,15 @@ class Repository:
     def fork_point(self, base: str) -> str:
         """The commit at which the working branch left `base` (also tried as origin/base)."""
         for name in (base, f"origin/{base}"):
-            commit = self._maybe("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+            commit = self._maybe(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+            )
             if commit:
                 break
         else:
-            raise QueryError(f"there is no commit {base!r} in this repository", mend=f"Fetch it. {_FETCH}")
+            raise QueryError(
+                f"there is no commit {base!r} in this repository", hint=f"Fetch it. {_FETCH}"
+            )
         if not self._maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
             raise QueryError("HEAD is no commit: nothing is committed yet")
         fork = self._maybe("merge-base", os.fsdecode(commit.strip()), "HEAD")
@@ -73,28 +77,48 @@ class Repository:
             return os.fsdecode(fork.split()[0])
         shallow = self._maybe("rev-parse", "--is-shallow-repository").strip() == b"true"
         if shallow:
-            raise QueryError(f"this clone is shallow: where HEAD left {base!r} is not in it", mend=_FETCH)
+            raise QueryError(
+                f"this clone is shallow: where HEAD left {base!r} is not in it", hint=_FETCH
+            )
         raise QueryError(f"HEAD and {base!r} have no history in common")
 
     def changes(self, fork: str, wanted: tuple[str, ...]) -> list[FileChange]:
         """What differs between a commit and the working tree, of the files that end as `wanted`; untracked ones too."""
         entries = [entry for entry in self._entries(fork) if _is_wanted(entry, wanted)]
         if len(entries) > FILES_MAX:
-            raise QueryError(f"{len(entries):,} files changed, more than {FILES_MAX:,} are not assessed")
+            raise QueryError(
+                f"{len(entries):,} files changed, more than {FILES_MAX:,} are not assessed"
+            )
         blobs = self._blobs([entry.before_blob for entry in entries if entry.before_path])
         changes = [self._read(entry, blobs) for entry in entries]
-        return [change for change in changes if change.problem or change.before != change.after or _moved(change)]
+        return [
+            change
+            for change in changes
+            if change.problem or change.before != change.after or _moved(change)
+        ]
 
     def _entries(self, fork: str) -> list[_Entry]:
         told = self._git(
-            *("diff-index", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
+            *(
+                "diff-index",
+                "-r",
+                "-z",
+                "-M",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--ignore-submodules=all",
+            ),
             *("--no-abbrev", "--end-of-options", fork, "--"),
             folder=self.root,
         )
         entries = _parsed(told)
         others = self._git("ls-files", "-z", "--others", "--exclude-standard", folder=self.root)
         known = {entry.after_path for entry in entries}
-        entries += [_Entry(None, path, "") for path in _names(others) if path not in known and not path.endswith("/")]
+        entries += [
+            _Entry(None, path, "")
+            for path in _names(others)
+            if path not in known and not path.endswith("/")
+        ]
         return entries
 
     def _blobs(self, names: list[str]) -> dict[str, bytes | int]:
@@ -106,7 +130,7 @@ class Repository:
         for line in sizes.decode().splitlines():
             name, kind, size = (*line.split(), "", "")[:3]
             if kind != "blob":
-                raise QueryError(f"git does not have the blob {name}", mend=_FETCH)
+                raise QueryError(f"git does not have the blob {name}", hint=_FETCH)
             found[name] = sizes_of[name] = int(size)
             if int(size) <= FILE_BYTES_MAX:
                 small.append(name)
@@ -126,16 +150,24 @@ class Repository:
         ):
             if isinstance(content, int):
                 problems.append(f"it is too large to be read ({content:,} bytes)")
-            texts.append(content.decode("utf-8-sig", "replace") if isinstance(content, bytes) else None)
+            texts.append(
+                content.decode("utf-8-sig", "replace") if isinstance(content, bytes) else None
+            )
             if isinstance(content, bytes) and b"\0" in content:
                 problems.append("it is not text")
-        return FileChange(entry.before_path, entry.after_path, texts[0], texts[1], "; ".join(problems))
+        return FileChange(
+            entry.before_path, entry.after_path, texts[0], texts[1], "; ".join(problems)
+        )
 
     def _on_disk(self, path: str) -> bytes | int | None:
         """A file of the working tree; None for what is no plain file within it."""
         place = self.root / path
         try:
-            if place.is_symlink() or not place.resolve().is_relative_to(self.root.resolve()) or not place.is_file():
+            if (
+                place.is_symlink()
+                or not place.resolve().is_relative_to(self.root.resolve())
+                or not place.is_file()
+            ):
                 return None
             with place.open("rb") as stream:
                 content = stream.read(FILE_BYTES_MAX + 1)
@@ -150,13 +182,22 @@ class Repository:
     def _git(self, *arguments: str, folder: Path | None = None, stdin: bytes = b"") -> bytes:
         ended = self._run(arguments, folder or self._folder, stdin)
         if ended.returncode:
-            said = ended.stderr.decode(errors="replace").strip() or f"it ended with {ended.returncode}"
+            said = (
+                ended.stderr.decode(errors="replace").strip() or f"it ended with {ended.returncode}"
+            )
             raise QueryError(f"git {arguments[0]}: {said[:500]}")
         return ended.stdout
 
-    def _run(self, arguments: tuple[str, ...], folder: Path, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+    def _run(
+        self, arguments: tuple[str, ...], folder: Path, stdin: bytes
+    ) -> subprocess.CompletedProcess[bytes]:
         settings = [part for setting in _OFF for part in ("-c", setting)]
-        environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        environment = {
+            **os.environ,
+            "LC_ALL": "C",
+            "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_TERMINAL_PROMPT": "0",
+        }
         try:
             return subprocess.run(
                 ["git", "--no-pager", *settings, *arguments],

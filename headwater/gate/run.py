@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from headwater.errors import HeadwaterError
+from headwater.gate.branch_fixes import Mended
 from headwater.gate.datasets import Asked, Finder, Graph, Names
 from headwater.gate.find import ENDINGS, Problem, find
-from headwater.gate.mended import Mended
 from headwater.gate.repository import Repository
 from headwater.gate.verdict import Affected, Judged, Report
 
@@ -57,24 +57,27 @@ def _judged(question: Question, api: Api, report: Report, told: Callable[[str], 
         asked, problems, new = Finder(api, question.names).changes(found.deltas)
         report = replace(report, problems=(*report.problems, *problems), new=tuple(new))
         if len(asked) > CHANGES_MAX:
-            problem = Problem("", f"{len(asked)} changes are more than the {CHANGES_MAX} that are assessed at once")
+            problem = Problem(
+                "",
+                f"{len(asked)} changes are more than the {CHANGES_MAX} that are assessed at once",
+            )
             return replace(report, problems=(*report.problems, problem))
-        mended = Mended(asked, {change.after_path: change.after for change in changes})
+        resolved = Mended(asked, {change.after_path: change.after for change in changes})
         for number, one in enumerate(asked, 1):
             told(f"asking what it affects: {number} of {len(asked)}")
-            report = _assessed(report, one, api, mended)
+            report = _assessed(report, one, api, resolved)
     except HeadwaterError as error:
         report = replace(report, problems=(*report.problems, _problem(error)))
     return report
 
 
 def _problem(error: HeadwaterError) -> Problem:
-    return Problem("", ". ".join(part.rstrip(".") for part in (error.message, error.mend) if part))
+    return Problem("", ". ".join(part.rstrip(".") for part in (error.message, error.hint) if part))
 
 
-def _assessed(report: Report, one: Asked, api: Api, mended: Mended) -> Report:
+def _assessed(report: Report, one: Asked, api: Api, resolved: Mended) -> Report:
     affected, untold = api.impact(one)
-    affected = mended.judge(one, affected)
+    affected = resolved.judge(one, affected)
     delta = one.delta
     problems = [Problem(delta.file, f"{delta.relation}: {why}", delta.line) for why in untold]
     return replace(

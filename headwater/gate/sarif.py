@@ -34,7 +34,12 @@ def sarif(report: Report) -> dict[str, Any]:
         "runs": [
             {
                 "tool": {"driver": driver},
-                "invocations": [{"executionSuccessful": report.judgement != BLOCKED, "exitCode": report.exit_code}],
+                "invocations": [
+                    {
+                        "executionSuccessful": report.judgement != BLOCKED,
+                        "exitCode": report.exit_code,
+                    }
+                ],
                 "results": [_result(finding) for finding in report.findings],
                 "columnKind": "unicodeCodePoints",
             }
@@ -44,7 +49,9 @@ def sarif(report: Report) -> dict[str, Any]:
 
 def _result(finding: Finding) -> dict[str, Any]:
     message = line(finding.message)
-    known_by = hashlib.sha256(f"{finding.rule}\n{finding.file}\n{message}".encode(errors="replace")).hexdigest()
+    known_by = hashlib.sha256(
+        f"{finding.rule}\n{finding.file}\n{message}".encode(errors="replace")
+    ).hexdigest()
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": list(_RULES).index(finding.rule),

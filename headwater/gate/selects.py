@@ -59,7 +59,13 @@ def read_query(query: exp.Query, dialect: str) -> Query:
     except (SqlglotError, RecursionError) as error:
         raise UnreadableError(f"the query cannot be resolved: {str(error)[:300]}") from error
     columns = {
-        key: Column(made.spelled[key], one.text, one.cast[1] if one.cast else None, cast=one.cast, line=one.line)
+        key: Column(
+            made.spelled[key],
+            one.text,
+            one.cast[1] if one.cast else None,
+            cast=one.cast,
+            line=one.line,
+        )
         for key, one in made.columns.items()
     }
     return Query(columns, made.open, rest)
@@ -88,8 +94,12 @@ class _Reading:
             texts = [made.text]
             for other in others:
                 known = list(other.columns.values())
-                texts.append(known[place].text if place < len(known) and not other.open else f"any {key}")
-            columns[key] = _Made(f"UNION({', '.join(self._short(text) for text in texts)})", line=made.line)
+                texts.append(
+                    known[place].text if place < len(known) and not other.open else f"any {key}"
+                )
+            columns[key] = _Made(
+                f"UNION({', '.join(self._short(text) for text in texts)})", line=made.line
+            )
         return _Outputs(columns, first.spelled, any(one.open for one in (first, *others)))
 
     def _selected(self, scope: Scope) -> _Outputs:
@@ -125,7 +135,9 @@ class _Reading:
         """What a star stands for: `*`, `t.*`, `* except (a)`."""
         wanted = projection.table.lower() if isinstance(projection, exp.Column) else ""
         star: Any = projection.this if isinstance(projection, exp.Column) else projection
-        left_out = {one.name.lower() for one in star.args.get("except_") or star.args.get("except") or ()}
+        left_out = {
+            one.name.lower() for one in star.args.get("except_") or star.args.get("except") or ()
+        }
         columns: dict[str, _Made] = {}
         spelled: dict[str, str] = {}
         is_open = bool(star.args.get("replace") or star.args.get("rename"))
@@ -143,8 +155,18 @@ class _Reading:
         sources, key = _sources(scope), column.name.lower()
         source = sources.get(column.table.lower()) if column.table else None
         if source is None and not column.table:
-            having = [one for one in sources.values() if isinstance(one, Scope) and key in self.outputs(one).columns]
-            source = having[0] if len(having) == 1 else next(iter(sources.values())) if len(sources) == 1 else None
+            having = [
+                one
+                for one in sources.values()
+                if isinstance(one, Scope) and key in self.outputs(one).columns
+            ]
+            source = (
+                having[0]
+                if len(having) == 1
+                else next(iter(sources.values()))
+                if len(sources) == 1
+                else None
+            )
         if isinstance(source, Scope):
             found = self.outputs(source).columns.get(key)
             return found if found is not None else _Made(f"({self._places(source)}).{key}")
@@ -155,7 +177,10 @@ class _Reading:
     def _places(self, scope: Scope) -> str:
         """The tables that a star of a scope may take a column from."""
         names = {
-            _table(one) for inner in scope.traverse() for one in inner.sources.values() if isinstance(one, exp.Table)
+            _table(one)
+            for inner in scope.traverse()
+            for one in inner.sources.values()
+            if isinstance(one, exp.Table)
         }
         return "|".join(sorted(names))
 
@@ -167,10 +192,14 @@ class _Reading:
                 return found
             return exp.Var(this=self._short(self._column(scope, found).text))
 
-        return str(node.copy().transform(resolved).sql(self._dialect, comments=False, normalize=True))
+        return str(
+            node.copy().transform(resolved).sql(self._dialect, comments=False, normalize=True)
+        )
 
     def _short(self, text: str) -> str:
-        return text if len(text) <= _TEXT_MAX else f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return (
+            text if len(text) <= _TEXT_MAX else f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        )
 
     def rest(self, scope: Scope) -> Iterator[str]:
         """All in a scope but its columns that decides what comes out of it."""

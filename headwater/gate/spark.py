@@ -23,14 +23,57 @@ _TABLE_WRITES = {"saveAsTable", "insertInto", "writeTo", "toTable"}
 _PATH_WRITES = {"save", "parquet", "orc", "json", "csv", "text", "jdbc", "start"}
 _WRITERS = {"write", "writeStream", "writeTo"}
 _SAME_COLUMNS = {
-    *("filter", "where", "orderBy", "sort", "distinct", "dropDuplicates", "limit", "repartition", "coalesce", "cache"),
-    *("persist", "sample", "dropna", "fillna", "alias", "checkpoint", "hint", "write", "writeStream", "mode", "format"),
-    *("option", "options", "partitionBy", "bucketBy", "sortBy", "outputMode", "trigger", "queryName", "tableProperty"),
-    *("using", "partitionedBy", "createOrReplace", "create", "append", "overwrite", "overwritePartitions"),
+    *(
+        "filter",
+        "where",
+        "orderBy",
+        "sort",
+        "distinct",
+        "dropDuplicates",
+        "limit",
+        "repartition",
+        "coalesce",
+        "cache",
+    ),
+    *(
+        "persist",
+        "sample",
+        "dropna",
+        "fillna",
+        "alias",
+        "checkpoint",
+        "hint",
+        "write",
+        "writeStream",
+        "mode",
+        "format",
+    ),
+    *(
+        "option",
+        "options",
+        "partitionBy",
+        "bucketBy",
+        "sortBy",
+        "outputMode",
+        "trigger",
+        "queryName",
+        "tableProperty",
+    ),
+    *(
+        "using",
+        "partitionedBy",
+        "createOrReplace",
+        "create",
+        "append",
+        "overwrite",
+        "overwritePartitions",
+    ),
 }
 _STEPS_MAX = 300
 # A whole cell: %%sql in Jupyter, %sql where it stands alone; and one line of it.
-_CELL_MAGIC = re.compile(r"\s*%%?(\w*sql|md|sh|bash|scala|r|html|javascript|writefile|script)\b", re.IGNORECASE)
+_CELL_MAGIC = re.compile(
+    r"\s*%%?(\w*sql|md|sh|bash|scala|r|html|javascript|writefile|script)\b", re.IGNORECASE
+)
 _LINE_MAGIC = re.compile(r"(?m)^([ \t]*)[%!].*$")
 _OTHER_LANGUAGES = {"scala", "r", "sh", "bash", "script"}
 
@@ -120,7 +163,9 @@ def _read_call(call: ast.Call, tree: ast.Module, code: str, contents: Contents, 
         return
     target = _target(call)
     if target is None:
-        raise UnreadableError(f"line {call.lineno}: what {name}() writes to is only known when it runs")
+        raise UnreadableError(
+            f"line {call.lineno}: what {name}() writes to is only known when it runs"
+        )
     frame = _frame(call.func, tree, call.lineno, [0])
     known = contents.relations.get(target.lower())
     if known is not None:
@@ -133,12 +178,19 @@ def _read_call(call: ast.Call, tree: ast.Module, code: str, contents: Contents, 
 
 def _writes(text: ast.JoinedStr) -> bool:
     said = "".join(str(part.value) for part in text.values if isinstance(part, ast.Constant))
-    return re.search(r"\b(insert|create|drop|alter|merge|update|delete|replace)\b", said, re.IGNORECASE) is not None
+    return (
+        re.search(
+            r"\b(insert|create|drop|alter|merge|update|delete|replace)\b", said, re.IGNORECASE
+        )
+        is not None
+    )
 
 
 def _is_write(call: ast.Call) -> bool:
     """Whether the chain of this call goes through a writer of Spark's."""
-    return any(isinstance(node, ast.Attribute) and node.attr in _WRITERS for node in ast.walk(call.func))
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in _WRITERS for node in ast.walk(call.func)
+    )
 
 
 def _target(call: ast.Call) -> str | None:
@@ -151,7 +203,11 @@ def _target(call: ast.Call) -> str | None:
         return _text(call.args[0])
     # save() and start() after option("path", ...).
     for node in ast.walk(call.func):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "option":
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "option"
+        ):
             texts = [_text(one) for one in node.args]
             if len(texts) == 2 and texts[0] in {"path", "topic"}:
                 return texts[1]
@@ -196,9 +252,17 @@ def _assigned(name: str, tree: ast.Module, line: int) -> ast.Assign | None:
 
 
 def _selected(call: ast.Call) -> _Frame:
-    items = [one for argument in call.args for one in (argument.elts if isinstance(argument, ast.List) else [argument])]
+    items = [
+        one
+        for argument in call.args
+        for one in (argument.elts if isinstance(argument, ast.List) else [argument])
+    ]
     columns = [_column(item) for item in items]
-    known = {column.name.lower(): column for column in columns if column is not None and column.name != "*"}
+    known = {
+        column.name.lower(): column
+        for column in columns
+        if column is not None and column.name != "*"
+    }
     return _Frame(known, any(column is None or column.name == "*" for column in columns))
 
 
@@ -206,8 +270,15 @@ def _column(node: ast.expr) -> Column | None:
     """A column as it is selected: its name, and the code that makes it."""
     text = _text(node)
     if text is not None:
-        return Column(text.rpartition(".")[2], f"column {text.rpartition('.')[2]}", line=node.lineno)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "alias" and node.args:
+        return Column(
+            text.rpartition(".")[2], f"column {text.rpartition('.')[2]}", line=node.lineno
+        )
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "alias"
+        and node.args
+    ):
         alias = _text(node.args[0])
         return Column(alias, _made(node.func.value), line=node.lineno) if alias else None
     if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in {"col", "column"}:

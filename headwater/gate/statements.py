@@ -12,7 +12,16 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.gate.relations import FILLED, TABLE, VIEW, Column, Contents, Delta, Relation, UnreadableError
+from headwater.gate.relations import (
+    FILLED,
+    TABLE,
+    VIEW,
+    Column,
+    Contents,
+    Delta,
+    Relation,
+    UnreadableError,
+)
 from headwater.gate.selects import read_query
 from headwater.impact.sql import parse_statements
 
@@ -52,7 +61,9 @@ def read_statements(text: str, path: str, dialect: str) -> Contents:
     return contents
 
 
-def read_statement(statement: exp.Expr, contents: Contents, path: str, dialect: str, line: int = 0) -> None:
+def read_statement(
+    statement: exp.Expr, contents: Contents, path: str, dialect: str, line: int = 0
+) -> None:
     """Add what one statement says. `line` is where it stands, when that is not its own."""
     line = line or _line(statement)
     if isinstance(statement, exp.Create):
@@ -61,17 +72,27 @@ def read_statement(statement: exp.Expr, contents: Contents, path: str, dialect: 
         _drop(statement, contents, path, line)
     elif isinstance(statement, exp.Alter):
         contents.deltas += list(_alter(statement, path, line))
-    elif isinstance(statement, exp.Insert | exp.Merge | exp.Update | exp.Delete | exp.TruncateTable):
+    elif isinstance(
+        statement, exp.Insert | exp.Merge | exp.Update | exp.Delete | exp.TruncateTable
+    ):
         _fill(statement, contents, path, dialect, line)
     elif isinstance(statement, exp.Command):
         said = f"{statement.this} {statement.expression or ''}".strip()
         if not _HARMLESS.match(said):
-            raise UnreadableError(f"line {line}: what {said.split(chr(10))[0][:80]!r} does cannot be made out")
+            raise UnreadableError(
+                f"line {line}: what {said.split(chr(10))[0][:80]!r} does cannot be made out"
+            )
 
 
 def table_name(node: Any) -> str:
     """The name of a table, with what it is qualified by."""
-    table = node if isinstance(node, exp.Table) else node.find(exp.Table) if isinstance(node, exp.Expr) else None
+    table = (
+        node
+        if isinstance(node, exp.Table)
+        else node.find(exp.Table)
+        if isinstance(node, exp.Expr)
+        else None
+    )
     return ".".join(part.name for part in table.parts) if table is not None else ""
 
 
@@ -87,10 +108,19 @@ def _create(statement: exp.Create, contents: Contents, path: str, dialect: str, 
         read = read_query(query, dialect)
         columns, is_open, rest = read.columns, read.open, read.rest
     elif isinstance(statement.this, exp.Schema):
-        columns = {one.key: one.column for one in map(_Definition, statement.this.find_all(exp.ColumnDef))}
+        columns = {
+            one.key: one.column for one in map(_Definition, statement.this.find_all(exp.ColumnDef))
+        }
     made_by = VIEW if kind == "VIEW" else TABLE
     relation = Relation(
-        name, made_by, columns, is_open or not columns, rest, path, line, _replaces(statement, contents)
+        name,
+        made_by,
+        columns,
+        is_open or not columns,
+        rest,
+        path,
+        line,
+        _replaces(statement, contents),
     )
     contents.relations[relation.key] = relation
 
@@ -99,7 +129,9 @@ def _replaces(statement: exp.Create, contents: Contents) -> bool:
     """Whether it takes the place of what is there; a DROP before it in the file is part of that, and no change."""
     key = table_name(statement.this).lower()
     dropped = [
-        delta for delta in contents.deltas if delta.relation.lower() == key and delta.change["type"] == "table_drop"
+        delta
+        for delta in contents.deltas
+        if delta.relation.lower() == key and delta.change["type"] == "table_drop"
     ]
     contents.deltas = [delta for delta in contents.deltas if delta not in dropped]
     return bool(statement.args.get("replace")) or bool(dropped)
@@ -112,11 +144,17 @@ class _Definition:
         type = node.args.get("kind")
         required = any(
             isinstance(one.kind, exp.PrimaryKeyColumnConstraint)
-            or (isinstance(one.kind, exp.NotNullColumnConstraint) and not one.kind.args.get("allow_null"))
+            or (
+                isinstance(one.kind, exp.NotNullColumnConstraint)
+                and not one.kind.args.get("allow_null")
+            )
             for one in node.args.get("constraints") or ()
         )
         self.column = Column(
-            node.name, type=type.sql().lower() if type else None, nullable=not required, line=_line(node)
+            node.name,
+            type=type.sql().lower() if type else None,
+            nullable=not required,
+            line=_line(node),
         )
         self.key = node.name.lower()
 
@@ -137,13 +175,17 @@ def _alter(statement: exp.Alter, path: str, line: int) -> Iterator[Delta]:
     if str(statement.args.get("kind") or "TABLE").upper() not in {"TABLE", "VIEW"}:
         return
     name = table_name(statement.this)
-    options = [one for one in statement.args.get("options") or () if isinstance(one, exp.ToTableProperty)]
+    options = [
+        one for one in statement.args.get("options") or () if isinstance(one, exp.ToTableProperty)
+    ]
     for action in statement.args.get("actions") or ():
         # RENAME a TO b, without COLUMN, is half understood.
         change = None if options else _action(action)
         if change is None:
             said = action.sql()[:80]
-            raise UnreadableError(f"line {line}: what ALTER TABLE ... {said!r} does cannot be made out")
+            raise UnreadableError(
+                f"line {line}: what ALTER TABLE ... {said!r} does cannot be made out"
+            )
         for one in change:
             yield Delta(name, TABLE, one, path, line)
 
@@ -157,7 +199,9 @@ def _action(action: exp.Expr) -> list[dict[str, Any]] | None:
 
 
 def _added(action: Any) -> list[dict[str, Any]]:
-    definitions = [action] if isinstance(action, exp.ColumnDef) else list(action.find_all(exp.ColumnDef))
+    definitions = (
+        [action] if isinstance(action, exp.ColumnDef) else list(action.find_all(exp.ColumnDef))
+    )
     found = []
     for column in (_Definition(one).column for one in definitions):
         change = {"type": "column_add", "column": column.name, "nullable": column.nullable}
@@ -168,7 +212,9 @@ def _added(action: Any) -> list[dict[str, Any]]:
 def _dropped(action: Any) -> list[dict[str, Any]] | None:
     kind = str(action.args.get("kind") or "").upper()
     if kind == "COLUMN":
-        return [{"type": "column_drop", "column": one.name} for one in action.args.get("tables") or ()]
+        return [
+            {"type": "column_drop", "column": one.name} for one in action.args.get("tables") or ()
+        ]
     return [] if kind in {"CONSTRAINT", "INDEX", "KEY", "PRIMARY KEY", "FOREIGN KEY"} else None
 
 
@@ -208,7 +254,9 @@ _ACTIONS: tuple[tuple[Any, Callable[[Any], list[dict[str, Any]] | None]], ...] =
 
 def _fill(statement: exp.Expr, contents: Contents, path: str, dialect: str, line: int) -> None:
     """INSERT, MERGE, UPDATE, DELETE: what is in the table changes when they do, but not its columns."""
-    name = table_name(statement.expressions[0] if isinstance(statement, exp.TruncateTable) else statement.this)
+    name = table_name(
+        statement.expressions[0] if isinstance(statement, exp.TruncateTable) else statement.this
+    )
     if not name:
         return
     query = statement.expression if isinstance(statement, exp.Insert) else None
@@ -221,7 +269,9 @@ def _fill(statement: exp.Expr, contents: Contents, path: str, dialect: str, line
     if known is not None and known.made_by != FILLED:
         return
     rest = "\n".join(part for part in (known.rest if known else "", said) if part)
-    contents.relations[name.lower()] = Relation(name, FILLED, {}, True, rest, path, known.line if known else line)
+    contents.relations[name.lower()] = Relation(
+        name, FILLED, {}, True, rest, path, known.line if known else line
+    )
 
 
 def _line(node: exp.Expr) -> int:

@@ -78,12 +78,18 @@ class Report:
             known = worst.get(one.urn)
             if known is None or (known.severity != BREAKING and one.severity == BREAKING):
                 worst[one.urn] = one
-        return sorted(worst.values(), key=lambda one: (one.severity != BREAKING, one.kind, one.name, one.urn))
+        return sorted(
+            worst.values(), key=lambda one: (one.severity != BREAKING, one.kind, one.name, one.urn)
+        )
 
     @property
     def certified(self) -> list[str]:
         """Certified assets that are affected, or that change themselves by more than a column they gain."""
-        changed = {j.asked.urn: j.asked.delta.relation for j in self.judged if j.asked.is_certified and not _adds(j)}
+        changed = {
+            j.asked.urn: j.asked.delta.relation
+            for j in self.judged
+            if j.asked.is_certified and not _adds(j)
+        }
         return sorted({*(one.name for one in self.affected if one.is_certified), *changed.values()})
 
     @property
@@ -95,7 +101,9 @@ class Report:
             found.append(f"{_count(len(broken), 'asset')} downstream would break")
         if len(self.affected) > self.downstream_max:
             affected = _count(len(self.affected), "asset")
-            found.append(f"{affected} downstream are affected, more than the {self.downstream_max} that may be")
+            found.append(
+                f"{affected} downstream are affected, more than the {self.downstream_max} that may be"
+            )
         if self.certified:
             found.append(f"certified: {', '.join(self.certified)}")
         return found
@@ -112,7 +120,9 @@ class Report:
     @property
     def title(self) -> str:
         said = {
-            PASSED: "nothing downstream breaks" if self.judged else "nothing that lineage knows changes",
+            PASSED: "nothing downstream breaks"
+            if self.judged
+            else "nothing that lineage knows changes",
             FAILED: "; ".join(self.reasons),
             BLOCKED: self._untold,
         }[self.judgement]
@@ -122,20 +132,36 @@ class Report:
     def _untold(self) -> str:
         whole = next((one.message for one in self.problems if not one.file), "")
         return (
-            f"it cannot be assessed: {whole}" if whole else f"{_count(len(self.problems), 'place')} cannot be assessed"
+            f"it cannot be assessed: {whole}"
+            if whole
+            else f"{_count(len(self.problems), 'place')} cannot be assessed"
         )
 
     @property
     def findings(self) -> list[Finding]:
         """What is wrong or worth knowing, where it stands in the code."""
         found = [_of_change(judged) for judged in self.judged]
-        found += [Finding("error", "not-assessed", one.message, one.file, one.line) for one in self.problems]
+        found += [
+            Finding("error", "not-assessed", one.message, one.file, one.line)
+            for one in self.problems
+        ]
         first = next((judged.asked.delta for judged in self.judged), None)
         where = (first.file, first.line) if first else ("", 0)
         if len(self.affected) > self.downstream_max:
-            found.append(Finding("error", "too-many-downstream", self.reasons[-2 if self.certified else -1], *where))
+            found.append(
+                Finding(
+                    "error",
+                    "too-many-downstream",
+                    self.reasons[-2 if self.certified else -1],
+                    *where,
+                )
+            )
         if self.certified:
-            found.append(Finding("error", "certified-affected", f"certified: {', '.join(self.certified)}", *where))
+            found.append(
+                Finding(
+                    "error", "certified-affected", f"certified: {', '.join(self.certified)}", *where
+                )
+            )
         return found
 
 
@@ -152,7 +178,13 @@ def _of_change(judged: Judged) -> Finding:
     message = f"{delta.relation}: {judged.words}" + (
         f": {', '.join(said)}" if said else ", nothing downstream reads it"
     )
-    level, rule = ("error", "breaking-change") if broken else ("warning", "affected") if read else ("note", "change")
+    level, rule = (
+        ("error", "breaking-change")
+        if broken
+        else ("warning", "affected")
+        if read
+        else ("note", "change")
+    )
     return Finding(level, rule, message, delta.file, delta.line)
 
 
@@ -176,11 +208,14 @@ def in_words(change: Any) -> str:
         "column_type_change": f"column {column} changes its type"
         + (f" from {change['from']}" if change.get("from") else "")
         + f" to {to}",
-        "column_add": f"column {column} is added" + ("" if change.get("nullable", True) else ", never null"),
+        "column_add": f"column {column} is added"
+        + ("" if change.get("nullable", True) else ", never null"),
         "table_drop": "it is dropped",
         "table_rename": f"it is renamed to {to}",
         "job_delete": "what makes it is deleted",
-        "semantics_change": (f"column {column} means something else" if column else "its rows mean something else")
+        "semantics_change": (
+            f"column {column} means something else" if column else "its rows mean something else"
+        )
         + why,
     }[kind]
 
@@ -196,7 +231,10 @@ def report_json(report: Report) -> dict[str, Any]:
         "files": list(report.files),
         "new": list(report.new),
         "changes": [_change_json(judged) for judged in report.judged],
-        "problems": [{"file": one.file, "line": one.line or None, "message": one.message} for one in report.problems],
+        "problems": [
+            {"file": one.file, "line": one.line or None, "message": one.message}
+            for one in report.problems
+        ],
         "affected": [_affected_json(one) for one in report.affected],
         "certified": report.certified,
         "maxDownstream": report.downstream_max,

@@ -18,16 +18,16 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from headwater.access.principal import Principal
-from headwater.cypher.consequences import Consequences, consequences
-from headwater.cypher.database import Database, Row
-from headwater.cypher.failures import Downstream, failed_downstream
-from headwater.cypher.freshness import Freshness, freshness
-from headwater.cypher.newest import newest
-from headwater.cypher.nodes import read_all_facets, read_nodes
-from headwater.cypher.pages import Page
-from headwater.cypher.quality import Quality, quality
-from headwater.cypher.visible import visible
-from headwater.graphql.news import News
+from headwater.cypher.driver.database import Database, Row
+from headwater.graphql.run_feed import News
+from headwater.lineage.history_pages import newest
+from headwater.lineage.node_visibility import visible
+from headwater.lineage.nodes import read_all_facets, read_nodes
+from headwater.lineage.pagination import Page
+from headwater.lineage.questions.failure_impact import Consequences, consequences
+from headwater.lineage.questions.failures import Downstream, failed_downstream
+from headwater.lineage.questions.freshness import Freshness, freshness
+from headwater.lineage.questions.quality import Quality, quality
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -130,7 +130,9 @@ class Context:
     def _citations(self) -> DataLoader[str, list[str]]:
         def load(urns: list[str]) -> list[list[str]]:
             cited: dict[str, list[str]] = defaultdict(list)
-            for row in self.database.read("read/history_cited", urns=urns, limit=LINKS_MAX * len(urns)):
+            for row in self.database.read(
+                "read/history_cited", urns=urns, limit=LINKS_MAX * len(urns)
+            ):
                 cited[row["target"]].append(row["source"])
             return [sorted(cited[urn]) for urn in urns]
 
@@ -138,13 +140,18 @@ class Context:
 
     async def seen(self, urns: list[str]) -> list[str]:
         """Those of these nodes that whoever asks may see, in order."""
-        return urns if self.database.sight.everything else await self.ask(visible, self.database, urns)
+        return (
+            urns if self.database.sight.everything else await self.ask(visible, self.database, urns)
+        )
 
     def _links(self, name: str, **parameters: Any) -> DataLoader[str, Row]:
         limits = {} if name == "read/dataset_sources" else {"limit": LINKS_MAX}
 
         def load(urns: list[str]) -> list[Row]:
-            rows = {row["urn"]: row for row in self.database.read(name, urns=urns, **limits, **parameters)}
+            rows = {
+                row["urn"]: row
+                for row in self.database.read(name, urns=urns, **limits, **parameters)
+            }
             return [rows.get(urn, {}) for urn in urns]
 
         return self._loader(load)
@@ -160,7 +167,9 @@ class Context:
                 (first, after): newest(self.database, name, urns, first=first, after=after)
                 for (first, after), urns in alike.items()
             }
-            return [found[first, after].get(urn) or Page([], [], False) for urn, first, after in keys]
+            return [
+                found[first, after].get(urn) or Page([], [], False) for urn, first, after in keys
+            ]
 
         return self._loader(load)
 

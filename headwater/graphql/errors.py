@@ -1,4 +1,4 @@
-"""What a client sees when something goes wrong: a message, a code, and how to mend it.
+"""What a client sees when something goes wrong: a message, a code, and how to fix it.
 
 | extensions.code | meaning |
 |---|---|
@@ -24,8 +24,8 @@ from strawberry.extensions import MaskErrors
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 
 from headwater.errors import HeadwaterError, NotFoundError, SpoolFullError, UnavailableError
-from headwater.graphql.news import TooSlowError
-from headwater.graphql.persisted import PersistedQueryError
+from headwater.graphql.persisted_queries import PersistedQueryError
+from headwater.graphql.run_feed import TooSlowError
 
 _log = logging.getLogger("headwater.graphql")
 
@@ -36,8 +36,10 @@ def coded(error: GraphQLError) -> GraphQLError:
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
     if isinstance(cause, HeadwaterError):
-        return _remade(error, cause.message, {"code": code_of(cause), "mend": cause.mend})
-    if isinstance(cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError):
+        return _remade(error, cause.message, {"code": code_of(cause), "hint": cause.hint})
+    if isinstance(
+        cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError
+    ):
         return _remade(error, error.message, {"code": "BAD_REQUEST"})
     if isinstance(cause, RecursionError) and error.path is None:
         return _remade(error, "the query is nested too deep", {"code": "BAD_REQUEST"})

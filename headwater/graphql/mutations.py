@@ -13,11 +13,11 @@ import strawberry
 
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
-from headwater.graphql.fields import resolved
-from headwater.graphql.lineage import DatasetName
-from headwater.graphql.scalars import Long, write_time
-from headwater.schema import native
-from headwater.schema.native import DEFAULT_NAMESPACE
+from headwater.graphql.queries.lineage import DatasetName
+from headwater.graphql.types.fields import resolver
+from headwater.graphql.types.scalars import Long, write_time
+from headwater.schema import headwater_facets as native
+from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 from headwater.schema.urns import answer_urn, artifact_urn, run_urn, source_urn
 
 
@@ -38,7 +38,8 @@ class PipelineRunInput:
     pipeline_name: str
     namespace: str = DEFAULT_NAMESPACE
     status: str = strawberry.field(
-        default="success", description="running, success, failed, aborted; or START, RUNNING, COMPLETE, FAIL, ABORT."
+        default="success",
+        description="running, success, failed, aborted; or START, RUNNING, COMPLETE, FAIL, ABORT.",
     )
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -61,7 +62,9 @@ class ArtifactInput:
     schema: str | None = None
 
 
-@strawberry.input(description="A dataset (perhaps the version of one run, or one field of it), or another answer.")
+@strawberry.input(
+    description="A dataset (perhaps the version of one run, or one field of it), or another answer."
+)
 class CitationInput:
     namespace: str | None = None
     name: str | None = None
@@ -80,7 +83,9 @@ class AnswerInput:
     generated_by: str | None = None
 
 
-@strawberry.type(description="What was registered is safe on disk; the graph follows within about a second.")
+@strawberry.type(
+    description="What was registered is safe on disk; the graph follows within about a second."
+)
 class Registered:
     urn: str
     id: str
@@ -89,7 +94,7 @@ class Registered:
 
 @strawberry.type
 class Mutation:
-    @resolved("Register one capture of raw data.")
+    @resolver("Register one capture of raw data.")
     async def register_source(self, info: Info, input: SourceInput) -> Registered:
         _check_named(name=input.name, namespace=input.namespace)
         event = native.source_event(
@@ -103,9 +108,11 @@ class Mutation:
         )
         return await _submitted(info, [event], source_urn(input.namespace, input.name), input.name)
 
-    @resolved("Register a run with what it read and wrote.")
+    @resolver("Register a run with what it read and wrote.")
     async def register_pipeline_run(self, info: Info, input: PipelineRunInput) -> Registered:
-        _check_named(runId=input.run_id, pipelineName=input.pipeline_name, namespace=input.namespace)
+        _check_named(
+            runId=input.run_id, pipelineName=input.pipeline_name, namespace=input.namespace
+        )
         try:
             events = native.run_events(
                 input.run_id,
@@ -125,7 +132,7 @@ class Mutation:
             raise QueryError(f"status {input.status[:40]!r} is none of {words}") from error
         return await _submitted(info, events, run_urn(input.run_id), input.run_id)
 
-    @resolved("Register a version of a dataset that a run made.")
+    @resolver("Register a version of a dataset that a run made.")
     async def register_artifact(self, info: Info, input: ArtifactInput) -> Registered:
         _check_named(name=input.name, namespace=input.namespace, runId=input.run_id)
         event = native.artifact_event(
@@ -141,7 +148,7 @@ class Mutation:
         urn = artifact_urn(input.namespace, input.name, input.run_id)
         return await _submitted(info, [event], urn, input.name)
 
-    @resolved("Register an answer and what it cites.")
+    @resolver("Register an answer and what it cites.")
     async def register_answer(self, info: Info, input: AnswerInput) -> Registered:
         _check_named(answerId=input.answer_id)
         event = native.answer_event(

@@ -1,6 +1,6 @@
 """The schema put together, with its limits. `headwater.graphql.schema.sdl()` is what docs/schema.graphql holds.
 
-Limits are on what a query may ask (`headwater.graphql.limits`); how far a walk goes is bounded by `headwater.cypher`.
+Limits are on what a query may ask (`headwater.graphql.query_limits`); how far a walk goes is bounded by `headwater.cypher`.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
-from headwater.graphql.documents import Documents, remembered
+from headwater.graphql.authorization import Subscribed, judged
+from headwater.graphql.document_cache import Documents, remembered
 from headwater.graphql.errors import CodeErrors
-from headwater.graphql.judge import Subscribed, judged
-from headwater.graphql.limits import COST_MAX, limits
 from headwater.graphql.mutations import Mutation
-from headwater.graphql.queries import Query
-from headwater.graphql.scalars import SCALARS
+from headwater.graphql.queries.query import Query
+from headwater.graphql.query_limits import COST_MAX, limits
 from headwater.graphql.subscriptions import Subscription
+from headwater.graphql.types.scalars import SCALARS
 
 _QUERY, _MUTATION, _SUBSCRIPTION = judged(Query), judged(Mutation), judged(Subscription)
 
 
 class Schema(strawberry.Schema):
-    """Errors are logged by `headwater.graphql.errors`, once, and only those that are ours to mend."""
+    """Errors are logged by `headwater.graphql.errors`, once, and only those that are ours to hint."""
 
     def process_errors(self, errors: object, execution_context: object = None) -> None:
         pass

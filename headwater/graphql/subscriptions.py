@@ -1,6 +1,6 @@
 """What can be subscribed to: runs that change, and runs that fail.
 
-What is told are states (`headwater.graphql.news`): a run that changes is told at least once, as it is by then. A
+What is told are states (`headwater.graphql.run_feed`): a run that changes is told at least once, as it is by then. A
 failure is told once for every time that the run failed, as far as this subscription remembers.
 """
 
@@ -13,17 +13,21 @@ from typing import Annotated, Any
 import strawberry
 from strawberry.types.field import StrawberryField
 
-from headwater.cypher.database import Row
+from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
-from headwater.graphql.enums import RunStatus
-from headwater.graphql.failures import FailedRun
-from headwater.graphql.types import PipelineRun
+from headwater.graphql.queries.failures import FailedRun
+from headwater.graphql.types.enums import RunStatus
+from headwater.graphql.types.nodes import PipelineRun
 
 FAILURES_REMEMBERED_MAX = 10_000
 
-Namespace = Annotated[str | None, strawberry.argument(description="Only runs of jobs in this namespace.")]
+Namespace = Annotated[
+    str | None, strawberry.argument(description="Only runs of jobs in this namespace.")
+]
 Pipeline = Annotated[str | None, strawberry.argument(description="Only runs of this pipeline.")]
-Status = Annotated[RunStatus | None, strawberry.argument(description="Only runs that stand so now.")]
+Status = Annotated[
+    RunStatus | None, strawberry.argument(description="Only runs that stand so now.")
+]
 
 
 def subscribed(description: str) -> Callable[[Callable[..., Any]], StrawberryField]:
@@ -43,7 +47,11 @@ class Subscription:
         "succession only the newest state."
     )
     async def run_events(
-        self, info: Info, namespace: Namespace = None, pipeline: Pipeline = None, status: Status = None
+        self,
+        info: Info,
+        namespace: Namespace = None,
+        pipeline: Pipeline = None,
+        status: Status = None,
     ) -> AsyncGenerator[PipelineRun, None]:
         async with aclosing(_changes(info, namespace, pipeline, status)) as changes:
             async for row in changes:
@@ -72,7 +80,11 @@ async def _changes(
     """Runs that change, of those that may be seen and are asked for."""
     context, told = info.context, info.context.told
     assert told is not None, "subscriptions are for sockets"
-    wanted = {"namespace": namespace, "pipelineName": pipeline, "status": status.value if status else None}
+    wanted = {
+        "namespace": namespace,
+        "pipelineName": pipeline,
+        "status": status.value if status else None,
+    }
     filters = {key: value for key, value in wanted.items() if value is not None}
 
     def is_wanted(run: Row) -> bool:

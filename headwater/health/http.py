@@ -19,11 +19,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, Counts, exposition
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 
 CHECK_SECONDS_MAX = 5.0
 _UNKNOWN = {"ok": False, "why": "not known while Neo4j does not answer"}
@@ -43,7 +43,9 @@ def routes(database: Database, spool: Spool) -> list[Route]:
 
         async def graph() -> None:
             checks["neo4j"] = await _checked(lambda: _neo4j(database))
-            checks["migrations"] = await _checked(lambda: _migrations(database)) if checks["neo4j"]["ok"] else _UNKNOWN
+            checks["migrations"] = (
+                await _checked(lambda: _migrations(database)) if checks["neo4j"]["ok"] else _UNKNOWN
+            )
 
         async def disk() -> None:
             async with turn:
@@ -74,7 +76,7 @@ async def _checked(check: Callable[[], object], *, abandon: bool = True) -> dict
     except TimeoutError:
         return {"ok": False, "why": f"no answer within {CHECK_SECONDS_MAX:.0f} s"}
     except HeadwaterError as error:
-        return {"ok": False, "why": error.message, "mend": error.mend}
+        return {"ok": False, "why": error.message, "hint": error.hint}
     return {"ok": True}
 
 
@@ -85,4 +87,6 @@ def _neo4j(database: Database) -> None:
 def _migrations(database: Database) -> None:
     missing = [query.name for query in pending(database)]
     if missing:
-        raise HeadwaterError(f"not applied yet: {', '.join(missing)}", mend="Start a worker; it applies them.")
+        raise HeadwaterError(
+            f"not applied yet: {', '.join(missing)}", hint="Start a worker; it applies them."
+        )

@@ -23,25 +23,34 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
-from headwater.health.shared import VARIABLE
-from headwater.ingest.spool import Spool
+from headwater.health.multiprocess_metrics import VARIABLE
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Folded
-from headwater.ingest.writer import Checkpoint
+from headwater.ingest.write.transaction import Checkpoint
 
 SCRAPE_SECONDS_MAX = 2.0
 _LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
 _QUERY_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 lag = Histogram(
-    "headwater_ingest_lag_seconds", "From accepted to visible in the graph, per event.", buckets=_LAG_SECONDS
+    "headwater_ingest_lag_seconds",
+    "From accepted to visible in the graph, per event.",
+    buckets=_LAG_SECONDS,
 )
-fold_time = Histogram("headwater_fold_seconds", "One batch: fold and write, until committed.", buckets=_QUERY_SECONDS)
+fold_time = Histogram(
+    "headwater_fold_seconds", "One batch: fold and write, until committed.", buckets=_QUERY_SECONDS
+)
 query_time = Histogram(
-    "headwater_query_seconds", "One query of the library, by name.", ["query"], buckets=_QUERY_SECONDS
+    "headwater_query_seconds",
+    "One query of the library, by name.",
+    ["query"],
+    buckets=_QUERY_SECONDS,
 )
-request_time = Histogram("headwater_request_seconds", "One HTTP request.", ["route", "status"], buckets=_QUERY_SECONDS)
+request_time = Histogram(
+    "headwater_request_seconds", "One HTTP request.", ["route", "status"], buckets=_QUERY_SECONDS
+)
 refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
 
 
@@ -70,7 +79,9 @@ class Counts(Collector):
         """Ask Neo4j; to be called before `collect`, and given up when it takes too long."""
         self._up = False
         try:
-            rows = self._database.read("read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id)
+            rows = self._database.read(
+                "read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id
+            )
             revisions = self._database.read("read/map_revision", seconds=SCRAPE_SECONDS_MAX)
         except HeadwaterError:
             return
@@ -85,16 +96,34 @@ class Counts(Collector):
         oldest = self._spool.received_at(checkpoint.position + 1)
         age = time.time() - oldest / 1_000_000 if oldest is not None else 0.0
         yield _counter("headwater_events_received", "Events accepted and synced to disk.", received)
-        yield _counter("headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded)
+        yield _counter(
+            "headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded
+        )
         yield _counter("headwater_events_dead", "Events set aside with a reason.", checkpoint.dead)
-        yield _gauge("headwater_spool_depth", "Events that wait to be folded.", received - checkpoint.position)
-        yield _gauge("headwater_spool_oldest_seconds", "For how long the oldest of them has waited.", max(age, 0.0))
+        yield _gauge(
+            "headwater_spool_depth",
+            "Events that wait to be folded.",
+            received - checkpoint.position,
+        )
+        yield _gauge(
+            "headwater_spool_oldest_seconds",
+            "For how long the oldest of them has waited.",
+            max(age, 0.0),
+        )
         yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
         if (memory := self._database.memory) is not None:
             behind = max(self._revision - memory.revision, 0)
-            yield _gauge("headwater_map_staleness_seconds", "Since the map in memory was in step.", memory.staleness)
-            yield _gauge("headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind)
-            yield _gauge("headwater_map_unread", "Datasets whose columns it has not read yet.", memory.unread)
+            yield _gauge(
+                "headwater_map_staleness_seconds",
+                "Since the map in memory was in step.",
+                memory.staleness,
+            )
+            yield _gauge(
+                "headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind
+            )
+            yield _gauge(
+                "headwater_map_unread", "Datasets whose columns it has not read yet.", memory.unread
+            )
 
 
 def exposition(counts: Counts) -> bytes:

@@ -21,11 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from headwater.cypher.database import Database, Row
-from headwater.cypher.impact import Downstream, citing, downstream
-from headwater.cypher.map_follower import in_step
-from headwater.cypher.nodes import read_nodes, require_node
-from headwater.cypher.visible import hidden
+from headwater.cypher.driver.database import Database, Row
 from headwater.errors import QueryError
 from headwater.impact.assets import Assets
 from headwater.impact.casts import is_narrowing
@@ -47,6 +43,10 @@ from headwater.impact.references import ALL, fold
 from headwater.impact.report import Evidence, Report
 from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
 from headwater.impact.spread import Spread, spread
+from headwater.lineage.cache.cache_refresher import in_step
+from headwater.lineage.node_visibility import hidden
+from headwater.lineage.nodes import read_nodes, require_node
+from headwater.lineage.questions.downstream import Downstream, citing, downstream
 
 CHANGES_MAX = 200
 SECONDS_MAX = 20.0
@@ -67,7 +67,10 @@ def assess(
 
     Raises NotFoundError for a dataset or job that is not in the graph, QueryError for more than `CHANGES_MAX`."""
     if not 1 <= len(changes) <= CHANGES_MAX:
-        raise QueryError(f"{len(changes)} changes are not between 1 and {CHANGES_MAX}", mend="Ask for fewer at once.")
+        raise QueryError(
+            f"{len(changes)} changes are not between 1 and {CHANGES_MAX}",
+            hint="Ask for fewer at once.",
+        )
     deadline = time.monotonic() + seconds
     # A verdict is of the graph as it is, not as it was a moment ago.
     database = in_step(database)
@@ -85,7 +88,9 @@ def assess(
         for urn, row in down.rows.items()
         if urn not in unseen
     ]
-    codes = read_files(files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2)
+    codes = read_files(
+        files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2
+    )
     edges = ColumnEdges(database)
     scene = gather(edges, down, columns, codes, unseen)
     writing = writers(scene, down, codes, unseen)
@@ -97,7 +102,9 @@ def assess(
             _meet_writers(starts[0], writing.get(row["urn"], []), found, scene.place(row["urn"]))
         assets.take(found)
         _take_answers(database, assets, found)
-    notes = [note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)]
+    notes = [
+        note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)
+    ]
     return assets.report(truncated=down.truncated or ("" if edges.whole else "edges"), notes=notes)
 
 
@@ -105,7 +112,10 @@ def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, lis
     """The columns that changes are about, by dataset."""
     found: dict[str, list[str]] = defaultdict(list)
     for change, row in zip(changes, about, strict=True):
-        if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | SemanticsChange) and change.column:
+        if (
+            isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | SemanticsChange)
+            and change.column
+        ):
             found[row["urn"]].append(_spelled(row, change.column))
     return found
 
@@ -114,7 +124,9 @@ def _spelled(row: Row, name: str) -> str:
     return next((one for one in row.get("columns") or () if fold(one) == fold(name)), name)
 
 
-def _starts(database: Database, change: Change, row: Row, down: Downstream, scene: Scene) -> list[Trouble]:
+def _starts(
+    database: Database, change: Change, row: Row, down: Downstream, scene: Scene
+) -> list[Trouble]:
     """What a change does where it is made."""
     urn = row["urn"]
     if isinstance(change, JobDelete):
@@ -156,7 +168,10 @@ def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
         if trouble.column != ALL and trouble.path:
             by_column[assets.scene.place(trouble.place).column_urn(trouble.column)] = trouble
         before = worst.get(trouble.place)
-        if before is None or (trouble.column == ALL, trouble.rank) > (before.column == ALL, before.rank):
+        if before is None or (trouble.column == ALL, trouble.rank) > (
+            before.column == ALL,
+            before.rank,
+        ):
             worst[trouble.place] = trouble
     cited = citing(database, worst, by_column)
     for place, answers in cited.items():
@@ -165,7 +180,9 @@ def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
         severity = trouble.severity if is_shown else "warning"
         for answer in sorted(answers):
             cites = Evidence("READS_ONLY", (place, answer))
-            evidence = Evidence.column_path((*trouble.path, answer)) if place in by_column else cites
+            evidence = (
+                Evidence.column_path((*trouble.path, answer)) if place in by_column else cites
+            )
             assets.answer(answer, severity, evidence, trouble)
 
 
@@ -177,7 +194,11 @@ def _notes(change: Change, row: Row) -> list[str]:
         return []
     if isinstance(change, ColumnAdd):
         return [f"{row['name']} has a column {column!r} already"] if fold(column) in known else []
-    found = [] if fold(column) in known else [f"{row['name']} has no column {column!r}, as far as the graph knows"]
+    found = (
+        []
+        if fold(column) in known
+        else [f"{row['name']} has no column {column!r}, as far as the graph knows"]
+    )
     if isinstance(change, ColumnRename) and fold(change.to) in known:
         found.append(f"{row['name']} has a column {change.to!r} already")
     return found

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headwater.cypher.database import Database, Row
-from headwater.cypher.nodes import name_nodes, read_nodes
-from headwater.cypher.visible import hidden
+from headwater.cypher.driver.database import Database, Row
 from headwater.impact.report import EVIDENCE_MAX, Affected, Evidence, Report, is_certified
 from headwater.impact.scene import Scene, Severity, Trouble
 from headwater.impact.spread import Spread
+from headwater.lineage.node_visibility import hidden
+from headwater.lineage.nodes import name_nodes, read_nodes
 
 
 @dataclass
@@ -62,10 +62,17 @@ class Assets:
         self._rows.update(read_nodes(self._database, unread))
         nodes = [urn for urn, asset in self._assets.items() if asset.kind != "FILE"]
         named = {
-            urn for asset in self._assets.values() for urn in _named(asset) if not urn.startswith(("file:", "table:"))
+            urn
+            for asset in self._assets.values()
+            for urn in _named(asset)
+            if not urn.startswith(("file:", "table:"))
         }
         unseen = hidden(self._database, [*nodes, *sorted(named)])
-        shown = [self._affected(asset, unseen) for urn, asset in self._assets.items() if urn not in unseen]
+        shown = [
+            self._affected(asset, unseen)
+            for urn, asset in self._assets.items()
+            if urn not in unseen
+        ]
         shown.sort(key=lambda one: (one.distance, one.severity, one.kind, one.name))
         hides = any(urn in unseen for urn in nodes)
         return Report(shown, hides, truncated or self._truncated, notes)
@@ -78,7 +85,9 @@ class Assets:
         return asset
 
     def _affected(self, asset: _Asset, unseen: set[str]) -> Affected:
-        outputs = tuple(one for one in asset.outputs if one.startswith("dataset:") and one not in unseen)
+        outputs = tuple(
+            one for one in asset.outputs if one.startswith("dataset:") and one not in unseen
+        )
         listed = [*self._tags(asset.urn), *(tag for one in outputs for tag in self._tags(one))]
         row = self._rows.get(asset.urn, {})
         urn = None if asset.kind == "FILE" else asset.urn
@@ -123,7 +132,9 @@ def _columns(references: Iterable[tuple[str, str]], unseen: set[str]) -> tuple[s
 
 def _shown(evidence: Iterable[Evidence], unseen: set[str]) -> tuple[Evidence, ...]:
     """The evidence without what may not be seen; shown references before mere readings."""
-    kept = [replace(one, path=tuple(urn for urn in one.path if urn not in unseen)) for one in evidence]
+    kept = [
+        replace(one, path=tuple(urn for urn in one.path if urn not in unseen)) for one in evidence
+    ]
     order = {"COLUMN_PATH": 0, "SQL_LINE": 1, "READS_ONLY": 2}
     return tuple(sorted(dict.fromkeys(kept), key=lambda one: order[one.kind])[:EVIDENCE_MAX])
 

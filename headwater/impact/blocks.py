@@ -58,11 +58,16 @@ class Block:
 def renamed(outputs: list[Output], node: exp.Expr) -> list[Output]:
     """Outputs by the names that an alias gives them: `AS t (a, b)`."""
     alias = node.args.get("alias")
-    names = [fold(one.name) for one in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
+    names = (
+        [fold(one.name) for one in alias.args.get("columns") or ()]
+        if isinstance(alias, exp.TableAlias)
+        else []
+    )
     if not names or any(output.name == ALL for output in outputs):
         return outputs
     return [
-        replace(output, name=names[number]) if number < len(names) else output for number, output in enumerate(outputs)
+        replace(output, name=names[number]) if number < len(names) else output
+        for number, output in enumerate(outputs)
     ]
 
 
@@ -79,7 +84,9 @@ def in_source(source: Source, name: str) -> tuple[set[Leaf], bool]:
     """What a column of a source comes from."""
     named = source.by_name.get(name)
     if named:
-        return {leaf for output in named for leaf in output.leaves}, all(output.sure for output in named)
+        return {leaf for output in named for leaf in output.leaves}, all(
+            output.sure for output in named
+        )
     whole = [output for output in source.by_name.get(ALL, ()) if name not in output.without]
     if whole:
         return {(table, name) for output in whole for table, _ in output.leaves}, len(whole) == 1
@@ -94,7 +101,9 @@ def anywhere(block: Block, name: str) -> tuple[set[Leaf], bool]:
     while at is not None:
         sources = list(at.sources.values())
         knowing = [source for source in sources if name in source.by_name]
-        candidates = knowing or [source for source in sources if source.open or ALL in source.by_name]
+        candidates = knowing or [
+            source for source in sources if source.open or ALL in source.by_name
+        ]
         sure = sure and len(candidates) <= 1 and not (leaves and candidates)
         for source in candidates:
             found, is_sure = in_source(source, name)
@@ -105,7 +114,11 @@ def anywhere(block: Block, name: str) -> tuple[set[Leaf], bool]:
         at = at.above
     tables = [source.table for source in block.sources.values() if source.table is not None]
     # No columns that are known have it: then what is known of them is old, or it is an alias.
-    return (leaves, sure) if leaves or not tables else ({(table, name) for table in tables}, len(tables) == 1)
+    return (
+        (leaves, sure)
+        if leaves or not tables
+        else ({(table, name) for table in tables}, len(tables) == 1)
+    )
 
 
 def beside(block: Block, table: Table) -> Block:

@@ -27,9 +27,25 @@ _REAL = {
     "float8": 2,
     "float64": 2,
 }
-_TEXT = {"string", "text", "varchar", "character varying", "char", "character", "nvarchar", "nchar", "clob"}
+_TEXT = {
+    "string",
+    "text",
+    "varchar",
+    "character varying",
+    "char",
+    "character",
+    "nvarchar",
+    "nchar",
+    "clob",
+}
 _DECIMAL = {"decimal", "numeric", "number", "bignumeric"}
-_TIMES = {"date": 1, "datetime": 2, "timestamp": 2, "timestamp_ntz": 2, "timestamp without time zone": 2}
+_TIMES = {
+    "date": 1,
+    "datetime": 2,
+    "timestamp": 2,
+    "timestamp_ntz": 2,
+    "timestamp without time zone": 2,
+}
 _UNBOUNDED = 10**9
 
 
@@ -47,7 +63,9 @@ def is_narrowing(before: str | None, after: str) -> bool | None:
         return not (new_name in _REAL and _REAL[new_name] >= _REAL[old_name])
     if old_name in _DECIMAL and new_name in _DECIMAL:
         digits = (old_size or _UNBOUNDED) - (old_scale or 0)
-        return (new_size or _UNBOUNDED) - (new_scale or 0) < digits or (new_scale or 0) < (old_scale or 0)
+        return (new_size or _UNBOUNDED) - (new_scale or 0) < digits or (new_scale or 0) < (
+            old_scale or 0
+        )
     if old_name in _TEXT and new_name in _TEXT:
         return (new_size or _UNBOUNDED) < (old_size or _UNBOUNDED)
     return not (old_name in _TIMES and new_name in _TIMES and _TIMES[new_name] >= _TIMES[old_name])
@@ -68,8 +86,19 @@ def _read(text: str) -> tuple[str, int | None, int | None] | None:
     if match is None:
         return None
     name = match[1]
-    is_known = name in _WHOLE or name in _REAL or name in _TEXT or name in _DECIMAL or name in _TIMES
-    if not is_known and name not in ("boolean", "bool", "binary", "bytes", "time", "uuid", "json", "variant"):
+    is_known = (
+        name in _WHOLE or name in _REAL or name in _TEXT or name in _DECIMAL or name in _TIMES
+    )
+    if not is_known and name not in (
+        "boolean",
+        "bool",
+        "binary",
+        "bytes",
+        "time",
+        "uuid",
+        "json",
+        "variant",
+    ):
         return None
     size = int(match[2]) if match[2] and match[2] != "max" else None
     return name, size, int(match[3]) if match[3] else None

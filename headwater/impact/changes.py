@@ -72,7 +72,14 @@ class SemanticsChange(_Change, frozen=True, kw_only=True, tag="semantics_change"
 
 
 Change: TypeAlias = (
-    ColumnRename | ColumnDrop | ColumnTypeChange | ColumnAdd | TableDrop | TableRename | JobDelete | SemanticsChange
+    ColumnRename
+    | ColumnDrop
+    | ColumnTypeChange
+    | ColumnAdd
+    | TableDrop
+    | TableRename
+    | JobDelete
+    | SemanticsChange
 )
 _TYPES: tuple[type[_Change], ...] = (
     ColumnRename,
@@ -92,7 +99,7 @@ def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
 
     Raises QueryError that names the field and says how to put it right."""
     if not isinstance(given, Mapping):
-        raise QueryError("a change is not an object", mend=_example("column_rename"))
+        raise QueryError("a change is not an object", hint=_example("column_rename"))
     kind = _kind(given)
     fields = {key: value for key, value in given.items() if value is not None}
     if "urn" not in fields and urn is not None:
@@ -103,20 +110,24 @@ def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
     change: Change = msgspec.convert(fields, cast(Any, CHANGES[kind]))
     _check_urn(kind, change)
     if isinstance(change, ColumnRename) and change.column == change.to:
-        raise QueryError(f"{kind}: 'to' is {change.to!r}, as 'from' is", mend="Rename it to another name.")
+        raise QueryError(
+            f"{kind}: 'to' is {change.to!r}, as 'from' is", hint="Rename it to another name."
+        )
     return change
 
 
 def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
     """Changes from a JSON array. Raises QueryError, also for none at all; the message says which one is wrong."""
     if not isinstance(given, list | tuple) or not given:
-        raise QueryError("changes is not a list of at least one change", mend=f"For example [{_example_of()}].")
+        raise QueryError(
+            "changes is not a list of at least one change", hint=f"For example [{_example_of()}]."
+        )
     changes = []
     for number, one in enumerate(given):
         try:
             changes.append(parse_change(one, urn))
         except QueryError as error:
-            raise QueryError(f"changes[{number}]: {error.message}", mend=error.mend) from error
+            raise QueryError(f"changes[{number}]: {error.message}", hint=error.hint) from error
     return changes
 
 
@@ -129,7 +140,9 @@ def change_json(change: Change) -> dict[str, Any]:
 def _kind(given: Mapping[str, Any]) -> str:
     kind = given.get("type")
     if not isinstance(kind, str) or kind not in CHANGES:
-        raise QueryError(f"type {kind!r} is no change", mend=f"'type' is one of {', '.join(CHANGES)}.")
+        raise QueryError(
+            f"type {kind!r} is no change", hint=f"'type' is one of {', '.join(CHANGES)}."
+        )
     return kind
 
 
@@ -138,25 +151,31 @@ def _check_names(kind: str, fields: Mapping[str, Any]) -> None:
     names = ["type", *(field.encode_name for field in known)]
     for name in fields:
         if name not in names:
-            raise QueryError(f"{kind} has no field {name!r}", mend=f"Its fields are {', '.join(names)}.")
+            raise QueryError(
+                f"{kind} has no field {name!r}", hint=f"Its fields are {', '.join(names)}."
+            )
     for field in known:
         if field.required and field.encode_name not in fields:
-            raise QueryError(f"{kind}: {field.encode_name!r} is missing", mend=_example(kind))
+            raise QueryError(f"{kind}: {field.encode_name!r} is missing", hint=_example(kind))
 
 
 def _check_value(kind: str, name: str, value: Any) -> None:
     if name == "nullable":
         if not isinstance(value, bool):
-            raise QueryError(f"{kind}: 'nullable' is {value!r}, not true or false", mend=_example(kind))
+            raise QueryError(
+                f"{kind}: 'nullable' is {value!r}, not true or false", hint=_example(kind)
+            )
     elif not isinstance(value, str) or not value.strip():
-        raise QueryError(f"{kind}: {name!r} is {value!r}, not a text that says something", mend=_example(kind))
+        raise QueryError(
+            f"{kind}: {name!r} is {value!r}, not a text that says something", hint=_example(kind)
+        )
 
 
 def _check_urn(kind: str, change: Change) -> None:
     if parse_urn(change.urn).kind != change.about:
         raise QueryError(
             f"{kind}: 'urn' {change.urn!r} is not of a {change.about}",
-            mend=f"Name the {change.about} that changes, {change.about}:<namespace>:<name>.",
+            hint=f"Name the {change.about} that changes, {change.about}:<namespace>:<name>.",
         )
 
 

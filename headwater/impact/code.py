@@ -29,7 +29,11 @@ class Code:
 
 
 def read_files(
-    files: Mapping[str, str], *, dialect: str = "", columns: Columns = unknown_columns, seconds: float = SECONDS_MAX
+    files: Mapping[str, str],
+    *,
+    dialect: str = "",
+    columns: Columns = unknown_columns,
+    seconds: float = SECONDS_MAX,
 ) -> list[Code]:
     """The code in some files, by path. `columns` tells those of a table; a catalog among the files tells more.
 
@@ -47,7 +51,9 @@ def read_files(
     return found
 
 
-def read_file(path: str, text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> Code:
+def read_file(
+    path: str, text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> Code:
     """The code in one file. A file that only asks makes the table of its own name, as a model of dbt does."""
     suffix = PurePosixPath(path).suffix.casefold()
     if suffix == ".sql":
@@ -61,14 +67,18 @@ def read_file(path: str, text: str, *, dialect: str = "", columns: Columns = unk
     return Code(path, makes, references)
 
 
-def references_in_model(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
+def references_in_model(
+    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> References:
     """What SQL refers to that may be a model of dbt."""
     if not has_jinja(text):
         return references_in_sql(text, dialect=dialect, columns=columns)
     if len(text) > TEXT_BYTES_MAX:
         return nothing_known(f"the SQL is longer than {TEXT_BYTES_MAX} characters")
     rendered = render(text)
-    found = together(references_in_sql(one, dialect=dialect, columns=columns) for one in rendered.texts)
+    found = together(
+        references_in_sql(one, dialect=dialect, columns=columns) for one in rendered.texts
+    )
     lines = text.splitlines()
     read = tuple(
         replace(one, text=lines[one.line - 1].strip() if one.line <= len(lines) else one.text)
@@ -80,7 +90,11 @@ def references_in_model(text: str, *, dialect: str = "", columns: Columns = unkn
 
 
 def _script(text: str, suffix: str, dialect: str, columns: Columns) -> References:
-    from headwater.impact.notebooks import is_databricks, references_in_databricks, references_in_notebook
+    from headwater.impact.notebooks import (
+        is_databricks,
+        references_in_databricks,
+        references_in_notebook,
+    )
     from headwater.impact.python import references_in_python
 
     if suffix == ".ipynb":
@@ -92,7 +106,9 @@ def _script(text: str, suffix: str, dialect: str, columns: Columns) -> Reference
 
 def _model(model: dbt.Model, dialect: str, columns: Columns, deadline: float) -> Code:
     if time.monotonic() > deadline:
-        return Code(model.path, frozenset({model.makes}), nothing_known("there was no time to read it"))
+        return Code(
+            model.path, frozenset({model.makes}), nothing_known("there was no time to read it")
+        )
     if model.path.endswith(".py"):
         references = _script(model.sql, ".py", dialect, columns)
     elif not model.sql.strip():
@@ -113,7 +129,11 @@ def _catalogs(files: Mapping[str, str], columns: Columns) -> Columns:
 
     def known(table: Table) -> list[str] | None:
         found = columns(table)
-        matching = [names for one, names in told.items() if same_table(table, ".".join(one))] if found is None else []
+        matching = (
+            [names for one, names in told.items() if same_table(table, ".".join(one))]
+            if found is None
+            else []
+        )
         return matching[0] if len(matching) == 1 else found
 
     return known

@@ -67,7 +67,9 @@ def read_catalog(text: str) -> dict[Table, list[str]]:
             parts = (metadata.get("database"), metadata.get("schema"), metadata.get("name"))
             listed = [one for one in columns.values() if isinstance(one, dict)]
             in_order = sorted(listed, key=lambda one: one.get("index") or 0)
-            found[tuple(str(part) for part in parts if part)] = [str(one.get("name")) for one in in_order]
+            found[tuple(str(part) for part in parts if part)] = [
+                str(one.get("name")) for one in in_order
+            ]
     return found
 
 
@@ -75,9 +77,11 @@ def _object(text: str, name: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise QueryError(f"{name} is not JSON", mend="Make it again with `dbt docs generate`.") from error
+        raise QueryError(
+            f"{name} is not JSON", hint="Make it again with `dbt docs generate`."
+        ) from error
     if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
-        raise QueryError(f"{name} has no nodes", mend="Make it again with `dbt docs generate`.")
+        raise QueryError(f"{name} has no nodes", hint="Make it again with `dbt docs generate`.")
     return found
 
 

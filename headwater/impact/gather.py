@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from headwater.cypher.database import Database, Row
-from headwater.cypher.impact import ColumnEdge, Downstream, column_edges
+from headwater.cypher.driver.database import Database, Row
 from headwater.impact.code import Code
 from headwater.impact.references import References, Table, fold, same_table, together
 from headwater.impact.scene import Place, Reader, Scene
 from headwater.impact.sql import Columns, dialect_of, references_in_sql
+from headwater.lineage.questions.downstream import ColumnEdge, Downstream, column_edges
 from headwater.schema.urns import parse_urn
 
 _TABLE = "table:"
@@ -23,11 +23,19 @@ _KEPT_CHARACTERS_MAX = 10_000
 
 
 def gather(
-    edges: ColumnEdges, down: Downstream, changed: Mapping[str, Iterable[str]], codes: list[Code], unseen: set[str]
+    edges: ColumnEdges,
+    down: Downstream,
+    changed: Mapping[str, Iterable[str]],
+    codes: list[Code],
+    unseen: set[str],
 ) -> Scene:
     """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named, nor
     met by name: files come from whoever asks, and would tell which guess of a hidden name is right."""
-    places = {urn: _place(urn, row, changed.get(urn, ())) for urn, row in down.rows.items() if _is_place(urn)}
+    places = {
+        urn: _place(urn, row, changed.get(urn, ()))
+        for urn, row in down.rows.items()
+        if _is_place(urn)
+    }
     jobs = {urn for urn in down.rows if urn.startswith("job:")}
     made = {urn: _job(urn, down, places, codes, unseen) for urn in jobs}
     readers: dict[str, list[Reader]] = defaultdict(list)
@@ -41,7 +49,9 @@ def gather(
     return Scene(places, readers, edges)
 
 
-def writers(scene: Scene, down: Downstream, codes: list[Code], unseen: set[str]) -> dict[str, list[Reader]]:
+def writers(
+    scene: Scene, down: Downstream, codes: list[Code], unseen: set[str]
+) -> dict[str, list[Reader]]:
     """The jobs that make what changes, by dataset."""
     return {
         place: [_job(urn, down, scene.places, codes, unseen) for urn in listed]
@@ -71,7 +81,9 @@ class ColumnEdges:
         found: dict[str, list[ColumnEdge]] = {}
         wanted = sorted(urn for urn in columns if urn.startswith("column:"))
         for start in range(0, len(wanted), _COLUMNS_PER_QUERY):
-            edges, is_whole = column_edges(self._database, wanted[start : start + _COLUMNS_PER_QUERY])
+            edges, is_whole = column_edges(
+                self._database, wanted[start : start + _COLUMNS_PER_QUERY]
+            )
             found.update(edges)
             self.whole = self.whole and is_whole
         return found
@@ -90,7 +102,9 @@ def _place(urn: str, row: Row, more: Iterable[str]) -> Place:
     return Place(urn, str(row.get("name") or urn), columns)
 
 
-def _job(urn: str, down: Downstream, places: Mapping[str, Place], codes: list[Code], unseen: set[str]) -> Reader:
+def _job(
+    urn: str, down: Downstream, places: Mapping[str, Place], codes: list[Code], unseen: set[str]
+) -> Reader:
     row = down.rows.get(urn, {})
     outputs = down.outputs.get(urn, {})
     near = [places[one] for one in (*down.inputs.get(urn, ()), *outputs) if one in places]
@@ -141,7 +155,9 @@ def _code_of(row: Row, dialect: str, urn: str, near: list[Place]) -> References 
     elif row.get("sourceCode") and language in ("python", "py", "pyspark"):
         from headwater.impact.python import references_in_python
 
-        found.append(references_in_python(row["sourceCode"], dialect=speaks, columns=columns_in(near)))
+        found.append(
+            references_in_python(row["sourceCode"], dialect=speaks, columns=columns_in(near))
+        )
     return together(found) if found else None
 
 
@@ -166,16 +182,22 @@ def _add_files(
 ) -> None:
     """Files that are the code of no job read what they name, and make what they say."""
     named = {urn: place for urn, place in places.items() if urn not in unseen}
-    known = {reader.path for reader in made.values()} | {one.path for listed in readers.values() for one in listed}
+    known = {reader.path for reader in made.values()} | {
+        one.path for listed in readers.values() for one in listed
+    }
     loose = [code for code in codes if code.path not in known]
     files = []
     for code in loose:
         outputs = {_made_by(make, named): None for make in code.makes}
-        files.append(Reader(f"file:{code.path}", "FILE", outputs, partial(_given, code), path=code.path))
+        files.append(
+            Reader(f"file:{code.path}", "FILE", outputs, partial(_given, code), path=code.path)
+        )
     places.update(named)
     for code, reader in zip(loose, files, strict=True):
         for urn, place in named.items():
-            if urn not in reader.outputs and any(same_table(table, place.name) for table in code.references.tables):
+            if urn not in reader.outputs and any(
+                same_table(table, place.name) for table in code.references.tables
+            ):
                 readers[urn].append(reader)
 
 
@@ -186,6 +208,8 @@ def _given(code: Code) -> References:
 def _made_by(make: Table, places: dict[str, Place]) -> str:
     """The place that a file makes: one of the graph, or a new one."""
     name = ".".join(make)
-    found = next((urn for urn, place in places.items() if same_table(make, place.name)), f"{_TABLE}{name}")
+    found = next(
+        (urn for urn, place in places.items() if same_table(make, place.name)), f"{_TABLE}{name}"
+    )
     places.setdefault(found, Place(found, name))
     return found

@@ -25,7 +25,9 @@ _SET = re.compile(rf"set\s+(\w+)\s*=\s*{_TEXT}")
 _STAR = re.compile(r"dbt_utils\.star\(.*\)", re.DOTALL)
 _KEY = re.compile(r"dbt_utils\.(?:generate_)?surrogate_key\(\s*\[(.*)\]\s*\)", re.DOTALL)
 _SILENT = re.compile(r"(config|log|print|exceptions\.\w+|set_sql_header)\(.*\)", re.DOTALL)
-_HARMLESS = re.compile(r"(this|target\.\w+|invocation_id|run_started_at|model\.\w+|(env_)?var\(.*\))", re.DOTALL)
+_HARMLESS = re.compile(
+    r"(this|target\.\w+|invocation_id|run_started_at|model\.\w+|(env_)?var\(.*\))", re.DOTALL
+)
 _OPENERS = ("if", "for", "macro", "call", "filter", "test", "docs", "materialization", "raw")
 # Bodies that belong to something else than the model.
 _APART = ("macro", "test", "docs", "materialization", "call")

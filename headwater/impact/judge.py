@@ -16,10 +16,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headwater.cypher.impact import ColumnEdge
-from headwater.impact.references import ALL, Flow, Reference, References, Table, fold, parts_of, same_table
+from headwater.impact.references import (
+    ALL,
+    Flow,
+    Reference,
+    References,
+    Table,
+    fold,
+    parts_of,
+    same_table,
+)
 from headwater.impact.report import Evidence
 from headwater.impact.scene import Place, Reader, Scene, Severity, Trouble
+from headwater.lineage.questions.downstream import ColumnEdge
 
 
 @dataclass
@@ -52,7 +61,9 @@ def judge(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[Column
     return found
 
 
-def _judged(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[ColumnEdge]) -> Judgement:
+def _judged(
+    scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[ColumnEdge]
+) -> Judgement:
     if trouble.column == ALL:
         return _of_whole(scene, reader, trouble)
     mine = [edge for edge in edges if _is_of(edge, reader)]
@@ -70,17 +81,21 @@ def _judged(scene: Scene, reader: Reader, trouble: Trouble, edges: Iterable[Colu
     return _doubted(scene, reader, trouble, said)
 
 
-def _shown(scene: Scene, reader: Reader, trouble: Trouble, mine: list[ColumnEdge], said: _Said) -> Judgement:
+def _shown(
+    scene: Scene, reader: Reader, trouble: Trouble, mine: list[ColumnEdge], said: _Said
+) -> Judgement:
     evidence = [Evidence.column_path((*trouble.path, edge.target)) for edge in mine]
     evidence += [Evidence.line_of(reader, one, trouble.path) for one in said.sure]
     passed = [
-        trouble.passed(edge.dataset, edge.column or ALL, edge.target, reader, same=edge.is_identity) for edge in mine
+        trouble.passed(edge.dataset, edge.column or ALL, edge.target, reader, same=edge.is_identity)
+        for edge in mine
     ]
     passed += _carried(scene, reader, trouble, said)
     if not passed or (not mine and any(one.indirect for one in said.sure)):
         # It decides over rows, or nobody knows what becomes of it: then it is in all that is made.
         passed += [
-            trouble.passed(output, ALL, output, reader, same=False) for output in reader.outputs_from(trouble.place)
+            trouble.passed(output, ALL, output, reader, same=False)
+            for output in reader.outputs_from(trouble.place)
         ]
     return Judgement(trouble.severity, evidence, passed, shown=True)
 
@@ -105,7 +120,9 @@ def _doubted(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Jud
         place = scene.place(output)
         name = place.column(trouble.column)
         if name in (place.columns or ()):
-            passed.append(trouble.passed(output, name, place.column_urn(name), reader, same=True, sure=False))
+            passed.append(
+                trouble.passed(output, name, place.column_urn(name), reader, same=True, sure=False)
+            )
     return Judgement("warning", evidence, passed)
 
 
@@ -129,7 +146,9 @@ def _of_added(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> Ju
         return Judgement("breaking", evidence, passed)
     if trouble.kind == "added" or (said.known and not said.star):
         return Judgement(passed=passed)
-    return Judgement("warning", evidence or [Evidence.reads_only((trouble.place, reader.urn), reader)], passed)
+    return Judgement(
+        "warning", evidence or [Evidence.reads_only((trouble.place, reader.urn), reader)], passed
+    )
 
 
 def _carried(scene: Scene, reader: Reader, trouble: Trouble, said: _Said) -> list[Trouble]:
@@ -153,7 +172,11 @@ def _said(scene: Scene, reader: Reader, trouble: Trouble) -> _Said:
         return _Said()
     place = scene.place(trouble.place)
     others = scene.beside(reader, trouble.place)
-    tables = {table: _is_only(table, place, others) for table in code.tables if same_table(table, place.name)}
+    tables = {
+        table: _is_only(table, place, others)
+        for table in code.tables
+        if same_table(table, place.name)
+    }
     name = fold(trouble.column)
     said = _Said(known=bool(tables) and not code.unknown and name not in code.words)
     for one in code.read:
@@ -186,17 +209,24 @@ def judge_writer(reader: Reader, trouble: Trouble, place: Place) -> Judgement:
     """A reader that writes into the place that changes: by its INSERTs, and by the columns that it names there."""
     code = reader.code or References(unknown=("its code is not known",))
     inserts = [one for one in code.inserts if same_table(one.table, place.name)]
-    written = [one for one in code.written if same_table(one.table, place.name) and one.column == fold(trouble.column)]
+    written = [
+        one
+        for one in code.written
+        if same_table(one.table, place.name) and one.column == fold(trouble.column)
+    ]
     blind = [one for one in inserts if not one.columns]
     if trouble.kind in ("added", "added_required"):
         is_required = trouble.kind == "added_required"
         if blind:
             return Judgement(
-                "breaking" if is_required else "warning", [Evidence.line_of(reader, one, trouble.path) for one in blind]
+                "breaking" if is_required else "warning",
+                [Evidence.line_of(reader, one, trouble.path) for one in blind],
             )
         if is_required and (inserts or code.unknown):
             lines = [Evidence.line_of(reader, one, trouble.path) for one in inserts]
-            return Judgement("warning", lines or [Evidence.reads_only((reader.urn, place.urn), reader)])
+            return Judgement(
+                "warning", lines or [Evidence.reads_only((reader.urn, place.urn), reader)]
+            )
         return Judgement()
     found = [*written, *(blind if trouble.kind == "gone" and not written else ())]
     return (

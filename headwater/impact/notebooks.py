@@ -23,7 +23,9 @@ _OUTPUTS_MAX = 8
 _LINE_CHARACTERS_MAX = 2_000
 
 
-def references_in_notebook(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
+def references_in_notebook(
+    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> References:
     """What an .ipynb refers to."""
     if len(text) > TEXT_BYTES_MAX * _OUTPUTS_MAX:
         return nothing_known("the notebook is too long")
@@ -41,7 +43,9 @@ def is_databricks(text: str) -> bool:
     return text.lstrip("\ufeff").startswith(_DATABRICKS)
 
 
-def references_in_databricks(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
+def references_in_databricks(
+    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> References:
     """What a notebook of Databricks refers to that was written as Python, its magics as comments."""
     cells = []
     for cell in re.split(r"^# COMMAND -+\s*$", text, flags=re.MULTILINE):
@@ -59,26 +63,40 @@ def _read(sources: list[str], dialect: str, columns: Columns) -> References:
     found = []
     for source in sources:
         first, _, rest = source.lstrip().partition("\n")
-        word = first.lstrip("%").partition(" ")[0].strip().casefold() if first.startswith("%") else ""
-        is_whole = first.startswith("%%") or (word in ("sql", "md", "sh", "scala", "r") and bool(rest.strip()))
+        word = (
+            first.lstrip("%").partition(" ")[0].strip().casefold() if first.startswith("%") else ""
+        )
+        is_whole = first.startswith("%%") or (
+            word in ("sql", "md", "sh", "scala", "r") and bool(rest.strip())
+        )
         if word == "sql" and is_whole:
-            found.append(references_in_sql(_inside(first, rest), dialect=dialect or "spark", columns=columns))
+            found.append(
+                references_in_sql(_inside(first, rest), dialect=dialect or "spark", columns=columns)
+            )
         elif is_whole and word not in (*_PYTHON_CELLS, *_SILENT_CELLS):
             found.append(nothing_known(f"a cell of {word or 'another language'} is not read"))
         elif not (is_whole and word in _SILENT_CELLS):
             script += _without_magics(rest if is_whole else source, found, dialect, columns)
             continue
         script += [""] * (source.count("\n") + 1)
-    return together([references_in_python("\n".join(script), dialect=dialect, columns=columns), *found])
+    return together(
+        [references_in_python("\n".join(script), dialect=dialect, columns=columns), *found]
+    )
 
 
 def _inside(first: str, rest: str) -> str:
     """The SQL of a cell: what stands on the line of the magic counts where it is SQL and no option of it."""
     after = first.lstrip("%").partition(" ")[2].strip()
-    return f"{after}\n{rest}" if re.match(r"(select|with|insert|create|merge|update|delete)\b", after, re.I) else rest
+    return (
+        f"{after}\n{rest}"
+        if re.match(r"(select|with|insert|create|merge|update|delete)\b", after, re.I)
+        else rest
+    )
 
 
-def _without_magics(source: str, found: list[References], dialect: str, columns: Columns) -> list[str]:
+def _without_magics(
+    source: str, found: list[References], dialect: str, columns: Columns
+) -> list[str]:
     lines = []
     for line in source.splitlines():
         sql = _SQL_LINE.match(line)

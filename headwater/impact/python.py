@@ -28,7 +28,9 @@ from headwater.impact.references import (
 from headwater.impact.sql import TEXT_BYTES_MAX, Columns, references_in_sql, unknown_columns
 
 _WORD = re.compile(r"\w+")
-_READERS = re.compile(r"(load|parquet|csv|json|orc|text|delta|table|avro|jdbc|read_\w+|scan_\w+|forName|forPath)")
+_READERS = re.compile(
+    r"(load|parquet|csv|json|orc|text|delta|table|avro|jdbc|read_\w+|scan_\w+|forName|forPath)"
+)
 _SQL = {"sql", "read_sql", "read_sql_query", "read_database", "execute"}
 _WRITERS = re.compile(
     r"(saveAsTable|insertInto|save|to_(csv|parquet|sql|json|excel|feather|delta|gbq)|writeTo|write_\w+)"
@@ -55,7 +57,17 @@ _KEYWORDS = {
 _EXPRESSIONS = {"filter", "where", "expr", "selectExpr", "query", "eval"}
 _FUNCTIONS = {"F", "f", "fn", "sf", "functions", "pl"}
 _NO_COLUMN = {"lit", "expr", "current_date", "current_timestamp", "when", "udf"}
-_JOINING = {"join", "merge", "union", "unionByName", "unionAll", "crossJoin", "intersect", "subtract", "append"}
+_JOINING = {
+    "join",
+    "merge",
+    "union",
+    "unionByName",
+    "unionAll",
+    "crossJoin",
+    "intersect",
+    "subtract",
+    "append",
+}
 _MADE = {"withColumn": 0, "withColumnRenamed": 1, "alias": 0}
 
 
@@ -71,13 +83,16 @@ class Frame:
         return Frame(self.tables | other.tables, self.query or other.query, self.made | other.made)
 
 
-def references_in_python(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
+def references_in_python(
+    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> References:
     """What a script refers to."""
     if len(text) > TEXT_BYTES_MAX:
         return nothing_known(f"the Python is longer than {TEXT_BYTES_MAX} characters")
     try:
         script = _Script(
-            text.splitlines(), lambda sql: references_in_sql(sql, dialect=dialect or "spark", columns=columns)
+            text.splitlines(),
+            lambda sql: references_in_sql(sql, dialect=dialect or "spark", columns=columns),
         )
         script.read(ast.parse(text))
     except (SyntaxError, ValueError) as error:
@@ -161,7 +176,15 @@ class _Script:
             return self.call(node, around)
         if isinstance(node, ast.Attribute):
             frame = self.value(node.value, around)
-            if frame is not None and node.attr not in ("write", "writeStream", "str", "dt", "loc", "iloc", "columns"):
+            if frame is not None and node.attr not in (
+                "write",
+                "writeStream",
+                "str",
+                "dt",
+                "loc",
+                "iloc",
+                "columns",
+            ):
                 self.column(node.attr, node.lineno, frame)
             return frame
         if isinstance(node, ast.Subscript):
@@ -186,7 +209,9 @@ class _Script:
         return frame
 
     def call(self, node: ast.Call, around: Frame | None) -> Frame | None:
-        method = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        method = (
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        )
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         if owner is not None and not isinstance(owner, ast.Name):
             base = self.value(owner, around)
@@ -197,11 +222,19 @@ class _Script:
             return self.write(node, method, base, is_writing)
         if base is None and method in _SQL and node.args:
             return self.query(node.args[0], node.lineno)
-        if base is None and _READERS.fullmatch(method) and ("read" in _chain(owner) or method not in _FILES):
+        if (
+            base is None
+            and _READERS.fullmatch(method)
+            and ("read" in _chain(owner) or method not in _FILES)
+        ):
             self.arguments(node, method, None)
             return self.reading(node, method)
-        is_function = method in ("col", "column") or (isinstance(owner, ast.Name) and owner.id in _FUNCTIONS)
-        others = self.arguments(node, "col" if is_function and method not in _NO_COLUMN else method, base or around)
+        is_function = method in ("col", "column") or (
+            isinstance(owner, ast.Name) and owner.id in _FUNCTIONS
+        )
+        others = self.arguments(
+            node, "col" if is_function and method not in _NO_COLUMN else method, base or around
+        )
         return base if base is None else self.onward(node, method, base, others)
 
     def onward(self, node: ast.Call, method: str, base: Frame, others: list[Frame]) -> Frame:
@@ -252,7 +285,11 @@ class _Script:
             self.note("a column is named by a variable", line)
 
     def column(self, name: str, line: int, frame: Frame | None) -> None:
-        name = fold(name.partition(".")[2] or name) if frame is None or not frame.tables else fold(name)
+        name = (
+            fold(name.partition(".")[2] or name)
+            if frame is None or not frame.tables
+            else fold(name)
+        )
         if name == ALL:
             return
         if frame is None:
@@ -260,7 +297,11 @@ class _Script:
         elif frame.query is not None:
             self.of_query(name, line, frame)
         for table in frame.tables if frame is not None else ():
-            is_sure = len(frame.tables) == 1 and frame.query is None and name not in frame.made if frame else False
+            is_sure = (
+                len(frame.tables) == 1 and frame.query is None and name not in frame.made
+                if frame
+                else False
+            )
             self.refer(table, name, line, sure=is_sure)
 
     def of_query(self, name: str, line: int, frame: Frame) -> None:
@@ -284,13 +325,23 @@ class _Script:
         texts = self.literal(argument)
         if isinstance(argument, ast.JoinedStr):
             texts = [self.filled(argument)]
-        inside = self.sql(texts[0]) if texts else References(unknown=("SQL is put together at run time",))
+        inside = (
+            self.sql(texts[0])
+            if texts
+            else References(unknown=("SQL is put together at run time",))
+        )
         moved = [
-            replace(one, line=argument.lineno + one.line - 1, text=one.text or line_of(self.lines, line))
+            replace(
+                one, line=argument.lineno + one.line - 1, text=one.text or line_of(self.lines, line)
+            )
             for one in inside.read
             if isinstance(argument, ast.expr)
         ]
-        self.found.take(replace(inside, read=tuple(moved), flows=tuple(one for one in inside.flows if one.target)))
+        self.found.take(
+            replace(
+                inside, read=tuple(moved), flows=tuple(one for one in inside.flows if one.target)
+            )
+        )
         return Frame(query=inside)
 
     def filled(self, node: ast.JoinedStr) -> str:
@@ -318,7 +369,9 @@ class _Script:
         self.found.tables |= tables
         return Frame(tables)
 
-    def write(self, node: ast.Call, method: str, base: Frame | None, is_writing: bool) -> Frame | None:
+    def write(
+        self, node: ast.Call, method: str, base: Frame | None, is_writing: bool
+    ) -> Frame | None:
         """A frame is written: all its columns, as far as one can tell."""
         self.arguments(node, "", base)
         names = self.literal(node.args[0]) if node.args else None
@@ -326,7 +379,11 @@ class _Script:
             for name in names:
                 target = _table(name)
                 self.found.targets.add(target)
-                sources = base.tables | (base.query.tables if base.query else frozenset()) if base else frozenset()
+                sources = (
+                    base.tables | (base.query.tables if base.query else frozenset())
+                    if base
+                    else frozenset()
+                )
                 for source in sources or self.found.tables:
                     self.found.flows[Flow(target, ALL, source, ALL, sure=False)] = None
         return base

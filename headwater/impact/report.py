@@ -51,7 +51,9 @@ class Evidence:
 
     @classmethod
     def reads_only(cls, path: Sequence[str], reader: Reader) -> Evidence:
-        return cls("READS_ONLY", path=tuple(path), unknown=reader.code.unknown[:3] if reader.code else ())
+        return cls(
+            "READS_ONLY", path=tuple(path), unknown=reader.code.unknown[:3] if reader.code else ()
+        )
 
 
 @dataclass(frozen=True)
@@ -136,4 +138,6 @@ def _affected(one: Affected) -> dict[str, Any]:
 
 def is_certified(tags: object) -> bool:
     """Whether one of these tags says so."""
-    return any(str(tag).casefold() in CERTIFIED for tag in tags) if isinstance(tags, list) else False
+    return (
+        any(str(tag).casefold() in CERTIFIED for tag in tags) if isinstance(tags, list) else False
+    )

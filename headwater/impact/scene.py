@@ -11,13 +11,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from headwater.cypher.impact import ColumnEdge
 from headwater.impact.references import ALL, References, fold
+from headwater.lineage.questions.downstream import ColumnEdge
 from headwater.schema.urns import column_urn, parse_urn
 
 # What becomes of a column: it is gone (dropped, or made from one that is), it has another name, its type is narrowed or
 # widened, its values mean something else, it is new, or it is no longer refreshed.
-Kind = Literal["gone", "renamed", "narrowed", "widened", "meaning", "added", "added_required", "stale"]
+Kind = Literal[
+    "gone", "renamed", "narrowed", "widened", "meaning", "added", "added_required", "stale"
+]
 _RANK: dict[Kind, int] = {
     "added": 0, "stale": 1, "meaning": 2, "widened": 3, "added_required": 4, "narrowed": 5, "renamed": 6, "gone": 7
 }  # fmt: skip
@@ -44,7 +46,9 @@ class Place:
         found = self._urns.get(name)
         if found is None:
             parts = parse_urn(self.urn).parts if self.urn.startswith("dataset:") else ()
-            found = column_urn(parts[0], parts[1], self.column(name)) if parts else f"{self.urn}:{name}"
+            found = (
+                column_urn(parts[0], parts[1], self.column(name)) if parts else f"{self.urn}:{name}"
+            )
             self._urns[name] = found
         return found
 
@@ -78,7 +82,11 @@ class Reader:
         return self.source()
 
     def outputs_from(self, place: str) -> list[str]:
-        return [output for output, sources in self.outputs.items() if sources is None or place in sources]
+        return [
+            output
+            for output, sources in self.outputs.items()
+            if sources is None or place in sources
+        ]
 
 
 @dataclass(frozen=True)
@@ -106,9 +114,13 @@ class Trouble:
     @property
     def severity(self) -> Severity:
         """How bad a reference to it is."""
-        return "breaking" if self.sure and self.kind in ("gone", "renamed", "narrowed") else "warning"
+        return (
+            "breaking" if self.sure and self.kind in ("gone", "renamed", "narrowed") else "warning"
+        )
 
-    def passed(self, place: str, column: str, step: str, reader: Reader, *, same: bool, sure: bool = True) -> Trouble:
+    def passed(
+        self, place: str, column: str, step: str, reader: Reader, *, same: bool, sure: bool = True
+    ) -> Trouble:
         """The trouble that a reader makes of it. Not `same`: the values are made of it, but are others."""
         kind: Kind = self.kind
         if not same and kind not in ("gone", "stale"):
@@ -154,6 +166,11 @@ class Scene:
             return []
         place = self.place(trouble.place)
         return [
-            replace(trouble, column=column, path=(*trouble.path, place.column_urn(column)), of_whole=True)
+            replace(
+                trouble,
+                column=column,
+                path=(*trouble.path, place.column_urn(column)),
+                of_whole=True,
+            )
             for column in place.columns or ()
         ]

@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headwater.cypher.impact import ColumnEdge
 from headwater.impact.judge import Judgement, judge
 from headwater.impact.references import ALL
 from headwater.impact.scene import Reader, Scene, Severity, Trouble
+from headwater.lineage.questions.downstream import ColumnEdge
 
 TROUBLES_MAX = 50_000
 
@@ -58,13 +58,20 @@ def spread(scene: Scene, starts: Iterable[Trouble], deadline: float) -> Spread:
         if time.monotonic() > deadline or len(found.troubles) > TROUBLES_MAX:
             found.truncated = "time" if time.monotonic() > deadline else "nodes"
             break
-        edges = scene.edges({scene.place(one.place).column_urn(one.column) for one in frontier if one.column != ALL})
+        edges = scene.edges(
+            {scene.place(one.place).column_urn(one.column) for one in frontier if one.column != ALL}
+        )
         passed: list[Trouble] = []
         for trouble in frontier:
             if time.monotonic() > deadline:
                 found.truncated = "time"
                 break
-            passed += _meet(scene, trouble, edges.get(scene.place(trouble.place).column_urn(trouble.column), []), found)
+            passed += _meet(
+                scene,
+                trouble,
+                edges.get(scene.place(trouble.place).column_urn(trouble.column), []),
+                found,
+            )
         frontier = _worse(scene, passed, found)
     return found
 
@@ -90,4 +97,6 @@ def _worse(scene: Scene, troubles: Iterable[Trouble], found: Spread) -> list[Tro
             found.troubles[key] = trouble
             fresh.append(trouble)
             waiting += scene.columns_of(trouble)
-    return [trouble for trouble in fresh if found.troubles[(trouble.place, trouble.column)] is trouble]
+    return [
+        trouble for trouble in fresh if found.troubles[(trouble.place, trouble.column)] is trouble
+    ]

@@ -69,7 +69,9 @@ def unknown_columns(table: Table) -> list[str] | None:
     """For code of which nobody knows what columns its tables have."""
 
 
-def references_in_sql(text: str, *, dialect: str = "", columns: Columns = unknown_columns) -> References:
+def references_in_sql(
+    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+) -> References:
     """What a text of statements refers to. `columns` tells those of a table where they are known."""
     if len(text) > TEXT_BYTES_MAX:
         return nothing_known(f"the SQL is longer than {TEXT_BYTES_MAX} characters")

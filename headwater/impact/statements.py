@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from headwater.impact.blocks import Block, Leaf, Output, Queries, Source, anywhere, beside, in_source, renamed, united
+from headwater.impact.blocks import (
+    Block,
+    Leaf,
+    Output,
+    Queries,
+    Source,
+    anywhere,
+    beside,
+    in_source,
+    renamed,
+    united,
+)
 from headwater.impact.references import (
     ALL,
     REFERENCES_MAX,
@@ -21,16 +32,56 @@ from headwater.impact.references import (
     fold,
     line_of,
 )
-from headwater.impact.syntax import assigns, children_of, is_inserted, is_joined, is_lateral, listed, star_of, table_of
+from headwater.impact.syntax import (
+    assigns,
+    children_of,
+    is_inserted,
+    is_joined,
+    is_lateral,
+    listed,
+    star_of,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from headwater.impact.sql import Columns
 
 # How many columns all outputs together may come from.
 LEAVES_MAX = 200_000
-_CLAUSES = ("where", "group", "having", "order", "sort", "cluster", "distribute", "qualify", "joins", "connect")
-_STAGE = (exp.Set, exp.Use, exp.Transaction, exp.Commit, exp.Rollback, exp.Grant, exp.Comment, exp.Pragma)
-_STAGE_WORDS = ("OPTIMIZE", "VACUUM", "ANALYZE", "REFRESH", "SHOW", "DESCRIBE", "CACHE", "UNCACHE", "MSCK", "REVOKE")
+_CLAUSES = (
+    "where",
+    "group",
+    "having",
+    "order",
+    "sort",
+    "cluster",
+    "distribute",
+    "qualify",
+    "joins",
+    "connect",
+)
+_STAGE = (
+    exp.Set,
+    exp.Use,
+    exp.Transaction,
+    exp.Commit,
+    exp.Rollback,
+    exp.Grant,
+    exp.Comment,
+    exp.Pragma,
+)
+_STAGE_WORDS = (
+    "OPTIMIZE",
+    "VACUUM",
+    "ANALYZE",
+    "REFRESH",
+    "SHOW",
+    "DESCRIBE",
+    "CACHE",
+    "UNCACHE",
+    "MSCK",
+    "REVOKE",
+)
 
 
 def references_in_statement(statement: exp.Expr, lines: list[str], columns: Columns) -> References:
@@ -65,7 +116,11 @@ class _Reading:
     def written(self, node: exp.Create | exp.Insert) -> None:
         """CREATE TABLE or VIEW ... AS, INSERT INTO."""
         named = node.this
-        names = tuple(fold(part.name) for part in named.expressions) if isinstance(named, exp.Schema) else ()
+        names = (
+            tuple(fold(part.name) for part in named.expressions)
+            if isinstance(named, exp.Schema)
+            else ()
+        )
         table = table_of(named.this if isinstance(named, exp.Schema) else named)
         query = node.expression
         if not table:
@@ -96,10 +151,14 @@ class _Reading:
         for found, clause in self.inside(children_of(node, "with_"), block):
             assigned = found.parent
             if isinstance(found, exp.Column):
-                is_target = isinstance(assigned, exp.EQ) and assigned.this is found and assigns(assigned)
+                is_target = (
+                    isinstance(assigned, exp.EQ) and assigned.this is found and assigns(assigned)
+                )
                 if is_target and isinstance(assigned, exp.EQ):
                     self.note(self.found.written, table, found.name, found)
-                    self.flow(table, [self.output(fold(found.name), assigned.expression, block)], ())
+                    self.flow(
+                        table, [self.output(fold(found.name), assigned.expression, block)], ()
+                    )
                 elif not is_inserted(found):
                     self.refer(found, block, indirect=clause not in ("expressions", "whens"))
             elif isinstance(found, exp.Star) and isinstance(assigned, exp.Update | exp.Insert):
@@ -111,7 +170,9 @@ class _Reading:
         """WHEN NOT MATCHED THEN INSERT (...) VALUES (...)."""
         into = insert.this.expressions if isinstance(insert.this, exp.Tuple) else []
         values = insert.expression.expressions if isinstance(insert.expression, exp.Tuple) else []
-        self.found.inserts.append(Insert(table, tuple(fold(one.name) for one in into), *self.place(insert)))
+        self.found.inserts.append(
+            Insert(table, tuple(fold(one.name) for one in into), *self.place(insert))
+        )
         for one, value in zip(into, values, strict=False):
             self.note(self.found.written, table, one.name, one)
             self.flow(table, [self.output(fold(one.name), value, block)], ())
@@ -193,11 +254,15 @@ class _Reading:
             joined = listed(node.this.args.get("joins"))
         elif isinstance(node, exp.Table):
             joined = listed(node.args.get("joins"))
-            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = self.table(node, block)
+            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = self.table(
+                node, block
+            )
         elif isinstance(node, exp.Query):
             joined = listed(node.args.get("joins")) if isinstance(node, exp.Subquery) else []
             outputs = self.query(node, block if is_lateral(node) else block.above, block.queries)
-            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = Source(None, outputs)
+            block.sources[fold(node.alias_or_name) or f"#{len(block.sources)}"] = Source(
+                None, outputs
+            )
         else:
             joined = []
             name, source = self.made(node, block)
@@ -224,17 +289,29 @@ class _Reading:
     def made(self, node: exp.Expr, block: Block) -> tuple[str, Source]:
         """LATERAL, UNNEST, VALUES: columns that come from no table."""
         alias = node.args.get("alias")
-        names = [fold(one.name) for one in alias.args.get("columns") or ()] if isinstance(alias, exp.TableAlias) else []
+        names = (
+            [fold(one.name) for one in alias.args.get("columns") or ()]
+            if isinstance(alias, exp.TableAlias)
+            else []
+        )
         inner = node.this if isinstance(node, exp.Lateral) else None
         if isinstance(inner, exp.Subquery):
-            return fold(node.alias), Source(None, renamed(self.query(inner, block, block.queries), node))
+            return fold(node.alias), Source(
+                None, renamed(self.query(inner, block, block.queries), node)
+            )
         whole = self.output("", node, block)
-        return fold(node.alias), Source(None, [replace(whole, name=name) for name in names], open=not names)
+        return fold(node.alias), Source(
+            None, [replace(whole, name=name) for name in names], open=not names
+        )
 
     def expanded(self, projection: exp.Expr, block: Block) -> list[Output]:
         """The outputs of `*` or `t.*`."""
         star = star_of(projection)
-        without = frozenset(fold(one.name) for one in listed(star.args.get("except_")) if star) if star else frozenset()
+        without = (
+            frozenset(fold(one.name) for one in listed(star.args.get("except_")) if star)
+            if star
+            else frozenset()
+        )
         wanted = fold(projection.table) if isinstance(projection, exp.Column) else ""
         outputs: list[Output] = []
         if wanted and wanted not in block.sources:
@@ -246,7 +323,10 @@ class _Reading:
             if wanted and name != wanted:
                 continue
             kept = (output for output in source.outputs if output.name not in without)
-            outputs += [replace(one, without=one.without | without) if one.name == ALL else one for one in kept]
+            outputs += [
+                replace(one, without=one.without | without) if one.name == ALL else one
+                for one in kept
+            ]
             for table in {table for output in source.outputs for table, _ in output.leaves}:
                 for one in without:
                     self.note(self.found.read, table, one, projection, sure=len(block.sources) == 1)
@@ -265,7 +345,11 @@ class _Reading:
         while waiting:
             one = waiting.pop()
             if isinstance(one, exp.Query):
-                leaves.update(leaf for output in self.query(one, block, block.queries) for leaf in output.leaves)
+                leaves.update(
+                    leaf
+                    for output in self.query(one, block, block.queries)
+                    for leaf in output.leaves
+                )
             elif not isinstance(one, exp.Column):
                 waiting.extend(one.iter_expressions())
             elif not isinstance(one.this, exp.Star):
@@ -291,7 +375,9 @@ class _Reading:
     def using(self, join: exp.Join, block: Block) -> None:
         for one in listed(join.args.get("using")):
             for source in block.sources.values():
-                for table, _ in {leaf for output in source.outputs for leaf in output.leaves if source.table}:
+                for table, _ in {
+                    leaf for output in source.outputs for leaf in output.leaves if source.table
+                }:
                     self.note(self.found.read, table, one.name, one, indirect=True)
 
     def refer(self, column: exp.Column, block: Block, *, indirect: bool, clause: str = "") -> None:
@@ -313,7 +399,11 @@ class _Reading:
             return set(block.aliases[name].leaves), block.aliases[name].sure
         leaves, sure = anywhere(block, name)
         alias = block.aliases.get(name)
-        if alias is not None and alias.leaves != leaves and any(source.open for source in block.sources.values()):
+        if (
+            alias is not None
+            and alias.leaves != leaves
+            and any(source.open for source in block.sources.values())
+        ):
             return leaves | alias.leaves, False
         return leaves, sure
 
@@ -323,7 +413,9 @@ class _Reading:
         for number, output in enumerate(outputs):
             name = into[number] if number < len(into) and not has_star else output.name
             for table, column in output.leaves:
-                self.found.flows[Flow(target, name, table, column, output.sure, output.without)] = None
+                self.found.flows[Flow(target, name, table, column, output.sure, output.without)] = (
+                    None
+                )
 
     def by_position(self, node: exp.Expr) -> None:
         """Stars in a query whose columns are matched by position."""
@@ -335,7 +427,11 @@ class _Reading:
             elif isinstance(one, exp.Subquery):
                 waiting.append(one.this)
             elif isinstance(one, exp.Select):
-                lines = {self.place(projection)[0] for projection in one.expressions if star_of(projection) is not None}
+                lines = {
+                    self.place(projection)[0]
+                    for projection in one.expressions
+                    if star_of(projection) is not None
+                }
                 for reference in list(self.found.read):
                     if reference.column == ALL and reference.line in lines:
                         del self.found.read[reference]

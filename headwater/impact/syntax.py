@@ -26,7 +26,9 @@ def children_of(node: exp.Expr, *without: str) -> list[exp.Expr]:
 def listed(part: object) -> list[exp.Expr]:
     if part is None:
         return []
-    return [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)]
+    return [
+        one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)
+    ]
 
 
 def star_of(projection: exp.Expr) -> exp.Star | None:

@@ -6,8 +6,8 @@ import msgspec
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.spool import Record
-from headwater.ingest.tally import Tallies, tally
+from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.spool.spool import Record
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -42,7 +42,9 @@ def judge(record: Record) -> Judged:
     try:
         return Judged(record, parse(record.body, received=record.received))
     except EventError as error:
-        return Judged(record, None, f"{error.field}: {error.message}" if error.field else error.message)
+        return Judged(
+            record, None, f"{error.field}: {error.message}" if error.field else error.message
+        )
 
 
 def batch_of(judged: list[Judged], naming: Naming, *, future_seconds: int) -> Batch:

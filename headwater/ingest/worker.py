@@ -31,16 +31,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import folds, warm
 from headwater.cypher.migrate import migrate
-from headwater.cypher.warm import folds, warm
 from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.batches import Batch, Judged, batch_of, judge
-from headwater.ingest.containment import sweep
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.spool import Spool
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Sent, read_checkpoint, send, write
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    CheckpointMovedError,
+    Sent,
+    read_checkpoint,
+    send,
+    write,
+)
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load
 
@@ -203,14 +210,18 @@ class Worker:
         if before is not None and before.settled is not None:
             self._checkpoint = self._settled(before, before.position)
 
-    def _settled(self, before: Checkpoint, settled: int, delta: GraphDelta | None = None) -> Checkpoint:
+    def _settled(
+        self, before: Checkpoint, settled: int, delta: GraphDelta | None = None
+    ) -> Checkpoint:
         """Write what was put off up to some event: what is remembered, or else a delta of it."""
         return write(
             self._database,
             delta or GraphDelta(),
             spool=self._spool.id,
             before=before,
-            after=msgspec.structs.replace(before, settled=settled if settled < before.position else None),
+            after=msgspec.structs.replace(
+                before, settled=settled if settled < before.position else None
+            ),
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
@@ -341,7 +352,9 @@ class Worker:
 
     def _committed(self, sent: _Sent, at: float) -> None:
         judged = sent.batch.judged
-        self._revive({one.record.seq for one in judged if one.event is not None} & self._dead_before)
+        self._revive(
+            {one.record.seq for one in judged if one.event is not None} & self._dead_before
+        )
         received = tuple(one.record.received for one in judged)
         try:
             self._on_folded(Folded(received, len(sent.batch.dead), max(at - sent.began, 0.0), at))
@@ -361,9 +374,15 @@ class Worker:
             return
         self._sweep_at = time.monotonic() + SWEEP_SECONDS
         now = datetime.now(UTC)
-        silent = sweep(self._database, now=now, silent_seconds=self._silent_seconds, holder=self._holder)
+        silent = sweep(
+            self._database, now=now, silent_seconds=self._silent_seconds, holder=self._holder
+        )
         if silent:
-            log.info("%d runs of which nothing was heard for %d s are abandoned", silent, self._silent_seconds)
+            log.info(
+                "%d runs of which nothing was heard for %d s are abandoned",
+                silent,
+                self._silent_seconds,
+            )
 
 
 class _Sent(NamedTuple):

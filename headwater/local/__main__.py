@@ -20,7 +20,7 @@ def main() -> int:
         with show_jars() as progress:
             print(ensure_jars(Path(cache) if cache else None, progress))
     except HeadwaterError as error:
-        print(f"{error.message}\n{error.mend}", file=sys.stderr)
+        print(f"{error.message}\n{error.hint}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         return 130

@@ -68,7 +68,11 @@ class _Gateway(JavaGateway):  # type: ignore[misc]
 
 def connect(port: int, token: str) -> Any:
     # Without memory management an object lives until its JVM does, whichever process made it.
-    return _Gateway(gateway_parameters=GatewayParameters(port=port, auth_token=token, enable_memory_management=False))
+    return _Gateway(
+        gateway_parameters=GatewayParameters(
+            port=port, auth_token=token, enable_memory_management=False
+        )
+    )
 
 
 def pyspark_jar(pattern: str) -> Path:
@@ -77,14 +81,20 @@ def pyspark_jar(pattern: str) -> Path:
     for place in (spec.submodule_search_locations or []) if spec else []:
         for jar in sorted(Path(place, "jars").glob(pattern)):
             return jar
-    raise JarError(f"pyspark's {pattern} is not installed.", mend="pip install 'headwater[local]'")
+    raise JarError(f"pyspark's {pattern} is not installed.", hint="pip install 'headwater[local]'")
 
 
 @contextmanager
 def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
     """A short-lived JVM: it ends with this block, or with this process, whichever is first."""
     command = [str(java.program), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
-    command += [":".join(map(str, classpath)), main_class, "--enable-auth", "--die-on-broken-pipe", "0"]
+    command += [
+        ":".join(map(str, classpath)),
+        main_class,
+        "--enable-auth",
+        "--die-on-broken-pipe",
+        "0",
+    ]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -98,7 +108,9 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
     try:
         port, token = process.stdout.readline(), process.stdout.readline().decode().strip()
         if not token:
-            raise JarError("Java could not be started to fetch jars.", mend="Run `headwater doctor`.")
+            raise JarError(
+                "Java could not be started to fetch jars.", hint="Run `headwater doctor`."
+            )
         gateway = connect(int(port), token)
         yield gateway
     finally:
@@ -119,7 +131,11 @@ def java_said(error: Py4JError) -> str:
         lines = str(error).splitlines()
     except Py4JError:
         return "the JVM ended"
-    causes = [line.removeprefix("Caused by:").lstrip(": ") for line in lines if line.startswith((": ", "Caused by:"))]
+    causes = [
+        line.removeprefix("Caused by:").lstrip(": ")
+        for line in lines
+        if line.startswith((": ", "Caused by:"))
+    ]
     return "\n".join(dict.fromkeys(causes)) or lines[0]
 
 

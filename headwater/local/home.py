@@ -58,7 +58,9 @@ class Home:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.jvm_log.parent.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise ServerError(f"{self.folder} can not be a home: {error}", mend="Name another --home.") from error
+            raise ServerError(
+                f"{self.folder} can not be a home: {error}", hint="Name another --home."
+            ) from error
 
     @contextmanager
     def locked(self, seconds_max: float) -> Iterator[None]:
@@ -68,7 +70,7 @@ class Home:
                 if time.monotonic() > deadline:
                     raise HomeInUseError(
                         f"Another process is starting or stopping the {self.program} in {self.folder}.",
-                        mend="Wait for it to finish, or name another --home.",
+                        hint="Wait for it to finish, or name another --home.",
                     )
                 time.sleep(lock_poll_seconds)
             yield
@@ -85,7 +87,7 @@ class Home:
                 if time.monotonic() > deadline:
                     raise HomeInUseError(
                         f"The data in {self.folder} is held by a Neo4j that was not started from here.",
-                        mend="Stop that server, or name another --home.",
+                        hint="Stop that server, or name another --home.",
                     )
                 time.sleep(lock_poll_seconds)
 

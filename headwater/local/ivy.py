@@ -28,7 +28,7 @@ from headwater.local.java import Java
 threads_max = 8
 tries_max = 3
 pause_seconds = 1.0
-mend_fetch = (
+fetch_hint = (
     "Check that this machine is online. Behind a proxy, set JAVA_TOOL_OPTIONS to Java's proxy options; "
     "with a mirror of your own, let HEADWATER_IVY_SETTINGS name an Ivy settings file. Then run it again: "
     "jars that were fetched are kept."
@@ -54,7 +54,11 @@ class Jar:
 
 
 def fetch(
-    jars: Iterable[Jar], folder: Path, java: Java, settings: Path | None, landed: Callable[[Jar, Path], None]
+    jars: Iterable[Jar],
+    folder: Path,
+    java: Java,
+    settings: Path | None,
+    landed: Callable[[Jar, Path], None],
 ) -> None:
     """Fetch each jar below `folder` and hand it to `landed`, which runs in several threads at once."""
     waiting: queue.SimpleQueue[Jar] = queue.SimpleQueue()
@@ -73,11 +77,13 @@ def fetch(
     try:
         with helper_jvm(java, [pyspark_jar("ivy-*.jar"), pyspark_jar("py4j-*.jar")]) as gateway:
             try:
-                done, _ = wait([pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION)
+                done, _ = wait(
+                    [pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION
+                )
                 for future in done:
                     future.result()
             except Py4JError as error:
-                raise JarError(f"Ivy failed: {java_said(error)}", mend=mend_fetch) from None
+                raise JarError(f"Ivy failed: {java_said(error)}", hint=fetch_hint) from None
             finally:
                 stop.set()
     finally:
@@ -95,7 +101,7 @@ def _insist(download: Callable[[Jar], Path | str], jar: Jar, stop: threading.Eve
         if stop.is_set():
             break
         time.sleep(pause_seconds * attempt)
-    raise JarError(f"{jar.coordinates} could not be fetched: {said}", mend=mend_fetch)
+    raise JarError(f"{jar.coordinates} could not be fetched: {said}", hint=fetch_hint)
 
 
 def _downloader(gateway: Any, cache: Path, settings: Path | None) -> Callable[[Jar], Path | str]:
@@ -112,9 +118,13 @@ def _downloader(gateway: Any, cache: Path, settings: Path | None) -> Callable[[J
         attributes = java.java.util.HashMap()
         if jar.classifier:
             attributes.put("classifier", jar.classifier)
-        revision = ivy_package.core.module.id.ModuleRevisionId.newInstance(jar.group, jar.artifact, jar.version)
+        revision = ivy_package.core.module.id.ModuleRevisionId.newInstance(
+            jar.group, jar.artifact, jar.version
+        )
         descriptor = ivy_package.core.module.descriptor
-        artifact = descriptor.DefaultArtifact(revision, None, jar.artifact, "jar", "jar", attributes)
+        artifact = descriptor.DefaultArtifact(
+            revision, None, jar.artifact, "jar", "jar", attributes
+        )
         wanted = gateway.new_array(descriptor.Artifact, 1)
         wanted[0] = artifact
         report = resolver.download(wanted, ivy_package.core.resolve.DownloadOptions())
@@ -140,14 +150,18 @@ def _public_resolver(java: Any, ivy: Any) -> Any:
 
 def _user_resolver(gateway: Any, ivy: Any, settings: Path) -> Any:
     if not settings.is_file():
-        raise JarError(f"HEADWATER_IVY_SETTINGS names no file: {settings}", mend="Correct it, or unset it.")
+        raise JarError(
+            f"HEADWATER_IVY_SETTINGS names no file: {settings}", hint="Correct it, or unset it."
+        )
     try:
         ivy.configure(gateway.jvm.java.io.File(str(settings)))
         resolver = ivy.getSettings().getDefaultResolver()
     except Py4JError as error:
         raise JarError(
-            f"Ivy does not accept {settings}: {java_said(error)}", mend="Correct the settings file."
+            f"Ivy does not accept {settings}: {java_said(error)}", hint="Correct the settings file."
         ) from None
     if resolver is None:
-        raise JarError(f"{settings} has no default resolver.", mend="Give <settings> a defaultResolver.")
+        raise JarError(
+            f"{settings} has no default resolver.", hint="Give <settings> a defaultResolver."
+        )
     return resolver

@@ -83,7 +83,9 @@ def ensure_jars(
             if not _stamp_holds(folder, lock):
                 _fill(folder, lock, progress, java, ivy_settings)
     except OSError as error:
-        raise JarError(f"{folder} is not usable: {error}", mend="Free space, or set HEADWATER_CACHE.") from error
+        raise JarError(
+            f"{folder} is not usable: {error}", hint="Free space, or set HEADWATER_CACHE."
+        ) from error
     return folder
 
 
@@ -92,7 +94,9 @@ def classpath(folder: Path, lock: Lock | None = None) -> str:
     return ":".join(str(folder / jar.file_name) for jar in (lock or read_lock()).jars)
 
 
-def _fill(folder: Path, lock: Lock, progress: Progress, java: Java | None, settings: Path | None) -> None:
+def _fill(
+    folder: Path, lock: Lock, progress: Progress, java: Java | None, settings: Path | None
+) -> None:
     missing = [jar for jar in lock.jars if not _checked(folder / jar.file_name, jar)]
     done = len(lock.jars) - len(missing)
     progress(done, len(lock.jars))
@@ -106,7 +110,7 @@ def _fill(folder: Path, lock: Lock, progress: Progress, java: Java | None, setti
         if _sha256(file) != jar.sha256:
             raise JarError(
                 f"What was fetched as {jar.coordinates} is not that jar: its sha256 is not the pinned one.",
-                mend="A mirror or proxy on the way changes content: use another network or mirror.",
+                hint="A mirror or proxy on the way changes content: use another network or mirror.",
             )
         if not file.is_relative_to(workspace):
             # A user's own settings may answer with a file of theirs: that one is copied, never moved.
@@ -130,7 +134,7 @@ def _checked(file: Path, jar: Jar) -> bool:
     if _sha256(file) != jar.sha256:
         raise JarError(
             f"{file} is not the jar that the lock file names: its sha256 differs.",
-            mend=f"Delete {file} and run it again: it is then fetched anew.",
+            hint=f"Delete {file} and run it again: it is then fetched anew.",
         )
     return True
 

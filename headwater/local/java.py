@@ -59,7 +59,7 @@ def find_java(environ: Mapping[str, str] | None = None) -> Java:
             return Java(program, seen[real] or 0)
     found = sorted({version for version in seen.values() if version})
     others = f" (found only version {', '.join(map(str, found))})" if found else ""
-    raise JavaError(f"No Java 17 or 21 on this machine{others}.", mend=how_to_install)
+    raise JavaError(f"No Java 17 or 21 on this machine{others}.", hint=how_to_install)
 
 
 def java_version(program: Path) -> int | None:

@@ -37,7 +37,12 @@ stop_seconds_max = 15.0
 answer_seconds_max = 2.0
 wait_seconds_max = 60.0
 
-jvm_options = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8")
+jvm_options = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Dfile.encoding=UTF-8",
+)
 # Asks which requests it understands (key 18, version 0), which a broker answers only when it is ready for all of them.
 _api_versions = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 _log4j = """\
@@ -110,14 +115,19 @@ class LocalKafka:
             if known:
                 process.end(known.pid, self._mark, stop_seconds_max)
                 if process.is_running(known.pid, self._mark):
-                    raise ServerError(f"Kafka (pid {known.pid}) does not end.", mend=f"kill -9 {known.pid}")
+                    raise ServerError(
+                        f"Kafka (pid {known.pid}) does not end.", hint=f"kill -9 {known.pid}"
+                    )
         self._started = False
 
     def __enter__(self) -> RunningKafka:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         """Stops what this object started; a broker that was found running goes on."""
         if self._started:
@@ -132,9 +142,13 @@ class LocalKafka:
     def _start_new(self, known: Broker | None) -> Broker:
         java = self._java or find_java()
         lock = read_lock("kafka")
-        folder = ensure_jars(self._cache, *([self._progress] if self._progress else []), lock=lock, java=java)
+        folder = ensure_jars(
+            self._cache, *([self._progress] if self._progress else []), lock=lock, java=java
+        )
         # At the address where its clients know it, if that is free.
-        port, controller_port = _free_ports([known.port, known.controller_port] if known else [0, 0])
+        port, controller_port = _free_ports(
+            [known.port, known.controller_port] if known else [0, 0]
+        )
         properties = self.home.folder / "server.properties"
         properties.write_text(_properties(port, controller_port, self.home.folder / "data"))
         (self.home.folder / "log4j2.properties").write_text(_log4j)
@@ -170,15 +184,22 @@ class LocalKafka:
             check=False,
         )
         if said.returncode != 0:
-            raise ServerError(f"Kafka's storage could not be made:\n{said.stderr or said.stdout}", mend=self._see())
+            raise ServerError(
+                f"Kafka's storage could not be made:\n{said.stderr or said.stdout}",
+                hint=self._see(),
+            )
 
     def _wait_until_ready(self, broker: Broker) -> None:
         deadline = time.monotonic() + start_seconds_max
         while not _answers(broker.port):
             if not process.is_running(broker.pid, self._mark):
-                raise ServerError(f"Kafka ended while it started.\n{self.home.log_tail()}", mend=self._see())
+                raise ServerError(
+                    f"Kafka ended while it started.\n{self.home.log_tail()}", hint=self._see()
+                )
             if time.monotonic() > deadline:
-                raise ServerError(f"Kafka did not start in {start_seconds_max:.0f} s.", mend=self._see())
+                raise ServerError(
+                    f"Kafka did not start in {start_seconds_max:.0f} s.", hint=self._see()
+                )
             time.sleep(process.poll_seconds)
 
     def _see(self) -> str:

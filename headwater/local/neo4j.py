@@ -111,7 +111,9 @@ class LocalNeo4j:
                 self._shut_down(server)
                 process.end(server.pid, self._mark, kill_seconds_max)
                 if process.is_running(server.pid, self._mark):
-                    raise ServerError(f"Neo4j (pid {server.pid}) does not end.", mend=f"kill -9 {server.pid}")
+                    raise ServerError(
+                        f"Neo4j (pid {server.pid}) does not end.", hint=f"kill -9 {server.pid}"
+                    )
             self.home.forget()
         self._started = False
 
@@ -125,7 +127,10 @@ class LocalNeo4j:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         """Stops what this object started; a server that was found running goes on."""
         if self._started:
@@ -148,7 +153,12 @@ class LocalNeo4j:
         java = self._java or find_java()
         folder = ensure_jars(self._cache, *([self._progress] if self._progress else []), java=java)
         self.home.conf.write_text(neo4j_conf(f"{host}:{self.bolt_port}", self.sizes))
-        command = [str(java.program), f"-Xmx{self.sizes.heap_mb}m", *jvm_options, self._mark.strip()]
+        command = [
+            str(java.program),
+            f"-Xmx{self.sizes.heap_mb}m",
+            *jvm_options,
+            self._mark.strip(),
+        ]
         pid = process.start_detached(
             [*command, main_class, "--enable-auth", "0"],
             {**os.environ, "CLASSPATH": f"{pyspark_jar('py4j-*.jar')}:{classpath(folder)}"},
@@ -191,33 +201,45 @@ class LocalNeo4j:
         if is_new:
             _set_first_password(gateway, folder, password)
         conf = java.java.io.File(str(self.home.conf)).toPath()
-        dbms = java.org.neo4j.dbms.api.DatabaseManagementServiceBuilder(folder).loadPropertiesFromFile(conf).build()
+        dbms = (
+            java.org.neo4j.dbms.api.DatabaseManagementServiceBuilder(folder)
+            .loadPropertiesFromFile(conf)
+            .build()
+        )
         if not known and not is_new:
             _change_password(java, dbms, password)
         database = dbms.database("neo4j")
         if not database.isAvailable(int(start_seconds_max * 1000)):
-            raise ServerError("Neo4j's database does not become available.", mend=self._see_logs())
-        register = java.java.lang.Class.forName("org.neo4j.configuration.connectors.ConnectorPortRegister")
+            raise ServerError("Neo4j's database does not become available.", hint=self._see_logs())
+        register = java.java.lang.Class.forName(
+            "org.neo4j.configuration.connectors.ConnectorPortRegister"
+        )
         ports = database.getDependencyResolver().resolveDependency(register)
         bolt = ports.getLocalAddress(java.org.neo4j.configuration.connectors.ConnectorType.BOLT)
         return Server(pid, bolt.getPort(), dbms._target_id)
 
     def _still_starting(self, pid: int, deadline: float) -> None:
         if not process.is_running(pid, self._mark):
-            raise ServerError(f"Neo4j ended while it started.\n{self.home.log_tail()}", mend=self._see_logs())
+            raise ServerError(
+                f"Neo4j ended while it started.\n{self.home.log_tail()}", hint=self._see_logs()
+            )
         if time.monotonic() > deadline:
             raise ServerError(
-                f"Neo4j did not start within {start_seconds_max:.0f} s.\n{self.home.log_tail()}", mend=self._see_logs()
+                f"Neo4j did not start within {start_seconds_max:.0f} s.\n{self.home.log_tail()}",
+                hint=self._see_logs(),
             )
 
     def _boot_error(self, said: str) -> ServerError | HomeInUseError:
         if "FileLockException" in said:
             return HomeInUseError(
-                f"The data in {self.home.folder} is held by another Neo4j.", mend="Stop it, or name another --home."
+                f"The data in {self.home.folder} is held by another Neo4j.",
+                hint="Stop it, or name another --home.",
             )
         if "PortBindException" in said or "Address already in use" in said:
             return _port_taken(self.bolt_port)
-        return ServerError(f"Neo4j did not start: {said}\n{self.home.log_tail()}".strip(), mend=self._see_logs())
+        return ServerError(
+            f"Neo4j did not start: {said}\n{self.home.log_tail()}".strip(), hint=self._see_logs()
+        )
 
     def _see_logs(self) -> str:
         return f"See {self.home.jvm_log.parent}; `headwater doctor` checks Java, jars and ports."
@@ -239,12 +261,15 @@ def refuse_taken_port(port: int) -> None:
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise _port_taken(port) from error
-            raise ServerError(f"Port {port} can not be used: {error}", mend="Choose another --bolt-port.") from error
+            raise ServerError(
+                f"Port {port} can not be used: {error}", hint="Choose another --bolt-port."
+            ) from error
 
 
 def _port_taken(port: int) -> ServerError:
     return ServerError(
-        f"Port {port} is taken by another program.", mend="Choose another with --bolt-port (0 takes any free one)."
+        f"Port {port} is taken by another program.",
+        hint="Choose another with --bolt-port (0 takes any free one).",
     )
 
 
@@ -274,7 +299,9 @@ def _set_first_password(gateway: Any, folder: Any, password: str) -> None:
     # A password may begin with a dash.
     arguments[0], arguments[1] = "--", password
     if java.picocli.CommandLine(command).execute(arguments) != 0:
-        raise ServerError("Neo4j's first password could not be set.", mend="Remove the home folder's data/dbms.")
+        raise ServerError(
+            "Neo4j's first password could not be set.", hint="Remove the home folder's data/dbms."
+        )
 
 
 def _change_password(java: Any, dbms: Any, password: str) -> None:

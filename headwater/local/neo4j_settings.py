@@ -64,4 +64,8 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
 
 def neo4j_conf(bolt_address: str, sizes: Sizes) -> str:
     lines = [f"{name}={value}" for name, value in neo4j_settings(bolt_address, sizes).items()]
-    return "# Written anew at every start by headwater.local; changes here are lost.\n" + "\n".join(lines) + "\n"
+    return (
+        "# Written anew at every start by headwater.local; changes here are lost.\n"
+        + "\n".join(lines)
+        + "\n"
+    )

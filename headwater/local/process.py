@@ -41,7 +41,9 @@ def command_line(pid: int) -> str:
     except OSError:
         if Path("/proc/self").exists():
             return ""
-    said = subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    said = subprocess.run(
+        ["ps", "-ww", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     return said.stdout
 
 

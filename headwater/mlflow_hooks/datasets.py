@@ -32,7 +32,11 @@ _PLACES = {"local": "uri", "http": "url", "delta_table": "path", "spark": "path"
 
 def run_uuid(mlflow_id: str) -> str:
     """The run id of an MLflow run: MLflow's is a UUID without its dashes."""
-    return str(UUID(mlflow_id) if _MLFLOW_ID.fullmatch(mlflow_id) else uuid5(NAMESPACE_URL, f"mlflow:{mlflow_id}"))
+    return str(
+        UUID(mlflow_id)
+        if _MLFLOW_ID.fullmatch(mlflow_id)
+        else uuid5(NAMESPACE_URL, f"mlflow:{mlflow_id}")
+    )
 
 
 def server_namespace(uri: str) -> str:
@@ -66,7 +70,9 @@ def _reference(said: Said) -> Reference:
     if isinstance(said, Mapping):
         unknown = said.keys() - KEYS
         if unknown or not said.get("namespace") or not said.get("name"):
-            raise SettingsError(f"a dataset has namespace and name, and may have type, version, runId: {dict(said)!r}")
+            raise SettingsError(
+                f"a dataset has namespace and name, and may have type, version, runId: {dict(said)!r}"
+            )
         return {key: str(value) for key, value in said.items()}
     if isinstance(said, (str, os.PathLike)) and os.fspath(said).strip():
         return _place(os.fspath(said))
@@ -81,7 +87,9 @@ def _place(path: str) -> Reference:
 def logged(inputs: Iterable[Any]) -> list[Reference]:
     """The places that MLflow's logged inputs (`mlflow.log_input`) name. A table without its catalog, a snippet of
     code or rows made up in the program are no place, and are passed over."""
-    return merged(place for one in inputs for place in _logged(one.dataset.source_type, one.dataset.source))
+    return merged(
+        place for one in inputs for place in _logged(one.dataset.source_type, one.dataset.source)
+    )
 
 
 def _logged(source_type: str, source: str) -> list[Reference]:

@@ -50,6 +50,8 @@ class Delivery:
 
     def send_beside(self, event: Mapping[str, Any]) -> threading.Thread:
         """Send while the training goes on; the thread ends within `SECONDS` or little more."""
-        thread = threading.Thread(target=self.send, args=(event,), name="headwater-mlflow", daemon=True)
+        thread = threading.Thread(
+            target=self.send, args=(event,), name="headwater-mlflow", daemon=True
+        )
         thread.start()
         return thread

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headwater.mlflow_hooks.datasets import Reference
-from headwater.schema.native import ARTIFACT_FACET, PRODUCER
+from headwater.schema.headwater_facets import ARTIFACT_FACET, PRODUCER
 
 MLFLOW_FACET = "headwater_mlflow"
 VALUES_MAX = 500
@@ -84,7 +84,11 @@ def run_event(
 
 def _facet(key: str, **fields: Any) -> dict[str, Any]:
     version, name = _NAMES.get(key, ("", key))
-    schema = f"{_SPEC}/facets/{version}/{name}.json#/$defs/{name}" if version else f"{PRODUCER}/facets/{name}.json"
+    schema = (
+        f"{_SPEC}/facets/{version}/{name}.json#/$defs/{name}"
+        if version
+        else f"{PRODUCER}/facets/{name}.json"
+    )
     return {key: {"_producer": PRODUCER, "_schemaURL": schema, **fields}}
 
 
@@ -94,7 +98,11 @@ def _dataset(reference: Reference, *, is_input: bool) -> Event:
         facets |= _facet("datasetType", datasetType=reference["type"])
     if reference.get("version"):
         facets |= _facet("version", datasetVersion=reference["version"])
-    dataset: Event = {"namespace": reference["namespace"], "name": reference["name"], "facets": facets}
+    dataset: Event = {
+        "namespace": reference["namespace"],
+        "name": reference["name"],
+        "facets": facets,
+    }
     if is_input and reference.get("runId"):
         dataset["inputFacets"] = _facet(ARTIFACT_FACET, runId=reference["runId"])
     return dataset
@@ -109,10 +117,17 @@ def _run_facets(training: Training) -> dict[str, Any]:
     }
     # MLflow's own tags say who and where somebody is: only those that people gave are told.
     given = {key: value for key, value in training.tags.items() if not key.startswith("mlflow.")}
-    tags = [{"key": key, "value": value, "source": "MLFLOW"} for key, value in _cut({**own, **given}).items() if value]
+    tags = [
+        {"key": key, "value": value, "source": "MLFLOW"}
+        for key, value in _cut({**own, **given}).items()
+        if value
+    ]
     facets |= _facet("tags", tags=tags) if tags else {}
     if training.params:
-        pairs = [{"key": key, "name": key, "value": value} for key, value in _cut(training.params).items()]
+        pairs = [
+            {"key": key, "name": key, "value": value}
+            for key, value in _cut(training.params).items()
+        ]
         facets |= _facet("executionParameters", parameters=pairs)
     if training.metrics:
         facets |= _facet(MLFLOW_FACET, metrics=_numbers(training.metrics))

@@ -20,10 +20,18 @@ from mlflow import MlflowClient
 
 from headwater.client import Artifact
 from headwater.errors import SettingsError
-from headwater.mlflow_hooks.datasets import Reference, Said, logged, merged, references, run_uuid, server_namespace
+from headwater.mlflow_hooks.datasets import (
+    Reference,
+    Said,
+    logged,
+    merged,
+    references,
+    run_uuid,
+    server_namespace,
+)
 from headwater.mlflow_hooks.delivery import SECONDS, Delivery, log
 from headwater.mlflow_hooks.events import MODEL, Training, instant, run_event
-from headwater.schema.native import now
+from headwater.schema.headwater_facets import now
 from headwater.schema.urns import artifact_urn, run_urn
 
 LINEAGE_ID = "lineage_id"
@@ -58,15 +66,20 @@ def track(
     """
     run = mlflow.active_run()
     if run is None:
-        raise SettingsError("no MLflow run is active", mend="with mlflow.start_run(), track(...):")
-    telling = _Telling(Delivery(url, api_key), run.info.run_id, references(inputs), references(outputs))
+        raise SettingsError("no MLflow run is active", hint="with mlflow.start_run(), track(...):")
+    telling = _Telling(
+        Delivery(url, api_key), run.info.run_id, references(inputs), references(outputs)
+    )
     with _harmless("the start of this run was not told"):
         telling.begin(job, namespace)
     try:
         yield telling.urn
     except BaseException as fault:
         with _harmless("the end of this run was not told"):
-            telling.end("FAIL" if isinstance(fault, Exception) else "ABORT", f"{type(fault).__name__}: {fault}")
+            telling.end(
+                "FAIL" if isinstance(fault, Exception) else "ABORT",
+                f"{type(fault).__name__}: {fault}",
+            )
         raise
     with _harmless("the end of this run was not told"):
         telling.end("COMPLETE")
@@ -75,7 +88,9 @@ def track(
 class _Telling:
     """One run, from its beginning to its end."""
 
-    def __init__(self, delivery: Delivery, mlflow_id: str, read: list[Reference], made: list[Reference]) -> None:
+    def __init__(
+        self, delivery: Delivery, mlflow_id: str, read: list[Reference], made: list[Reference]
+    ) -> None:
         self.urn = run_urn(run_uuid(mlflow_id))
         self._delivery = delivery
         self._id = mlflow_id
@@ -121,7 +136,12 @@ class _Telling:
             found = list(self._client.search_model_versions(f"run_id='{self._id}'"))
             for version in found:
                 _tag(self._client, version)
-            return merged(map(_reference, sorted(found, key=lambda version: int(version.version), reverse=True)))
+            return merged(
+                map(
+                    _reference,
+                    sorted(found, key=lambda version: int(version.version), reverse=True),
+                )
+            )
         return []
 
 
@@ -160,13 +180,17 @@ def model_version(name: str, version: str | int) -> Artifact:
     return _artifact(MlflowClient().get_model_version(name, str(version)))
 
 
-def _training(client: MlflowClient, run: Any, job: str | None = None, namespace: str | None = None) -> Training:
+def _training(
+    client: MlflowClient, run: Any, job: str | None = None, namespace: str | None = None
+) -> Training:
     tags = dict(run.data.tags)
     experiment = client.get_experiment(run.info.experiment_id).name
     mine = {LINEAGE_ID, LINEAGE_JOB, LINEAGE_NAMESPACE}
     return Training(
         run_id=run_uuid(run.info.run_id),
-        namespace=namespace or tags.get(LINEAGE_NAMESPACE) or server_namespace(mlflow.get_tracking_uri()),
+        namespace=namespace
+        or tags.get(LINEAGE_NAMESPACE)
+        or server_namespace(mlflow.get_tracking_uri()),
         job=job or tags.get(LINEAGE_JOB) or experiment,
         mlflow_version=mlflow.__version__,
         mlflow_run_id=run.info.run_id,
@@ -184,15 +208,23 @@ def _recorded(
     made = [_reference(model)]
     if not model.run_id:
         server = namespace or server_namespace(mlflow.get_registry_uri())
-        training = Training(_artifact(model).run_id, server, job or f"register {model.name}", mlflow.__version__)
-        return [run_event(training, "COMPLETE", instant(model.creation_timestamp), inputs=read, outputs=made)]
+        training = Training(
+            _artifact(model).run_id, server, job or f"register {model.name}", mlflow.__version__
+        )
+        return [
+            run_event(
+                training, "COMPLETE", instant(model.creation_timestamp), inputs=read, outputs=made
+            )
+        ]
     run = client.get_run(model.run_id)
     training = _training(client, run, job, namespace)
     read = merged([*read, *_logged(run)])
     events = [run_event(training, "START", instant(run.info.start_time), inputs=read, outputs=made)]
     if run.info.status in ENDINGS and run.info.end_time:
         ending = ENDINGS[run.info.status]
-        events.append(run_event(training, ending, instant(run.info.end_time), inputs=read, outputs=made))
+        events.append(
+            run_event(training, ending, instant(run.info.end_time), inputs=read, outputs=made)
+        )
     return events
 
 
@@ -208,7 +240,12 @@ def _artifact(model: Any) -> Artifact:
 
 def _reference(model: Any) -> Reference:
     named = _artifact(model)
-    return {"namespace": named.namespace, "name": named.name, "type": MODEL, "version": str(model.version)}
+    return {
+        "namespace": named.namespace,
+        "name": named.name,
+        "type": MODEL,
+        "version": str(model.version),
+    }
 
 
 def _tag(client: MlflowClient, model: Any) -> None:

@@ -14,8 +14,8 @@ from importlib.resources import files
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from headwater.cypher.analyses import Finding
 from headwater.errors import NotFoundError
+from headwater.lineage.questions.analyses import Finding
 from headwater.pipelines import run_as_submitted
 from headwater.schema.naming import Naming
 from headwater.schema.urns import dataset_urn, job_urn
@@ -38,7 +38,9 @@ class Analysed:
     tables: Mapping[str, DataFrame]
 
 
-def analyse(spark: SparkSession, lake: str, naming: Naming, *, until: datetime | None = None) -> Analysed:
+def analyse(
+    spark: SparkSession, lake: str, naming: Naming, *, until: datetime | None = None
+) -> Analysed:
     """Every table over the events in a folder of Parquet with a column `body`. Raises NotFoundError for an empty
     lake."""
     table = spark.read.option("recursiveFileLookup", "true").parquet(lake)
@@ -46,7 +48,9 @@ def analyse(spark: SparkSession, lake: str, naming: Naming, *, until: datetime |
     bodies = table.selectExpr("cast(body AS STRING) AS body").distinct()
     bodies.createOrReplaceTempView("raw")
     _view(spark, "events").cache()
-    [row] = spark.sql("SELECT count(*) AS events, unix_micros(max(at)) AS newest FROM events").collect()
+    [row] = spark.sql(
+        "SELECT count(*) AS events, unix_micros(max(at)) AS newest FROM events"
+    ).collect()
     if not row["events"]:
         raise NotFoundError(f"{lake} has no events of runs")
     if until is None:
@@ -69,8 +73,13 @@ def _names(spark: SparkSession, naming: Naming) -> None:
         "UNION SELECT one.namespace, one.name FROM (SELECT explode(outputs) AS one FROM events)"
     ).collect()
     named = [(*pair, naming.normalise(*pair)) for pair in pairs if all(pair)]
-    datasets = [(namespace, name, dataset_urn(one.namespace, one.name)) for namespace, name, one in named]
-    jobs = [tuple(row) for row in spark.sql("SELECT DISTINCT job_namespace, job_name FROM events").collect()]
+    datasets = [
+        (namespace, name, dataset_urn(one.namespace, one.name)) for namespace, name, one in named
+    ]
+    jobs = [
+        tuple(row)
+        for row in spark.sql("SELECT DISTINCT job_namespace, job_name FROM events").collect()
+    ]
     frames = {
         "datasets": (datasets, "namespace STRING, name STRING, dataset STRING"),
         "jobs": (
@@ -108,10 +117,20 @@ def findings(found: Analysed) -> list[Finding]:
     costliest of what nobody uses, and one summary."""
     tables = found.tables
     told = [
-        Finding("row_counts", row["dataset"], _plain(row)) for row in tables["row_counts"].where("drifted").collect()
+        Finding("row_counts", row["dataset"], _plain(row))
+        for row in tables["row_counts"].where("drifted").collect()
     ]
-    told += [Finding("run_times", row["job"], _plain(row)) for row in tables["run_times"].where("slower").collect()]
-    unused = tables["dataset_use"].where("unused").orderBy("seconds", ascending=False).limit(UNUSED_MAX).collect()
+    told += [
+        Finding("run_times", row["job"], _plain(row))
+        for row in tables["run_times"].where("slower").collect()
+    ]
+    unused = (
+        tables["dataset_use"]
+        .where("unused")
+        .orderBy("seconds", ascending=False)
+        .limit(UNUSED_MAX)
+        .collect()
+    )
     told += [Finding("dataset_use", row["dataset"], _plain(row)) for row in unused]
     changes: dict[str, dict[str, Any]] = {}
     for row in tables["schema_changes"].orderBy("at").collect():
@@ -127,8 +146,13 @@ def _plain(row: Any) -> dict[str, Any]:
 
 def _summary(found: Analysed) -> dict[str, Any]:
     [sums] = found.tables["coverage"].groupBy().sum().collect()
-    radii = [row["datasets"] for row in found.tables["blast_radius"].where("node LIKE 'dataset:%'").collect()]
-    totals = {key.removeprefix("sum(").removesuffix(")"): value for key, value in sums.asDict().items()}
+    radii = [
+        row["datasets"]
+        for row in found.tables["blast_radius"].where("node LIKE 'dataset:%'").collect()
+    ]
+    totals = {
+        key.removeprefix("sum(").removesuffix(")"): value for key, value in sums.asDict().items()
+    }
     return {**totals, "median_blast_radius": float(median(radii)) if radii else 0.0}
 
 

@@ -26,8 +26,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.errors import EventError, SpoolFullError
-from headwater.ingest.recall import Kept, Recall
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.reader import Kept, Recall
+from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.lake import SCHEMA, DataFile, Lake, Range, data_name
 from headwater.schema.events import Event, parse
@@ -59,7 +59,9 @@ class Done(msgspec.Struct):
     seconds: float = 0.0
 
 
-def archive(spark: SparkSession, spool: Spool, lake: Lake, *, heard: Heard = lambda *_: None) -> Done:
+def archive(
+    spark: SparkSession, spool: Spool, lake: Lake, *, heard: Heard = lambda *_: None
+) -> Done:
     """Bring into the lake what the spool has and the lake has not, as far as the spool goes now.
 
     Raises SpoolFullError when the spool cannot be read, or somebody else archives it now.
@@ -68,7 +70,11 @@ def archive(spark: SparkSession, spool: Spool, lake: Lake, *, heard: Heard = lam
 
 
 def bring(
-    write: Callable[[int, int], list[DataFile]], spool: Spool, lake: Lake, *, heard: Heard = lambda *_: None
+    write: Callable[[int, int], list[DataFile]],
+    spool: Spool,
+    lake: Lake,
+    *,
+    heard: Heard = lambda *_: None,
 ) -> Done:
     """The same, by whatever can write the files of the events from one seq to another."""
     began = time.monotonic()
@@ -133,15 +139,27 @@ def _round(spark: SparkSession, spool: Spool, lake: Lake, first: int, last: int)
 
 
 def _write_parts(
-    batches: Iterable[pa.RecordBatch], *, path: Path, spool: str, lake: str, ranges: Sequence[tuple[int, int]]
+    batches: Iterable[pa.RecordBatch],
+    *,
+    path: Path,
+    spool: str,
+    lake: str,
+    ranges: Sequence[tuple[int, int]],
 ) -> Iterator[pa.RecordBatch]:
     """One worker's part of a round: numbers of parts in, files out; for `mapInArrow`."""
     for batch in batches:
         for part in batch.column(0).to_pylist():
             files = write_part(Recall(path), Lake(lake), spool, *ranges[part])
-            columns = [[file.name for file in files], [file.events for file in files], [file.bytes for file in files]]
+            columns = [
+                [file.name for file in files],
+                [file.events for file in files],
+                [file.bytes for file in files],
+            ]
             yield pa.RecordBatch.from_arrays(
-                [pa.array(column, kind) for column, kind in zip(columns, _WRITTEN_TYPES, strict=True)],
+                [
+                    pa.array(column, kind)
+                    for column, kind in zip(columns, _WRITTEN_TYPES, strict=True)
+                ],
                 names=["name", "events", "bytes"],
             )
 
@@ -157,7 +175,9 @@ def write_part(recall: Recall, lake: Lake, spool: str, first: int, last: int) ->
         event = _event(kept)
         rows.setdefault((date, _namespace(event)), []).append(_row(spool, kept, event))
     files = []
-    for (date, namespace), kept_rows in sorted(rows.items(), key=lambda item: (item[0][0], item[0][1] or "")):
+    for (date, namespace), kept_rows in sorted(
+        rows.items(), key=lambda item: (item[0][0], item[0][1] or "")
+    ):
         sink = io.BytesIO()
         pq.write_table(pa.Table.from_pylist(kept_rows, schema=SCHEMA), sink, compression="zstd")
         name = data_name(spool, date, namespace, first, last)
@@ -205,7 +225,9 @@ def _alone(spool: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise SpoolFullError(f"{spool} is being archived already", mend="Try again when that has ended.") from error
+            raise SpoolFullError(
+                f"{spool} is being archived already", hint="Try again when that has ended."
+            ) from error
         yield
 
 

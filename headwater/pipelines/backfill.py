@@ -21,21 +21,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
-from headwater.ingest.tally import Tallies
-from headwater.ingest.writer import read_checkpoint
+from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.write.transaction import read_checkpoint
 from headwater.pipelines import run_as_submitted
-from headwater.pipelines.bundles import buckets_for, merged
-from headwater.pipelines.progress import watched
+from headwater.pipelines.chunk_writer import PieceWriter, move_on
 from headwater.pipelines.rows import Counts, Kind, Met, Row, cut, join_counts, join_met, unpacked
-from headwater.pipelines.writing import PieceWriter, move_on
+from headwater.pipelines.shuffle import buckets_for, merged
+from headwater.pipelines.spark_progress import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from headwater.pipelines.archives import File
-    from headwater.pipelines.folding import Refused, Rules
+    from headwater.pipelines.event_files import File
+    from headwater.pipelines.fold_partition import Refused, Rules
 
 # One transaction: so many facts, unless they are large.
 PIECE_ROWS = 2_000
@@ -83,7 +83,7 @@ def backfill(
     is nothing to read, QueryError when it holds no events or another backfill of the same is at work, UnavailableError
     when Neo4j stays away.
     """
-    from headwater.pipelines.archives import files_in
+    from headwater.pipelines.event_files import files_in
 
     began = time.monotonic()
     heard("listing", 0, 0)
@@ -99,10 +99,15 @@ def backfill(
     writer = PieceWriter(database, name, rules.naming)
     begun = {spool: read_checkpoint(database, spool) for spool in archived}
     heard("folding", 0, 0)
-    untold = {spool: range(begun[spool].position + 1, position + 1) for spool, position in archived.items()}
+    untold = {
+        spool: range(begun[spool].position + 1, position + 1)
+        for spool, position in archived.items()
+    }
     found = pieces(spark, files, rules, untold)
     # The first piece comes when everything is read and folded.
-    with watched(spark, lambda spark_is: heard(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:])):
+    with watched(
+        spark, lambda spark_is: heard(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:])
+    ):
         first = list(islice(found, 1))
     for piece in chain(first, found):
         if piece[0].kind > Kind.REFUSED:
@@ -114,7 +119,9 @@ def backfill(
     letters.close()
     for spool, position in archived.items():
         tallies = told.tallies.get(spool, Tallies())
-        move_on(database, spool, begun[spool], position, dead=letters.of_spools[spool], tallies=tallies)
+        move_on(
+            database, spool, begun[spool], position, dead=letters.of_spools[spool], tallies=tallies
+        )
     folded = met.events + counts.undated
     return msgspec.structs.replace(
         done,
@@ -135,7 +142,9 @@ def name_of(files: Sequence[File], rules: Rules) -> str:
     """Under which a backfill keeps how far it is: another one when anything that it reads, or how, is another."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
     naming = rules.naming.__reduce__()[1]
-    said = msgspec.json.encode((version("headwater"), list(files), naming, key, rules.event_bytes_max), order="sorted")
+    said = msgspec.json.encode(
+        (version("headwater"), list(files), naming, key, rules.event_bytes_max), order="sorted"
+    )
     return f"backfill:{hashlib.sha256(said).hexdigest()[:16]}"
 
 
@@ -158,16 +167,22 @@ def pieces(
     try:
         # To sort is to look at everything twice: what was joined must be kept, or it would be joined twice.
         frame = found.sort("kind", "at", "key").select("rows")
-        bundles = (unpacked(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True))
-        yield from cut(merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES, edge_weight=EDGE_WEIGHT)
+        bundles = (
+            unpacked(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True)
+        )
+        yield from cut(
+            merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES, edge_weight=EDGE_WEIGHT
+        )
     finally:
         found.unpersist()
 
 
-def _bundles(spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]) -> DataFrame:
+def _bundles(
+    spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]
+) -> DataFrame:
     """What these files say, in sorted bundles of rows."""
-    from headwater.pipelines import folding
-    from headwater.pipelines.archives import read
+    from headwater.pipelines import fold_partition as folding
+    from headwater.pipelines.event_files import read
 
     buckets = buckets_for(sum(file.size for file in files))
     fold = partial(folding.facts_of_batches, rules=rules, untold=untold, buckets=buckets)
@@ -187,7 +202,9 @@ class _Told:
     def take(self, piece: Sequence[Row]) -> None:
         for row in piece:
             if row.kind == Kind.COUNTS:
-                self.counts = join_counts(self.counts, msgspec.msgpack.decode(row.fact, type=Counts))
+                self.counts = join_counts(
+                    self.counts, msgspec.msgpack.decode(row.fact, type=Counts)
+                )
             elif row.kind == Kind.MET:
                 self.met = join_met(self.met, msgspec.msgpack.decode(row.fact, type=Met))
             elif row.kind == Kind.TALLIES:
@@ -208,7 +225,7 @@ class _DeadLetters:
         self.of_spools: Counter[str | None] = Counter()
 
     def add(self, fact: bytes) -> None:
-        from headwater.pipelines.folding import Refused
+        from headwater.pipelines.fold_partition import Refused
         from headwater.pipelines.lake import spool_of
 
         letter = msgspec.msgpack.decode(fact, type=Refused)
@@ -223,7 +240,8 @@ class _DeadLetters:
             return
         letters = [msgspec.structs.astuple(letter) for letter in self._waiting]
         frame = self._spark.createDataFrame(
-            letters, "reason string, field string, file string, start long, number long, body string"
+            letters,
+            "reason string, field string, file string, start long, number long, body string",
         )
         frame.coalesce(1).write.mode("overwrite").json(f"{self.folder}/part-{self._parts:05}")
         self._parts += 1

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from headwater.cypher import rollup
-from headwater.cypher.database import Database
-from headwater.cypher.export import checkpoints, count
-from headwater.cypher.rollup import PIECE, Candidate
+from headwater.cypher.driver.database import Database
+from headwater.cypher.maintenance.export import checkpoints, count
+from headwater.pipelines import rollup_plan as rollup
+from headwater.pipelines.rollup_plan import PIECE, Candidate
 from headwater.schema.retention import Horizon, Rules, changed, fraction
 
 DAYS = (7, 30, 90, 180, 365)
@@ -64,13 +64,22 @@ class Cost:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        whole = Size(*(sum(column) for column in zip((0, 0, 0), *map(_row, self.sizes.values()), strict=True)))
+        whole = Size(
+            *(
+                sum(column)
+                for column in zip((0, 0, 0), *map(_row, self.sizes.values()), strict=True)
+            )
+        )
         return {
             "events": self.events,
             "nodesPerMillionEvents": self.per_million(whole.nodes),
             "bytesPerMillionEvents": self.per_million(whole.bytes),
-            "storeBytesPerMillionEvents": self.per_million(sum(self.files.values())) if self.files else None,
-            "labels": {label: _json(size) | self._of_million(size) for label, size in self.sizes.items()},
+            "storeBytesPerMillionEvents": self.per_million(sum(self.files.values()))
+            if self.files
+            else None,
+            "labels": {
+                label: _json(size) | self._of_million(size) for label, size in self.sizes.items()
+            },
             "files": dict(self.files),
             "savings": [_json(saving) for saving in self.savings],
         }
@@ -93,9 +102,15 @@ def _row(size: Size) -> tuple[int, int, int]:
 def cost(database: Database, rules: Rules, *, now: int, store: Path | None = None) -> Cost:
     """What the graph costs now. `now` in microseconds since 1970; `store` is the folder of Neo4j's store. Reads all
     runs that are older than the shortest of `DAYS`. Raises UnavailableError."""
-    sizes = {label: _size(database, label, *size) for label, size in count(database).items() if size.nodes}
+    sizes = {
+        label: _size(database, label, *size)
+        for label, size in count(database).items()
+        if size.nodes
+    }
     events = sum(int(row["folded"]) for row in checkpoints(database))
-    return Cost(events, sizes, files(store) if store else {}, savings(database, rules, now=now, sizes=sizes))
+    return Cost(
+        events, sizes, files(store) if store else {}, savings(database, rules, now=now, sizes=sizes)
+    )
 
 
 def _size(database: Database, label: str, nodes: int, edges: int) -> Size:
@@ -137,7 +152,9 @@ def files(store: Path) -> dict[str, int]:
     return dict(sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def savings(database: Database, rules: Rules, *, now: int, sizes: Mapping[str, Size]) -> list[Saving]:
+def savings(
+    database: Database, rules: Rules, *, now: int, sizes: Mapping[str, Size]
+) -> list[Saving]:
     """What could be summarised now, by the days and the share that would be set."""
     least = Horizon(changed(rules, days=min(DAYS), sample=0.0), now)
     kept = rollup.protected(database)
@@ -152,7 +169,9 @@ def savings(database: Database, rules: Rules, *, now: int, sizes: Mapping[str, S
     return [_saving(free, days, sample, now, each) for days in DAYS for sample in SAMPLES]
 
 
-def _saving(free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]) -> Saving:
+def _saving(
+    free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]
+) -> Saving:
     until = rollup.moment(now) - timedelta(days=days)
     gone = [one for one in free if one.last < until and fraction(one.run_id) >= sample]
     versions = sum(one.versions for one in gone)

@@ -1,7 +1,7 @@
 """`headwater pipeline rollup`: runs that have had their time become daily summaries.
 
 A job of the graph, not of Spark: what is kept hangs on what the graph links to what, every piece is one transaction of
-Neo4j, and one process is all that the write lock lets through. See `headwater.cypher.rollup` for what is kept,
+Neo4j, and one process is all that the write lock lets through. See `headwater.pipelines.rollup_plan` for what is kept,
 `headwater.schema.retention` for the rules, docs/decisions/0014 for why.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from headwater.cypher import rollup
-from headwater.cypher.database import Database
-from headwater.cypher.rollup import PIECE, Candidate, Urns
+from headwater.cypher.driver.database import Database
+from headwater.pipelines import rollup_plan as rollup
 from headwater.pipelines import run_as_submitted
+from headwater.pipelines.rollup_plan import PIECE, Candidate, Urns
 from headwater.schema.retention import Horizon
 
 Progress = Callable[[str, int], object]
@@ -76,7 +76,9 @@ def roll_up(
     return rolled
 
 
-def _unprotected(database: Database, horizon: Horizon, kept: Urns, rolled: Rolled) -> Iterator[list[Candidate]]:
+def _unprotected(
+    database: Database, horizon: Horizon, kept: Urns, rolled: Rolled
+) -> Iterator[list[Candidate]]:
     for page in rollup.candidates(database, horizon):
         free = [one for one in page if one.urn not in kept]
         rolled.old += len(page)

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from headwater.ingest.tally import Tallies
-from headwater.ingest.tally import join as join_tallies
+from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.producer_stats import join as join_tallies
+from headwater.schema.dataset_aliases import others
 from headwater.schema.facts import (
     AnswerFacts,
     ColumnKey,
@@ -41,7 +42,6 @@ from headwater.schema.facts import (
     join_jobs,
     join_runs,
 )
-from headwater.schema.identity import others
 from headwater.schema.urns import dataset_urn
 
 E = TypeVar("E", ColumnKey, DerivationKey)
@@ -176,7 +176,11 @@ _DIGEST_BYTES = 20
 def rows_of(delta: GraphDelta) -> Iterator[Row]:
     """Every fact of a delta. The delta must hold whatever it refers to, as what `fold` makes does."""
     yield from _mentions(delta)
-    for kind, facts in ((Kind.SCHEMA, delta.schemas), (Kind.DATASET, delta.datasets), (Kind.JOB, delta.jobs)):
+    for kind, facts in (
+        (Kind.SCHEMA, delta.schemas),
+        (Kind.DATASET, delta.datasets),
+        (Kind.JOB, delta.jobs),
+    ):
         for urn, fact in facts.items():
             yield Row(kind, 0, urn.encode(), encode(fact))
     for kind, edges in (
@@ -191,7 +195,9 @@ def rows_of(delta: GraphDelta) -> Iterator[Row]:
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
 
 
-def _together(flows: Mapping[E, Flow], into: Callable[[E], tuple[Name, str]]) -> dict[tuple[Name, str], _Edges[E]]:
+def _together(
+    flows: Mapping[E, Flow], into: Callable[[E], tuple[Name, str]]
+) -> dict[tuple[Name, str], _Edges[E]]:
     """Edges by what they go into and the job that makes it."""
     edges: dict[tuple[Name, str], _Edges[E]] = {}
     for key, flow in flows.items():
@@ -202,9 +208,16 @@ def _together(flows: Mapping[E, Flow], into: Callable[[E], tuple[Name, str]]) ->
 def _mentions(delta: GraphDelta) -> Iterator[Row]:
     for urn, dataset in delta.datasets.items():
         names = DatasetFacts(
-            dataset.dataset, dataset.span, symlinks=dataset.symlinks, unlinked=dataset.unlinked, by_hand=dataset.by_hand
+            dataset.dataset,
+            dataset.span,
+            symlinks=dataset.symlinks,
+            unlinked=dataset.unlinked,
+            by_hand=dataset.by_hand,
         )
-        called = {other: delta.datasets[other].dataset for other in others(dataset) & delta.datasets.keys()}
+        called = {
+            other: delta.datasets[other].dataset
+            for other in others(dataset) & delta.datasets.keys()
+        }
         yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(Place(names, called)))
     jobs: set[str] = set()
     for dataset in delta.datasets.values():
@@ -217,7 +230,9 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
     for run in delta.runs.values():
         runs.update(run.parents, run.roots, run.after, run.sources)
     for urn in runs & delta.runs.keys():
-        yield Row(Kind.RUN_MENTION, 0, urn.encode(), encode(Heard(RunFacts(delta.runs[urn].run_id))))
+        yield Row(
+            Kind.RUN_MENTION, 0, urn.encode(), encode(Heard(RunFacts(delta.runs[urn].run_id)))
+        )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER_MENTION, 0, urn.encode(), encode(AnswerFacts(answer.answer_id)))
 
@@ -268,7 +283,9 @@ def _kind_and_key(row: Row) -> tuple[int, bytes]:
 def delta_of(rows: Iterable[Row]) -> GraphDelta:
     """The delta that these facts are; of a mention and its fact, both together."""
     delta = GraphDelta()
-    places: dict[int, dict[str, Any]] = {kind: getattr(delta, field) for kind, field in _PLACES.items()}
+    places: dict[int, dict[str, Any]] = {
+        kind: getattr(delta, field) for kind, field in _PLACES.items()
+    }
     for row in rows:
         codec = _CODECS[row.kind]
         fact = codec.decode(row.fact)
@@ -315,7 +332,9 @@ def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
         delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
 
 
-def cut(rows: Iterable[Row], *, rows_max: int, bytes_max: int, edge_weight: int = 1) -> Iterator[list[Row]]:
+def cut(
+    rows: Iterable[Row], *, rows_max: int, bytes_max: int, edge_weight: int = 1
+) -> Iterator[list[Row]]:
     """Rows in pieces that are not too large, the bytes of an edge counted so many times; what says what was read comes
     before the facts, in pieces of its own."""
     piece: list[Row] = []

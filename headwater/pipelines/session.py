@@ -66,7 +66,9 @@ def spark_session(
     try:
         session = builder.getOrCreate()
     except (PySparkException, OSError) as error:
-        raise JavaError(f"Spark did not start: {error}", mend="It needs Java 17 or 21: `headwater doctor`.") from error
+        raise JavaError(
+            f"Spark did not start: {error}", hint="It needs Java 17 or 21: `headwater doctor`."
+        ) from error
     try:
         yield session
     finally:

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import SettingsError, UnavailableError
-from headwater.ingest.containment import sweep
 from headwater.ingest.worker import SWEEP_SECONDS
+from headwater.ingest.write.containment import sweep
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.progress import show_jars
 from headwater.pipelines import run_as_submitted
@@ -60,7 +60,13 @@ class Stream:
     """One stream: `run` until `batches.stop` is set, or until all there is is done."""
 
     def __init__(
-        self, database: Database, source: Source, batches: Batches, counts: StreamCounts, *, silent_seconds: int
+        self,
+        database: Database,
+        source: Source,
+        batches: Batches,
+        counts: StreamCounts,
+        *,
+        silent_seconds: int,
     ) -> None:
         """`batches` must tell `counts`."""
         self._database = database
@@ -94,12 +100,18 @@ class Stream:
 
     def _start(self, spark: SparkSession, checkpoint: str, pace: Pace) -> StreamingQuery:
         with _said_plainly(self._batches, spark.version):
-            writer = self._source.open(spark).writeStream.queryName("headwater").foreachBatch(self._batches)
+            writer = (
+                self._source.open(spark)
+                .writeStream.queryName("headwater")
+                .foreachBatch(self._batches)
+            )
             writer = writer.option("checkpointLocation", checkpoint)
             if pace.once:
                 query = writer.trigger(availableNow=True).start()
             else:
-                query = writer.trigger(processingTime=f"{round(pace.seconds * 1_000)} milliseconds").start()
+                query = writer.trigger(
+                    processingTime=f"{round(pace.seconds * 1_000)} milliseconds"
+                ).start()
         self._batches.identify(str(query.id), checkpoint)
         return query
 
@@ -144,17 +156,25 @@ class Stream:
         except UnavailableError:
             return
         if silent:
-            log.info("%d runs of which nothing was heard for %d s are abandoned", silent, self._silent_seconds)
+            log.info(
+                "%d runs of which nothing was heard for %d s are abandoned",
+                silent,
+                self._silent_seconds,
+            )
 
 
 @contextmanager
-def session(source: Source, *, master: str, events_max: int, cache: Path | None = None) -> Iterator[SparkSession]:
+def session(
+    source: Source, *, master: str, events_max: int, cache: Path | None = None
+) -> Iterator[SparkSession]:
     """A Spark that can read this source. What it needs to read Kafka is fetched once into `cache` (default: the user's
     own); under spark-submit it is for `--packages` to name it.
 
     `events_max` is how many events one transaction takes. Raises JarError, or JavaError when Spark does not start.
     """
-    settings = {"spark.sql.execution.arrow.maxRecordsPerBatch": str(min(CHUNK_MESSAGES, events_max))}
+    settings = {
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(min(CHUNK_MESSAGES, events_max))
+    }
     if isinstance(source, KafkaSource) and not any(name in os.environ for name in STARTED):
         lock = read_lock("spark-kafka")
         with show_jars("Kafka for Spark") as progress:
@@ -176,11 +196,18 @@ def _said_plainly(batches: Batches, spark_version: str) -> Iterator[None]:
         if failure is not None:
             raise failure from None
         said = str(error)
-        if "Failed to find data source: kafka" in said or "Failed to find the data source: kafka" in said:
+        if (
+            "Failed to find data source: kafka" in said
+            or "Failed to find the data source: kafka" in said
+        ):
             packages = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark_version}"
-            raise SettingsError("this Spark cannot read Kafka", mend=f"spark-submit --packages {packages}") from None
+            raise SettingsError(
+                "this Spark cannot read Kafka", hint=f"spark-submit --packages {packages}"
+            ) from None
         causes = [line.strip() for line in said.splitlines() if line.strip()]
-        raise UnavailableError(f"the stream broke off: {causes[0] if causes else type(error).__name__}") from error
+        raise UnavailableError(
+            f"the stream broke off: {causes[0] if causes else type(error).__name__}"
+        ) from error
 
 
 if __name__ == "__main__":

@@ -30,16 +30,30 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import folds, warm
 from headwater.cypher.migrate import migrate
-from headwater.cypher.warm import folds, warm
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.tally import Tallies, absorb
+from headwater.ingest.producer_stats import Tallies, absorb
 from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, Folded
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, read_checkpoint, write
-from headwater.pipelines.stream_chunks import CHUNK_SCHEMA, Chunk, Dead, Message, Rules, in_tasks, messages, only
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    CheckpointMovedError,
+    read_checkpoint,
+    write,
+)
+from headwater.pipelines.stream_chunks import (
+    CHUNK_SCHEMA,
+    Chunk,
+    Dead,
+    Message,
+    Rules,
+    in_tasks,
+    messages,
+    only,
+)
 from headwater.pipelines.stream_sources import Source
 from headwater.schema import facts
 from headwater.schema.events import Event
@@ -134,7 +148,9 @@ class Batches:
                 raise
             except Exception as error:
                 log.exception("batch %d", number)
-                self.failure = UnavailableError(f"batch {number} failed: {type(error).__name__}: {_line(error)}")
+                self.failure = UnavailableError(
+                    f"batch {number} failed: {type(error).__name__}: {_line(error)}"
+                )
                 raise
 
     def _take(self, frame: DataFrame, number: int) -> None:
@@ -160,7 +176,7 @@ class Batches:
         if checkpoint.position not in (number, number + 1):
             raise OtherGraphError(
                 f"the graph has {checkpoint.position} batches of this stream, and Spark's checkpoint {number}",
-                mend="With another graph, or an older copy of the checkpoint folder, begin anew: name a new folder "
+                hint="With another graph, or an older copy of the checkpoint folder, begin anew: name a new folder "
                 "with --checkpoint. What the graph knows already changes nothing.",
             )
         return checkpoint.position > number
@@ -225,7 +241,9 @@ class Batches:
                 return
             batch.refuse(parts[0], self._refused(batch.events_of(parts[0]), checkpoint))
 
-    def _refused(self, events: Sequence[tuple[int, Event]], checkpoint: Checkpoint) -> dict[int, str]:
+    def _refused(
+        self, events: Sequence[tuple[int, Event]], checkpoint: Checkpoint
+    ) -> dict[int, str]:
         """Write what these messages of a part say, and find, by index, those of which Neo4j takes nothing."""
         try:
             self._write_facts(fold((event for _, event in events), self._rules.naming), checkpoint)
@@ -236,7 +254,9 @@ class Batches:
                 log.exception("an event is set aside")
                 return {events[0][0]: f"{type(error).__name__}: {error}"}
             middle = len(events) // 2
-            return self._refused(events[:middle], checkpoint) | self._refused(events[middle:], checkpoint)
+            return self._refused(events[:middle], checkpoint) | self._refused(
+                events[middle:], checkpoint
+            )
         return {}
 
     def _write_facts(self, delta: GraphDelta, checkpoint: Checkpoint) -> None:
@@ -253,7 +273,9 @@ class Batches:
         )
         self._save(delta, batch.tallies(), checkpoint, after)
         received = tuple(at for part in batch.parts for at in part.chunk.received)
-        self._observer.committed(after, Folded(received, dead, time.monotonic() - batch.began, time.time()))
+        self._observer.committed(
+            after, Folded(received, dead, time.monotonic() - batch.began, time.time())
+        )
 
     def _set_aside(self, batch: _Batch) -> None:
         dead = batch.dead
@@ -261,12 +283,20 @@ class Batches:
             return
         try:
             self.source.send_dead(batch.frame.sparkSession, batch.number, dead)
-        except Exception as error:  # Kafka's come as Spark's, a disk's as Python's; all of them may pass
-            raise UnavailableError(f"what cannot be folded cannot be set aside: {_line(error)}") from error
+        except (
+            Exception
+        ) as error:  # Kafka's come as Spark's, a disk's as Python's; all of them may pass
+            raise UnavailableError(
+                f"what cannot be folded cannot be set aside: {_line(error)}"
+            ) from error
         batch.set_aside = len(dead)
-        log.warning("batch %d: %d set aside, the first: %s", batch.number, len(dead), dead[0].reason)
+        log.warning(
+            "batch %d: %d set aside, the first: %s", batch.number, len(dead), dead[0].reason
+        )
 
-    def _save(self, delta: GraphDelta, tallies: Tallies, before: Checkpoint, after: Checkpoint) -> None:
+    def _save(
+        self, delta: GraphDelta, tallies: Tallies, before: Checkpoint, after: Checkpoint
+    ) -> None:
         write(
             self._database,
             delta,
@@ -328,7 +358,9 @@ def piece(parts: Sequence[Part], memory: Memory, *, events_max: int) -> Sequence
     for index, part in enumerate(parts):
         delta = part.chunk.delta
         events += part.chunk.events
-        new += len(delta.runs) + len(memory.news(delta.columns)) + len(memory.news(delta.derivations))
+        new += (
+            len(delta.runs) + len(memory.news(delta.columns)) + len(memory.news(delta.derivations))
+        )
         if index and (events > events_max or new > NEW_AT_ONCE):
             return parts[:index]
     return parts
@@ -346,7 +378,10 @@ def keep_plan(checkpoint: str, number: int) -> None:
     sources = os.path.join(folder, "sources", "0")
     if os.path.isdir(sources):
         with os.scandir(sources) as entries:
-            newest = sorted((entry for entry in entries if entry.is_file()), key=lambda entry: entry.stat().st_mtime)
+            newest = sorted(
+                (entry for entry in entries if entry.is_file()),
+                key=lambda entry: entry.stat().st_mtime,
+            )
         for entry in newest[-2:]:
             _sync(entry.path)
 

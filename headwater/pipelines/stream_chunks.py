@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.tally import Tallies, absorb, tally
-from headwater.pipelines import remembered
+from headwater.ingest.producer_stats import Tallies, absorb, tally
+from headwater.pipelines import worker_cache as remembered
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -82,7 +82,9 @@ class Rules(msgspec.Struct, frozen=True):
     event_bytes_max: int
     future_seconds: int
 
-    def chunk(self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})) -> Chunk:
+    def chunk(
+        self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
+    ) -> Chunk:
         """Fold these, and set aside what cannot be; also what was refused elsewhere: its index, and the reason."""
         chunk = Chunk(GraphDelta(), Tallies(), [], [])
         events: list[Event] = []
@@ -104,7 +106,9 @@ class Rules(msgspec.Struct, frozen=True):
         now = time.time_ns() // 1_000
         for message in messages:
             # A sender whose clock is ahead must not be heard of tomorrow.
-            message = replace(message, received=min(message.received, now) if message.received > 0 else now)
+            message = replace(
+                message, received=min(message.received, now) if message.received > 0 else now
+            )
             if len(message.body) > self.event_bytes_max:
                 reason = f"the event is larger than {self.event_bytes_max} bytes"
                 yield Judged(replace(message, body=b""), None, reason)
@@ -113,7 +117,11 @@ class Rules(msgspec.Struct, frozen=True):
             try:
                 yield Judged(message, parse(message.body, received=message.received))
             except EventError as error:
-                yield Judged(message, None, f"{error.field}: {error.message}" if error.field else error.message)
+                yield Judged(
+                    message,
+                    None,
+                    f"{error.field}: {error.message}" if error.field else error.message,
+                )
 
     def _tally(self, message: Message, event: Event | None, reason: str = "") -> Tallies:
         """What one message adds to the tallies; its receipt is its offset."""

@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 
 from headwater.errors import SettingsError
 from headwater.ingest.worker import Folded
-from headwater.ingest.writer import Checkpoint
+from headwater.ingest.write.transaction import Checkpoint
 
 HOST = "127.0.0.1"
 _LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
@@ -43,9 +43,13 @@ class StreamCounts(Collector):
         self.registry = CollectorRegistry()
         self.registry.register(self)
         text = "From when a message came to its source until it was visible in the graph."
-        self._lag = Histogram("headwater_ingest_lag_seconds", text, buckets=_LAG_SECONDS, registry=self.registry)
+        self._lag = Histogram(
+            "headwater_ingest_lag_seconds", text, buckets=_LAG_SECONDS, registry=self.registry
+        )
         text = "One batch: read, fold and write, until committed."
-        self._seconds = Histogram("headwater_fold_seconds", text, buckets=_BATCH_SECONDS, registry=self.registry)
+        self._seconds = Histogram(
+            "headwater_fold_seconds", text, buckets=_BATCH_SECONDS, registry=self.registry
+        )
 
     def known(self, checkpoint: Checkpoint) -> None:
         """So far the graph had come when the stream asked."""
@@ -75,7 +79,11 @@ class StreamCounts(Collector):
             checkpoint, waiting, committed_at = self._checkpoint, self._waiting, self._committed_at
         received = checkpoint.folded + checkpoint.dead + waiting
         for name, text, value in (
-            ("headwater_events_received", "Events that the source is known to hold, or to have held.", received),
+            (
+                "headwater_events_received",
+                "Events that the source is known to hold, or to have held.",
+                received,
+            ),
             ("headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded),
             ("headwater_events_dead", "Events set aside with a reason.", checkpoint.dead),
             ("headwater_stream_batches", "Batches that are in the graph.", checkpoint.position),
@@ -84,7 +92,11 @@ class StreamCounts(Collector):
             counter.add_metric([], value)
             yield counter
         for name, text, number in (
-            ("headwater_stream_lag_offsets", "What the topics hold behind the last batch.", waiting),
+            (
+                "headwater_stream_lag_offsets",
+                "What the topics hold behind the last batch.",
+                waiting,
+            ),
             (
                 "headwater_stream_last_commit_timestamp_seconds",
                 "When this process last committed; 0: never.",
@@ -134,7 +146,9 @@ def served(counts: StreamCounts, port: int | None) -> Iterator[str]:
     try:
         server, thread = start_http_server(port, HOST, counts.registry)
     except OSError as error:
-        raise SettingsError(f"--metrics-port {port}: {error.strerror}", mend="0 takes any free one.") from error
+        raise SettingsError(
+            f"--metrics-port {port}: {error.strerror}", hint="0 takes any free one."
+        ) from error
     try:
         yield f"http://{HOST}:{server.server_port}/metrics"
     finally:

@@ -32,21 +32,32 @@ def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[s
     for text in given:
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise SettingsError(f"--option {name!r} has no value", mend="Write --option NAME=VALUE.")
+            raise SettingsError(
+                f"--option {name!r} has no value", hint="Write --option NAME=VALUE."
+            )
         if value.startswith("env:"):
             variable = value.removeprefix("env:")
             if variable not in environment:
-                raise SettingsError(f"--option {name}: there is no variable {variable} in the environment")
+                raise SettingsError(
+                    f"--option {name}: there is no variable {variable} in the environment"
+                )
             value = environment[variable]
         elif value.startswith("file:") and _SECRET.search(name):
             try:
-                value = Path(value.removeprefix("file:")).expanduser().read_text(encoding="utf-8").strip()
+                value = (
+                    Path(value.removeprefix("file:"))
+                    .expanduser()
+                    .read_text(encoding="utf-8")
+                    .strip()
+                )
             except OSError as error:
-                raise SettingsError(f"--option {name}: its file cannot be read: {error.strerror}") from error
+                raise SettingsError(
+                    f"--option {name}: its file cannot be read: {error.strerror}"
+                ) from error
         elif _SECRET.search(name):
             raise SettingsError(
                 f"--option {name} is a secret, and everybody on this machine can read a command's arguments",
-                mend=f"Write --option {name}=env:VARIABLE or --option {name}=file:PATH.",
+                hint=f"Write --option {name}=env:VARIABLE or --option {name}=file:PATH.",
             )
         options[name] = value
     return options
@@ -79,19 +90,32 @@ class KafkaSource(msgspec.Struct, frozen=True):
     def open(self, spark: SparkSession) -> DataFrame:
         """Raises what Spark raises when it lacks the connector."""
         reader: DataStreamReader = spark.readStream.format("kafka")
-        own = {"subscribe": self.topics, "startingOffsets": self.since, "maxOffsetsPerTrigger": str(self.offsets_max)}
+        own = {
+            "subscribe": self.topics,
+            "startingOffsets": self.since,
+            "maxOffsetsPerTrigger": str(self.offsets_max),
+        }
         rows = reader.options(**{**self._kafka(), **own, **self.options}).load()
         return rows.selectExpr(
-            "topic", "partition", "offset AS start", "unix_micros(timestamp) AS received", "key", "value"
+            "topic",
+            "partition",
+            "offset AS start",
+            "unix_micros(timestamp) AS received",
+            "key",
+            "value",
         )
 
     def send_dead(self, spark: SparkSession, batch: int, dead: Sequence[Dead]) -> None:  # noqa: ARG002
-        """The message as it came, but redacted, so that it can be sent again once it is mended. Its headers tell why it
+        """The message as it came, but redacted, so that it can be sent again once it is resolved. Its headers tell why it
         is dead and where it stood."""
         rows = [(one.message.key, one.message.body, _headers(one)) for one in dead]
         frame = spark.createDataFrame(rows, _DEAD_SCHEMA).coalesce(1)
-        writer = frame.write.format("kafka").option("topic", self.dead).option("includeHeaders", "true")
-        of_kafka = {name: value for name, value in self.options.items() if name.startswith("kafka.")}
+        writer = (
+            frame.write.format("kafka").option("topic", self.dead).option("includeHeaders", "true")
+        )
+        of_kafka = {
+            name: value for name, value in self.options.items() if name.startswith("kafka.")
+        }
         writer.options(**{**self._kafka(), **of_kafka}).save()
 
     def _kafka(self) -> dict[str, str]:
@@ -144,5 +168,10 @@ class FileSource(msgspec.Struct, frozen=True):
 
 def _headers(dead: Dead) -> list[tuple[str, bytes]]:
     message = dead.message
-    said = {"reason": dead.reason, "topic": message.topic, "partition": message.partition, "offset": message.start}
+    said = {
+        "reason": dead.reason,
+        "topic": message.topic,
+        "partition": message.partition,
+        "offset": message.start,
+    }
     return [(f"headwater.{name}", str(value).encode()) for name, value in said.items()]

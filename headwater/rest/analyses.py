@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from headwater.cypher.analyses import LIMIT_MAX, read
 from headwater.errors import NotFoundError
+from headwater.lineage.questions.analyses import LIMIT_MAX, read
+from headwater.rest.lineage_table import Refused, refused
 from headwater.rest.operations import Api, Asked, Operation
-from headwater.rest.tables import Refused, refused
 
 
 class WhichFindings(msgspec.Struct, kw_only=True):
@@ -42,7 +42,9 @@ def get_analyses(asked: Asked) -> AnalysisShown:
     which: WhichFindings = asked.arguments
     found = read(asked.database, table=which.table, limit=which.limit)
     if found is None:
-        raise NotFoundError("nothing was found by any analysis", mend="`headwater pipeline analyse` makes one.")
+        raise NotFoundError(
+            "nothing was found by any analysis", hint="`headwater pipeline analyse` makes one."
+        )
     shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]
     return AnalysisShown(found.until, found.analysed, shown)
 

@@ -9,11 +9,11 @@ from starlette.routing import BaseRoute, Route
 from headwater.rest.analyses import analyses_api
 from headwater.rest.assets import assets_api
 from headwater.rest.atlas import atlas_api
+from headwater.rest.lineage_table import tables_api
 from headwater.rest.marquez.api import marquez_api
 from headwater.rest.marquez.graphs import EventLog
 from headwater.rest.openapi import PATH, document
 from headwater.rest.operations import Api, Reader, Submit
-from headwater.rest.tables import tables_api
 from headwater.web import json_response
 
 

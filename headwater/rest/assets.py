@@ -2,7 +2,7 @@
 
 An asset is known by its name, and whatever is registered by that name again is the same asset with the same id.
 Upstream assets are named too, and may be registered later: until then they are of type `unknown`. How an asset stands
-in the graph is told at `headwater.schema.native.asset_events`. Errors are `{"detail": ...}`, and name the field.
+in the graph is told at `headwater.schema.headwater_facets.asset_events`. Errors are `{"detail": ...}`, and name the field.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from headwater.cypher.assets import asset_id, find_asset
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
-from headwater.cypher.nodes import read_nodes
-from headwater.cypher.stubs import HIDDEN
+from headwater.cypher.driver.database import Database
 from headwater.errors import EventError, HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.impact.assess import CHANGES_MAX, assess
 from headwater.impact.changes import parse_changes
 from headwater.impact.report import Affected, Evidence
+from headwater.lineage.hidden_nodes import HIDDEN
+from headwater.lineage.nodes import read_nodes
+from headwater.lineage.questions.assets import asset_id, find_asset
+from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
+from headwater.rest.asset_tree import Asset, Grower
 from headwater.rest.operations import Api, ArgumentError, Asked, Operation
 from headwater.rest.registrations import Upstream, Waiting, understand
-from headwater.rest.tree import Asset, Grower
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import job_urn, parse_urn
 from headwater.web import BodyError
 
@@ -43,9 +43,13 @@ Named = Annotated[str, Meta(min_length=1, max_length=1_000, pattern=_NAME)]
 class NewAsset(msgspec.Struct, kw_only=True):
     """An asset to register. What is upstream replaces what was said of it before."""
 
-    asset_type: Annotated[str, Meta(pattern=_TYPE, description="table, dbt_model, dag, spark_job, dashboard, ...")]
+    asset_type: Annotated[
+        str, Meta(pattern=_TYPE, description="table, dbt_model, dag, spark_job, dashboard, ...")
+    ]
     name: Named
-    source_ref: Annotated[str, Meta(max_length=2_000, description="A file path, a table name or a DAG id.")] = ""
+    source_ref: Annotated[
+        str, Meta(max_length=2_000, description="A file path, a table name or a DAG id.")
+    ] = ""
     upstream_assets: Annotated[
         list[Named], Meta(max_length=UPSTREAM_MAX, description="The names of what it is made from.")
     ] = []
@@ -140,7 +144,9 @@ class Assets:
     def register(self, asked: Asked) -> RegisteredAsset:
         new: NewAsset = asked.body
         if _NOT_A_TYPE.fullmatch(new.asset_type):
-            raise ArgumentError(f"{new.asset_type!r} is the type of what nobody registered", field="asset_type")
+            raise ArgumentError(
+                f"{new.asset_type!r} is the type of what nobody registered", field="asset_type"
+            )
         asset = understand(
             asked.database,
             name=new.name,
@@ -166,7 +172,12 @@ class Assets:
         urn = self._find(asked.database, which.id)
         # Whoever has just registered an asset finds it, and what it is joined to.
         found = lineage(
-            asked.database, urn, direction=which.direction.upper(), depth=which.depth, nodes_max=NODES_MAX, fresh=True
+            asked.database,
+            urn,
+            direction=which.direction.upper(),
+            depth=which.depth,
+            nodes_max=NODES_MAX,
+            fresh=True,
         )
         seen = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
         grower = Grower(found, read_nodes(asked.database, seen))
@@ -188,7 +199,7 @@ class Assets:
         try:
             changes = parse_changes([_about(change, urn) for change in which.proposed_changes])
         except QueryError as error:
-            raise ArgumentError(f"proposed_{error.message}", mend=error.mend) from error
+            raise ArgumentError(f"proposed_{error.message}", hint=error.hint) from error
         report = assess(asked.database, changes, files=which.files, dialect=which.dialect)
         return Impact(
             risk_level=report.risk_level,
@@ -210,7 +221,9 @@ class Assets:
             return find_asset(database, reference)
         except NotFoundError as error:
             if self._waiting.is_late(database, reference):
-                raise UnavailableError("the asset is registered, and not in the graph yet") from error
+                raise UnavailableError(
+                    "the asset is registered, and not in the graph yet"
+                ) from error
             raise
 
 
@@ -240,7 +253,7 @@ def _affected(one: Affected) -> AffectedAsset:
 def _refused(error: HeadwaterError, status: int) -> Detail:
     field = error.field if isinstance(error, ArgumentError | EventError | BodyError) else ""
     said = f"{field}: {error.message}" if field else error.message
-    return Detail(f"{said}. {error.mend}" if error.mend and status < 500 else said)
+    return Detail(f"{said}. {error.hint}" if error.hint and status < 500 else said)
 
 
 _NO_ASSET = {404: "There is no such asset.", 409: "Several assets have this name."}

@@ -15,11 +15,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from headwater.cypher.assets import by_guid
-from headwater.cypher.database import Database, Row
-from headwater.cypher.lineage import DEPTH_MAX, lineage
-from headwater.cypher.nodes import read_nodes, resolve
+from headwater.cypher.driver.database import Database, Row
 from headwater.errors import HeadwaterError, NotFoundError, QueryError, UnavailableError
+from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.questions.assets import by_guid
+from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
 from headwater.rest.operations import Api, ArgumentError, Asked, Operation
 from headwater.schema.urns import guid_of, parse_urn
 
@@ -43,7 +43,9 @@ class WhichEntity(msgspec.Struct, kw_only=True):
     """An entity by its qualified name, which is its urn."""
 
     type_name: str = msgspec.field(name="typeName")
-    qualified_name: Annotated[str, Meta(max_length=4_000)] = msgspec.field(name="attr:qualifiedName")
+    qualified_name: Annotated[str, Meta(max_length=4_000)] = msgspec.field(
+        name="attr:qualifiedName"
+    )
     direction: Direction = "BOTH"
     depth: Depth = 3
 
@@ -104,14 +106,18 @@ class NoEntityError(NotFoundError):
 
 def get_lineage(asked: Asked) -> LineageInfo:
     which: WhichLineage = asked.arguments
-    return _lineage(asked.database, _urn_of(asked.database, which.guid), which.direction, which.depth)
+    return _lineage(
+        asked.database, _urn_of(asked.database, which.guid), which.direction, which.depth
+    )
 
 
 def get_lineage_by_name(asked: Asked) -> LineageInfo:
     which: WhichEntity = asked.arguments
     urn = _urn_of(asked.database, which.qualified_name)
     if _TYPES[parse_urn(urn).kind] != which.type_name:
-        raise NoEntityError(f"Instance {which.type_name} with unique attribute qualifiedName={urn} does not exist")
+        raise NoEntityError(
+            f"Instance {which.type_name} with unique attribute qualifiedName={urn} does not exist"
+        )
     return _lineage(asked.database, urn, which.direction, which.depth)
 
 
@@ -126,7 +132,12 @@ def _urn_of(database: Database, guid: str) -> str:
     found = by_guid(database, guid.lower()) if _GUID.fullmatch(guid) else None
     if found is None and guid.partition(":")[0] in _TYPES:
         try:
-            found = next(iter(read_nodes(database, [guid]) or read_nodes(database, [resolve(database, guid)])), None)
+            found = next(
+                iter(
+                    read_nodes(database, [guid]) or read_nodes(database, [resolve(database, guid)])
+                ),
+                None,
+            )
         except QueryError:
             found = None
     if found is None:
@@ -135,8 +146,12 @@ def _urn_of(database: Database, guid: str) -> str:
 
 
 def _lineage(database: Database, urn: str, direction: Direction, depth: int) -> LineageInfo:
-    found = lineage(database, urn, direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX)
-    rows = read_nodes(database, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")])
+    found = lineage(
+        database, urn, direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX
+    )
+    rows = read_nodes(
+        database, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
+    )
     return LineageInfo(
         base_entity_guid=guid_of(urn),
         lineage_direction=direction,
@@ -199,10 +214,22 @@ def atlas_api() -> Api:
             refusals=gone,
         ),
         Operation(
-            "GET", "/lineage/{guid}", "The lineage of an entity", get_lineage, LineageInfo, WhichLineage, refusals=gone
+            "GET",
+            "/lineage/{guid}",
+            "The lineage of an entity",
+            get_lineage,
+            LineageInfo,
+            WhichLineage,
+            refusals=gone,
         ),
         Operation(
-            "GET", "/entity/guid/{guid}/header", "An entity in short", get_header, Header, WhichHeader, refusals=gone
+            "GET",
+            "/entity/guid/{guid}/header",
+            "An entity in short",
+            get_header,
+            Header,
+            WhichHeader,
+            refusals=gone,
         ),
     )
     return Api("Atlas", ("/api/atlas/v2",), operations, AtlasError, _refused)

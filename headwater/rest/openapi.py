@@ -23,7 +23,9 @@ _PROBLEM: Json = {
     "properties": {
         "error": {
             "type": "object",
-            "properties": {name: {"type": "string"} for name in ("code", "message", "field", "mend")},
+            "properties": {
+                name: {"type": "string"} for name in ("code", "message", "field", "hint")
+            },
             "required": ["code", "message"],
         }
     },
@@ -36,7 +38,12 @@ _AWAY = "Neo4j, or the disk, cannot be used now; `Retry-After` says when to try 
 
 def document(apis: Sequence[Api]) -> Json:
     """The whole description."""
-    wanted = {type: None for api in apis for operation in api.operations for type in _types(api, operation)}
+    wanted = {
+        type: None
+        for api in apis
+        for operation in api.operations
+        for type in _types(api, operation)
+    }
     schemas, components = msgspec.json.schema_components(list(wanted), ref_template=_REFS)
     by_type = dict(zip(wanted, schemas, strict=True))
     paths: dict[str, Json] = {}
@@ -49,7 +56,11 @@ def document(apis: Sequence[Api]) -> Json:
         paths.setdefault(path, {}).update(told)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Headwater", "version": __version__, "description": "Data lineage over REST."},
+        "info": {
+            "title": "Headwater",
+            "version": __version__,
+            "description": "Data lineage over REST.",
+        },
         "paths": dict(sorted(paths.items())),
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
@@ -99,13 +110,21 @@ def _parameters(operation: Operation) -> list[Json]:
 def _responses(api: Api, operation: Operation, by_type: dict[Any, Json]) -> Json:
     error = by_type[api.error]
     found: Json = {
-        str(operation.status): {"description": operation.summary, "content": _json(by_type[operation.answer])}
+        str(operation.status): {
+            "description": operation.summary,
+            "content": _json(by_type[operation.answer]),
+        }
     }
     for form in operation.forms:
-        found[str(operation.status)]["content"][form] = {"schema": {"type": "string", "format": "binary"}}
+        found[str(operation.status)]["content"][form] = {
+            "schema": {"type": "string", "format": "binary"}
+        }
     refusals = {**operation.refusals, 503: _AWAY}
     if _parameters(operation) or operation.body is not None:
-        refusals.setdefault(operation.malformed or api.malformed, "A parameter, or the body, is not what it should be.")
+        refusals.setdefault(
+            operation.malformed or api.malformed,
+            "A parameter, or the body, is not what it should be.",
+        )
     if operation.body is not None:
         refusals.update(_WITH_BODY)
     for status, why in refusals.items():
@@ -126,7 +145,11 @@ def _json(schema: Json) -> Json:
 def _plain_paths() -> dict[str, Json]:
     """The routes whose errors are of no client's shape: events, and auditors' Cypher."""
     event = {"type": "object", "description": "A run, job or dataset event of OpenLineage 2-0-2."}
-    receipt = {"type": "object", "properties": {"receipt": {"type": "integer"}}, "required": ["receipt"]}
+    receipt = {
+        "type": "object",
+        "properties": {"receipt": {"type": "integer"}},
+        "required": ["receipt"],
+    }
     states = {"enum": ["success", "partial_success"]}
     whole = {"type": "object", "properties": {"status": states}, "required": ["status"]}
     parameters = {"type": "object", "description": "The parameters of the query, by name."}
@@ -138,31 +161,54 @@ def _plain_paths() -> dict[str, Json]:
     }
     table = {
         "type": "object",
-        "properties": {"columns": {"type": "array"}, "rows": {"type": "array"}, "truncated": {"type": "boolean"}},
+        "properties": {
+            "columns": {"type": "array"},
+            "rows": {"type": "array"},
+            "truncated": {"type": "boolean"},
+        },
         "required": ["columns", "rows", "truncated"],
     }
-    queries = {"type": "object", "properties": {"queries": {"type": "array"}}, "required": ["queries"]}
+    queries = {
+        "type": "object",
+        "properties": {"queries": {"type": "array"}},
+        "required": ["queries"],
+    }
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
-        "/api/v1/lineage": {"post": _plain("send_event", "Send one event", receipt, body=event, status="201")},
+        "/api/v1/lineage": {
+            "post": _plain("send_event", "Send one event", receipt, body=event, status="201")
+        },
         "/api/v1/lineage/batch": {
-            "post": _plain("send_events", "Send many events", whole, body={"type": "array", "items": event})
+            "post": _plain(
+                "send_events", "Send many events", whole, body={"type": "array", "items": event}
+            )
         },
         "/cypher": {
             "get": _plain("list_queries", "The auditors' library", queries),
-            "post": _plain("run_statement", "Run one statement that only reads", table, body=statement),
+            "post": _plain(
+                "run_statement", "Run one statement that only reads", table, body=statement
+            ),
         },
         "/cypher/{name}": {
-            "post": {**_plain("run_query", "Run a query of the library", table, body=parameters), "parameters": [name]}
+            "post": {
+                **_plain("run_query", "Run a query of the library", table, body=parameters),
+                "parameters": [name],
+            }
         },
     }
 
 
-def _plain(id: str, summary: str, answer: Json, *, body: Json | None = None, status: str = "200") -> Json:
+def _plain(
+    id: str, summary: str, answer: Json, *, body: Json | None = None, status: str = "200"
+) -> Json:
     problem = _json({"$ref": _REFS.format(name="Problem")})
     refusals = {**_EVERYWHERE, 503: _AWAY}
     if body is not None:
-        refusals |= {400: "What is sent cannot be read or run.", 404: "There is no such query.", **_WITH_BODY}
+        refusals |= {
+            400: "What is sent cannot be read or run.",
+            404: "There is no such query.",
+            **_WITH_BODY,
+        }
         refusals[422] = "JSON, and not what is asked for; `field` says where."
     told: Json = {
         "operationId": id,
@@ -170,7 +216,14 @@ def _plain(id: str, summary: str, answer: Json, *, body: Json | None = None, sta
         "tags": ["Events" if "event" in id else "Cypher"],
         "responses": {
             status: {"description": summary, "content": _json(answer)},
-            **{str(code): {"description": why, "content": problem} for code, why in sorted(refusals.items())},
+            **{
+                str(code): {"description": why, "content": problem}
+                for code, why in sorted(refusals.items())
+            },
         },
     }
-    return told if body is None else {**told, "requestBody": {"required": True, "content": _json(body)}}
+    return (
+        told
+        if body is None
+        else {**told, "requestBody": {"required": True, "content": _json(body)}}
+    )

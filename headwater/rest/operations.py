@@ -25,7 +25,7 @@ from starlette.types import Scope
 
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, QueryError
 from headwater.web import RETRY_AFTER_SECONDS, BodyError, json_response, read_body
 
@@ -43,8 +43,8 @@ _WHERE = re.compile(r"(?P<what>.*?)(?: - at `(?P<where>[^`]*)`)?", re.DOTALL)
 class ArgumentError(QueryError):
     """A parameter or a part of a body that is not what it should be; `field` names it."""
 
-    def __init__(self, message: str, *, field: str = "", mend: str = "") -> None:
-        super().__init__(message, mend=mend)
+    def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.field = field
 
 
@@ -119,7 +119,9 @@ class EncodedRoute(Route):
         path = raw.decode("latin-1").partition("?")[0]
         match, found = super().matches({**scope, "path": path.rstrip("/") or "/", "root_path": ""})
         if match is not Match.NONE:
-            found["path_params"] = {name: unquote(str(value)) for name, value in found["path_params"].items()}
+            found["path_params"] = {
+                name: unquote(str(value)) for name, value in found["path_params"].items()
+            }
         return match, found
 
 
@@ -143,7 +145,9 @@ def _endpoint(
     return answered
 
 
-async def _answer(operation: Operation, request: Request, reader: Reader, submit: Submit) -> Response:
+async def _answer(
+    operation: Operation, request: Request, reader: Reader, submit: Submit
+) -> Response:
     arguments = read_arguments(operation.arguments, {**request.query_params, **request.path_params})
     body = None
     if operation.body is not None:
@@ -156,7 +160,10 @@ async def _answer(operation: Operation, request: Request, reader: Reader, submit
         anyio.from_thread.run(kept, events)
 
     asked = Asked(reader(request), arguments, body, submitted)
-    accepted = {one.partition(";")[0].strip().lower() for one in request.headers.get("accept", "").split(",")}
+    accepted = {
+        one.partition(";")[0].strip().lower()
+        for one in request.headers.get("accept", "").split(",")
+    }
     form = next((type for type in operation.forms if type in accepted), "")
 
     def answered() -> Response:
@@ -192,5 +199,7 @@ def _argument_error(error: msgspec.ValidationError) -> ArgumentError:
     missing = re.search(r"missing required field `([^`]+)`", what)
     field = (where or "$").removeprefix("$").removeprefix(".")
     if missing:
-        return ArgumentError("it is missing", field=f"{field}.{missing[1]}" if field else missing[1])
+        return ArgumentError(
+            "it is missing", field=f"{field}.{missing[1]}" if field else missing[1]
+        )
     return ArgumentError(what[:1].lower() + what[1:], field=field or "body")

@@ -14,12 +14,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from headwater.cypher.assets import AmbiguousError, asset_id, named, own_urn, upstream_urn
-from headwater.cypher.database import Database
-from headwater.cypher.nodes import read_nodes
+from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError, UnavailableError
+from headwater.lineage.nodes import read_nodes
+from headwater.lineage.questions.assets import (
+    AmbiguousError,
+    asset_id,
+    named,
+    own_urn,
+    upstream_urn,
+)
 from headwater.rest.operations import ArgumentError
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
 
 # An asset of one of these types is a process: what does something. Any other is data.
@@ -71,11 +77,20 @@ class Registration(msgspec.Struct, kw_only=True):
         )
 
     def shown_upstream(self) -> list[Upstream]:
-        return [Upstream(asset_id(urn), name, self.known.get(urn, False)) for name, urn in self.upstream.items()]
+        return [
+            Upstream(asset_id(urn), name, self.known.get(urn, False))
+            for name, urn in self.upstream.items()
+        ]
 
 
 def understand(
-    database: Database, *, name: str, namespace: str, asset_type: str, source_ref: str, upstream: Sequence[str]
+    database: Database,
+    *,
+    name: str,
+    namespace: str,
+    asset_type: str,
+    source_ref: str,
+    upstream: Sequence[str],
 ) -> Registration:
     """What a registration means by its names. Raises ArgumentError that names the field.
 
@@ -89,7 +104,7 @@ def understand(
         try:
             found[one] = _spelled_urn(one) or upstream_urn(one, known[one], namespace)
         except AmbiguousError as error:
-            raise ArgumentError(error.message, field=field, mend=error.mend) from error
+            raise ArgumentError(error.message, field=field, hint=error.hint) from error
         _check_length(found[one], field)
         if found[one] == own:
             raise ArgumentError("an asset is not made from itself", field=field)
@@ -112,7 +127,11 @@ def _known(database: Database, names: Sequence[str]) -> dict[str, dict[str, bool
         rows = read_nodes(database, spelled.values())
     except UnavailableError:
         return {one: {} for one in names}
-    by_urn = {one: {urn: rows[urn].get("firstSeen") is not None} for one, urn in spelled.items() if urn in rows}
+    by_urn = {
+        one: {urn: rows[urn].get("firstSeen") is not None}
+        for one, urn in spelled.items()
+        if urn in rows
+    }
     return {**known, **by_urn}
 
 
@@ -128,7 +147,9 @@ def _spelled_urn(text: str) -> str | None:
 def _check_length(urn: str, field: str) -> None:
     """Names that are too long for a urn to spell have no way back from it."""
     if not parse_urn(urn).parts:
-        raise ArgumentError("it is too long", field=field, mend=f"Its urn may have {URN_BYTES_MAX} bytes.")
+        raise ArgumentError(
+            "it is too long", field=field, hint=f"Its urn may have {URN_BYTES_MAX} bytes."
+        )
 
 
 def _is_job(database: Database, urn: str) -> bool:
@@ -162,7 +183,9 @@ class Waiting:
         now = time.monotonic()
         with self._lock:
             if len(self._at) < WAITING_MAX:
-                self._at[urn] = _Pending(datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX, now + LATE_SECONDS)
+                self._at[urn] = _Pending(
+                    datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX, now + LATE_SECONDS
+                )
 
     def settle(self, database: Database) -> None:
         """Wait until the graph shows what was registered here before, or until that has had its time."""

@@ -108,7 +108,7 @@ def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.R
 
 def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
     yield from _envelope(event, latest)
-    if event.mended:
+    if event.resolved:
         yield Finding("lone-surrogate", "", f"in an event of {len(body)} bytes")
     for entity, place, facets in _holders(event):
         yield from _in_facets(entity, place, facets)
@@ -130,7 +130,11 @@ def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) ->
     if not isinstance(facets, Facets):
         return _judged(entity, place, facets)
     found = _in_shared.get((place, facets))
-    return _in_shared.keep((place, facets), tuple(_judged(entity, place, facets))) if found is None else found
+    return (
+        _in_shared.keep((place, facets), tuple(_judged(entity, place, facets)))
+        if found is None
+        else found
+    )
 
 
 def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Finding]:
@@ -138,7 +142,9 @@ def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> It
         raw = bytes(sent)
         look = _remembered if len(raw) <= REMEMBERED_BYTES_MAX else _facet
         for rule, path, detail in look(entity, key, raw):
-            yield Finding(rule, ".".join(part for part in (place, _short(key), path) if part), detail)
+            yield Finding(
+                rule, ".".join(part for part in (place, _short(key), path) if part), detail
+            )
 
 
 def _short(key: str) -> str:
@@ -157,7 +163,9 @@ def _envelope(event: Event, latest: int) -> Iterator[Finding]:
     elif not has_zone(event.event_time):
         yield Finding("naive-event-time", "eventTime", event.event_time[:_DETAIL_CHARACTERS_MAX])
     if event.instant > latest:
-        yield Finding("event-from-the-future", "eventTime", event.event_time[:_DETAIL_CHARACTERS_MAX])
+        yield Finding(
+            "event-from-the-future", "eventTime", event.event_time[:_DETAIL_CHARACTERS_MAX]
+        )
 
 
 def _of_the_run(event: Event) -> Iterator[Finding]:
@@ -166,15 +174,23 @@ def _of_the_run(event: Event) -> Iterator[Finding]:
     if not event.state:
         yield Finding("missing-event-type", "eventType")
     elif event.event_type not in STATES:
-        yield Finding("lower-case-event-type", "eventType", event.event_type[:_DETAIL_CHARACTERS_MAX])
+        yield Finding(
+            "lower-case-event-type", "eventType", event.event_type[:_DETAIL_CHARACTERS_MAX]
+        )
     if not is_uuid(event.run.run_id):
         yield Finding("run-id-no-uuid", "run.runId", event.run.run_id[:_DETAIL_CHARACTERS_MAX])
     facets = event.run.facets or {}
     if event.state == "FAIL" and not any(key in facets for key in _REASONS):
         yield Finding("failure-without-a-reason", "run.facets.errorMessage")
     parent = read_parent(facets)
-    if parent and parent.run_id and canonical_run_id(parent.run_id) == canonical_run_id(event.run.run_id):
-        yield Finding("own-parent", "run.facets.parent.run.runId", event.run.run_id[:_DETAIL_CHARACTERS_MAX])
+    if (
+        parent
+        and parent.run_id
+        and canonical_run_id(parent.run_id) == canonical_run_id(event.run.run_id)
+    ):
+        yield Finding(
+            "own-parent", "run.facets.parent.run.runId", event.run.run_id[:_DETAIL_CHARACTERS_MAX]
+        )
 
 
 def _facet(entity: Entity, key: str, raw: bytes) -> tuple[tuple[str, str, str], ...]:
@@ -254,7 +270,9 @@ def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
 
 # The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column lineage is judged by.
 _Wired = tuple[Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]]
-_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(64 * 2**20, size=lambda wired, found: _size(wired, found))
+_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(
+    64 * 2**20, size=lambda wired, found: _size(wired, found)
+)
 
 
 def _size(wired: _Wired, found: Sequence[Finding]) -> int:
@@ -268,13 +286,19 @@ def _columns(event: Event) -> Iterable[Finding]:
     outputs = tuple([dataset.facets for dataset in event.outputs])
     if not any("columnLineage" in facets for facets in (own, *outputs) if facets):
         return ()
-    wired = (own, outputs, tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]))
+    wired = (
+        own,
+        outputs,
+        tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]),
+    )
     found = _in_columns.get(wired)
     return _in_columns.keep(wired, tuple(_in_lineage(*wired))) if found is None else found
 
 
 def _in_lineage(
-    own: Facets | None, outputs: Iterable[Facets | None], inputs: Iterable[tuple[str, str, Facets | None]]
+    own: Facets | None,
+    outputs: Iterable[Facets | None],
+    inputs: Iterable[tuple[str, str, Facets | None]],
 ) -> Iterator[Finding]:
     schemas = {(namespace, name): facets for namespace, name, facets in inputs}
     for place, facets in [("dataset", own), *(("outputs[]", output) for output in outputs)]:
@@ -299,7 +323,9 @@ def _source_columns(
     for name, fields in wanted.items():
         missing = _missing(fields, schemas.get(name))
         if missing:
-            yield Finding("unknown-source-column", field, f"{name[1]}: {missing}"[:_DETAIL_CHARACTERS_MAX])
+            yield Finding(
+                "unknown-source-column", field, f"{name[1]}: {missing}"[:_DETAIL_CHARACTERS_MAX]
+            )
 
 
 def _missing(fields: Iterable[str], facets: Facets | None) -> str:

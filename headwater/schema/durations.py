@@ -15,13 +15,15 @@ DAYS_MAX = 36_500
 def parse_duration(text: str, *, name: str) -> timedelta:
     """A length of time above zero. Raises QueryError, which names the argument, when it is none."""
     match = _TEXT.fullmatch(text)
-    mend = "Write a number and s, m, h, d or w: 90m, 24h, 7d."
+    hint = "Write a number and s, m, h, d or w: 90m, 24h, 7d."
     if match is None:
-        raise QueryError(f"{name} {text[:40]!r} is not a length of time", mend=mend)
+        raise QueryError(f"{name} {text[:40]!r} is not a length of time", hint=hint)
     try:
         length = timedelta(**{_UNITS[match[2].lower()]: float(match[1])})
     except OverflowError:
         length = timedelta.max
     if not timedelta(0) < length <= timedelta(days=DAYS_MAX):
-        raise QueryError(f"{name} {text[:40]!r} is not above zero and at most {DAYS_MAX} days", mend=mend)
+        raise QueryError(
+            f"{name} {text[:40]!r} is not above zero and at most {DAYS_MAX} days", hint=hint
+        )
     return length

@@ -116,7 +116,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     schema_url: str = ""
     event_time: str = ""
     event_type: str = ""
-    mended: bool = False
+    resolved: bool = False
 
     @property
     def rank(self) -> int:
@@ -146,7 +146,7 @@ def instant_of(text: str, *, field: str = "eventTime") -> int:
         raise EventError(
             f"{field} {text[:80]!r} is not a time",
             field=field,
-            mend="Send an ISO 8601 time with a zone, for example 2026-01-31T12:00:00Z.",
+            hint="Send an ISO 8601 time with a zone, for example 2026-01-31T12:00:00Z.",
         ) from error
     return instant
 
@@ -163,16 +163,16 @@ def parse(body: bytes, *, received: int) -> Event:
     """
     body = body.removeprefix(codecs.BOM_UTF8)
     try:
-        return _event(body, received, mended=False)
+        return _event(body, received, resolved=False)
     except EventError as error:
         # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
         # escape that strict readers refuse. It is no reason to lose the event.
         if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
             raise
-        return _event(whole, received, mended=True)
+        return _event(whole, received, resolved=True)
 
 
-def _event(body: bytes, received: int, *, mended: bool) -> Event:
+def _event(body: bytes, received: int, *, resolved: bool) -> Event:
     envelope = _decoded(_decoder, body)
     _check_kind(envelope)
     if envelope.run is not None:
@@ -190,7 +190,7 @@ def _event(body: bytes, received: int, *, mended: bool) -> Event:
         schema_url=_text(envelope.schema_url),
         event_time=envelope.event_time or "",
         event_type=envelope.event_type or "",
-        mended=mended,
+        resolved=resolved,
     )
 
 
@@ -201,7 +201,13 @@ def _datasets(sent: list[_Dataset] | None, field: str) -> tuple[Dataset, ...]:
 def _dataset(sent: _Dataset, field: str) -> Dataset:
     _check_name(sent.namespace, f"{field}.namespace")
     _check_name(sent.name, f"{field}.name")
-    return Dataset(sent.namespace, sent.name, _facets(sent.facets, field), sent.input_facets, sent.output_facets)
+    return Dataset(
+        sent.namespace,
+        sent.name,
+        _facets(sent.facets, field),
+        sent.input_facets,
+        sent.output_facets,
+    )
 
 
 def _job(sent: _Job) -> Job:
@@ -242,7 +248,9 @@ def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes, where: str = "") -> T
         field = _field_of(str(error)) or where
         raise EventError(f"not an OpenLineage event: {error}", field=field) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise EventError(f"the body is not JSON: {error}", status=400, mend="Send one JSON object, UTF-8.") from error
+        raise EventError(
+            f"the body is not JSON: {error}", status=400, hint="Send one JSON object, UTF-8."
+        ) from error
     except RecursionError as error:
         raise EventError("the body is nested too deep", status=400) from error
 
@@ -261,15 +269,17 @@ def _field_of(message: str) -> str:
 
 def _check_kind(envelope: _Envelope) -> None:
     if envelope.run is not None and envelope.job is None:
-        raise EventError("a run event needs a job", field="job", mend="Add job.namespace and job.name.")
+        raise EventError(
+            "a run event needs a job", field="job", hint="Add job.namespace and job.name."
+        )
     says_run = bool(envelope.event_type) or str(envelope.schema_url).endswith("/RunEvent")
     if envelope.run is None and says_run:
-        raise EventError("a run event needs a run", field="run", mend="Add run.runId.")
+        raise EventError("a run event needs a run", field="run", hint="Add run.runId.")
     if envelope.run is None and envelope.job is None and envelope.dataset is None:
         raise EventError(
             "not an OpenLineage event: it has neither a run, a job nor a dataset",
             field="run",
-            mend="Send a RunEvent (run and job), a JobEvent (job) or a DatasetEvent (dataset).",
+            hint="Send a RunEvent (run and job), a JobEvent (job) or a DatasetEvent (dataset).",
         )
     if envelope.dataset is not None and (envelope.run is not None or envelope.job is not None):
         raise EventError("an event about a dataset has no run and no job", field="dataset")

@@ -156,7 +156,9 @@ class Flow(msgspec.Struct, array_like=True, frozen=True, gc=False):
         return self.first <= other.first and self.ways >= other.ways
 
 
-class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
+class ColumnKey(
+    msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False
+):
     """A column edge: from a field of one dataset to a field of another, through a job ("" when none is named)."""
 
     source: Name
@@ -166,7 +168,9 @@ class ColumnKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_
     job: str
 
 
-class DerivationKey(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
+class DerivationKey(
+    msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False
+):
     """On the map: `output` is known to come from `input` when `job` makes it."""
 
     output: Name
@@ -278,7 +282,9 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
         symlinks=_merged(a.symlinks, b.symlinks, join_claims),
-        unlinked=max((instant for instant in (a.unlinked, b.unlinked) if instant is not None), default=None),
+        unlinked=max(
+            (instant for instant in (a.unlinked, b.unlinked) if instant is not None), default=None
+        ),
         by_hand=join_registers(a.by_hand, b.by_hand),
         schemas=_merged(a.schemas, b.schemas, _wider),
         sources=_merged(a.sources, b.sources, join_claims),

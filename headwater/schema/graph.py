@@ -1,7 +1,7 @@
 """The shape of the graph: labels, properties, edges. Times are ZONED DATETIME in UTC.
 
 Nodes. Every one has `urn`; those made from facts have them in `facts`, every facet as it was sent among them: JSON,
-packed (`headwater.schema.kept`), since it is most of what a node takes up. No other property is bytes.
+packed (`headwater.schema.facts_codec`), since it is most of what a node takes up. No other property is bytes.
 
 | label | properties |
 |---|---|
@@ -34,7 +34,7 @@ packed (`headwater.schema.kept`), since it is most of what a node takes up. No o
 
 What is left out where something else says it, whoever asks through Headwater is told all the same: `attempts` and
 `lastSeen` of every run, `startedAt`, `run` (its urn) and all of `derivedFrom` of every version
-(`headwater.schema.spared`).
+(`headwater.schema.derived_properties`).
 
 Beside the graph, with a `tally` (JSON) instead of `facts`, what the worker counted:
 

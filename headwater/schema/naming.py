@@ -37,7 +37,9 @@ class Naming:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._schemes = naming_rules.ends(
-            {scheme: kept for scheme, kept in rules.schemes.items() if scheme != kept}, rules, "schemes"
+            {scheme: kept for scheme, kept in rules.schemes.items() if scheme != kept},
+            rules,
+            "schemes",
         )
         # Whatever spelling of a scheme a line of the rules has, it is for all of them.
         self._ports = {self._scheme(scheme): port for scheme, port in rules.ports.items()}
@@ -148,8 +150,8 @@ class Naming:
             one, folder = self._datasource(alias)
             other, beneath = self._datasource(target)
             if folder or beneath:
-                mend = "Name the whole namespace: an alias holds for all that is in it."
-                raise self._rules.wrong(f'aliases."{alias}"', "names a folder", mend)
+                hint = "Name the whole namespace: an alias holds for all that is in it."
+                raise self._rules.wrong(f'aliases."{alias}"', "names a folder", hint)
             # A namespace that stands for itself is how a user's file takes an alias of ours away.
             steps.pop(one, None)
             if one != other:

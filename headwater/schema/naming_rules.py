@@ -45,8 +45,8 @@ class Rules(msgspec.Struct, frozen=True):
     words: dict[str, str] = {}
     partitions: dict[str, str] = {}
 
-    def wrong(self, key: str, problem: str, mend: str) -> SettingsError:
-        return _wrong(self.where, key, problem, mend)
+    def wrong(self, key: str, problem: str, hint: str) -> SettingsError:
+        return _wrong(self.where, key, problem, hint)
 
 
 _TABLES: dict[str, type] = {
@@ -71,8 +71,8 @@ def read(path: Path | None = None) -> Rules:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        mend = "Name a file of naming rules that can be read, UTF-8, or none."
-        raise SettingsError(f"{path}: {error}", mend=mend) from error
+        hint = "Name a file of naming rules that can be read, UTF-8, or none."
+        raise SettingsError(f"{path}: {error}", hint=hint) from error
     for table, lines in _tables(str(path), text).items():
         tables[table] |= lines
     return Rules(str(path), **tables)
@@ -85,8 +85,10 @@ def ends(steps: Mapping[str, str], rules: Rules, table: str) -> dict[str, str]:
         end, seen = steps[start], {start}
         while end in steps:
             if end in seen:
-                mend = "Take one of them out: an alias must end at a name that is none."
-                raise rules.wrong(f'{table}."{start}"', f"leads round in a circle, through {end}", mend)
+                hint = "Take one of them out: an alias must end at a name that is none."
+                raise rules.wrong(
+                    f'{table}."{start}"', f"leads round in a circle, through {end}", hint
+                )
             seen.add(end)
             end = steps[end]
         led[start] = end
@@ -105,15 +107,17 @@ def _folders(rules: Rules, name: str, rule: str) -> Folders:
     key = f"partitions.{name}"
     unknown = [word for word in _WORD.findall(rule) if word not in rules.words]
     if unknown:
-        mend = f"Its words are {', '.join(rules.words)}; more can be said under [words]."
-        raise rules.wrong(key, f"has the unknown word {{{unknown[0]}}}", mend)
+        hint = f"Its words are {', '.join(rules.words)}; more can be said under [words]."
+        raise rules.wrong(key, f"has the unknown word {{{unknown[0]}}}", hint)
     parts = rule.split("/")
     if not all(parts):
-        raise rules.wrong(key, "has a folder without a name", "Write folders with one slash between them: a/b.")
+        raise rules.wrong(
+            key, "has a folder without a name", "Write folders with one slash between them: a/b."
+        )
     patterns = tuple(_compiled(rules, key, _pattern(rules, part)) for part in parts)
     if all(pattern.fullmatch(_ANY_FOLDER) for pattern in patterns):
-        mend = 'Say what its folders have in common, for example "batch-{number}".'
-        raise rules.wrong(key, "would fold every folder there is", mend)
+        hint = 'Say what its folders have in common, for example "batch-{number}".'
+        raise rules.wrong(key, "would fold every folder there is", hint)
     return patterns
 
 
@@ -132,8 +136,8 @@ def _compiled(rules: Rules, key: str, pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:
-        mend = "Write a regular expression as Python has them; year, month and day once in a folder at most."
-        raise rules.wrong(key, f"is no pattern: {error}", mend) from error
+        hint = "Write a regular expression as Python has them; year, month and day once in a folder at most."
+        raise rules.wrong(key, f"is no pattern: {error}", hint) from error
 
 
 def _tables(where: str, text: str) -> dict[str, dict[str, Any]]:
@@ -142,14 +146,19 @@ def _tables(where: str, text: str) -> dict[str, dict[str, Any]]:
         said = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{where} is not TOML: {error}", mend="docs/naming.md shows how rules are written."
+            f"{where} is not TOML: {error}", hint="docs/naming.md shows how rules are written."
         ) from error
     tables: dict[str, dict[str, Any]] = {table: {} for table in _TABLES}
     for table, lines in said.items():
         if table not in _TABLES:
             raise _wrong(where, table, "is no table of naming rules", _meant(table, _TABLES))
         if not isinstance(lines, dict):
-            raise _wrong(where, table, "is not a table", f"Write [{table}] on a line, and its rules below it.")
+            raise _wrong(
+                where,
+                table,
+                "is not a table",
+                f"Write [{table}] on a line, and its rules below it.",
+            )
         for key, value in lines.items():
             _judge(where, table, key, value)
         tables[table] = lines
@@ -163,11 +172,20 @@ def _judge(where: str, table: str, key: str, value: object) -> None:
     if type(value) is not wanted:
         raise _wrong(where, line, f"is {value!r}", f"Write {_KINDS_OF_VALUES[wanted]}.")
     if table in _OF_SCHEMES and not _SCHEME.fullmatch(key):
-        raise _wrong(where, line, "names no scheme", "Write what stands before '://', in lower case: s3.")
+        raise _wrong(
+            where, line, "names no scheme", "Write what stands before '://', in lower case: s3."
+        )
     if table == "schemes" and not _SCHEME.fullmatch(str(value)):
-        raise _wrong(where, line, f"is {value!r}, which is no scheme", "Write it in lower case, without '://': s3.")
+        raise _wrong(
+            where,
+            line,
+            f"is {value!r}, which is no scheme",
+            "Write it in lower case, without '://': s3.",
+        )
     if table == "ports" and not (isinstance(value, int) and 0 < value <= _PORT_MAX):
-        raise _wrong(where, line, f"is {value!r}, which is no port", f"Write a number from 1 to {_PORT_MAX}.")
+        raise _wrong(
+            where, line, f"is {value!r}, which is no port", f"Write a number from 1 to {_PORT_MAX}."
+        )
     if table == "paths" and value not in _KINDS:
         raise _wrong(where, line, f"is {value!r}", f"Write one of {', '.join(_KINDS)}.")
     if table == "aliases" and not (key.strip() and str(value).strip()):
@@ -181,5 +199,5 @@ def _meant(table: str, known: Iterable[str]) -> str:
     return f"Did you mean [{close[0]}]?" if close else f"The tables are {', '.join(known)}."
 
 
-def _wrong(where: str, key: str, problem: str, mend: str) -> SettingsError:
-    return SettingsError(f"{where}: {key} {problem}", mend=mend)
+def _wrong(where: str, key: str, problem: str, hint: str) -> SettingsError:
+    return SettingsError(f"{where}: {key} {problem}", hint=hint)

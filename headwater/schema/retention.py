@@ -19,11 +19,11 @@ import msgspec
 
 from headwater.errors import SettingsError
 from headwater.schema.durations import DAYS_MAX
-from headwater.schema.sight import Sight
+from headwater.schema.visibility import Sight
 
 MICROSECONDS_A_DAY = 86_400_000_000
 _TABLES = ("days", "sample", "sampled_days")
-_MEND = 'It has the tables [days], [sample] and [sampled_days], of lines like "team-a*" = 30.'
+_HINT = 'It has the tables [days], [sample] and [sampled_days], of lines like "team-a*" = 30.'
 
 
 class Rules(msgspec.Struct, frozen=True):
@@ -36,7 +36,11 @@ class Rules(msgspec.Struct, frozen=True):
 
     def of(self, namespace: str) -> tuple[float, float, float]:
         """Days, share and days of the share, for one namespace."""
-        return _fitting(self.days, namespace), _fitting(self.sample, namespace), _fitting(self.sampled_days, namespace)
+        return (
+            _fitting(self.days, namespace),
+            _fitting(self.sample, namespace),
+            _fitting(self.sampled_days, namespace),
+        )
 
 
 class Horizon(msgspec.Struct, frozen=True):
@@ -72,12 +76,17 @@ def fraction(run_id: str) -> float:
 
 def read(path: Path | None = None) -> Rules:
     """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
-    tables = _tables("retention.toml", files("headwater.schema").joinpath("retention.toml").read_text(encoding="utf-8"))
+    tables = _tables(
+        "retention.toml",
+        files("headwater.schema").joinpath("retention.toml").read_text(encoding="utf-8"),
+    )
     if path is not None:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, ValueError) as error:
-            raise SettingsError(f"{path}: {error}", mend="Name a file of retention rules, UTF-8.") from error
+            raise SettingsError(
+                f"{path}: {error}", hint="Name a file of retention rules, UTF-8."
+            ) from error
         for table, lines in _tables(str(path), text).items():
             tables[table] |= lines
     return Rules(**tables)
@@ -96,21 +105,21 @@ def _tables(where: str, text: str) -> dict[str, dict[str, float]]:
     try:
         found: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{where}: {error}", mend="Write it as TOML.") from error
+        raise SettingsError(f"{where}: {error}", hint="Write it as TOML.") from error
     if unknown := sorted(found.keys() - set(_TABLES)):
-        raise SettingsError(f"{where}: there is no table {unknown[0]!r}", mend=_MEND)
+        raise SettingsError(f"{where}: there is no table {unknown[0]!r}", hint=_HINT)
     return {table: _lines(where, table, found.get(table, {})) for table in _TABLES}
 
 
 def _lines(where: str, table: str, lines: object) -> dict[str, float]:
     if not isinstance(lines, dict):
-        raise SettingsError(f"{where}: {table} is no table", mend=_MEND)
+        raise SettingsError(f"{where}: {table} is no table", hint=_HINT)
     for pattern, value in lines.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         most = 1 if table == "sample" else DAYS_MAX
         if not number or not 0 <= value <= most or (table == "days" and value == 0):
-            mend = f"Write a number from {'above 0' if table == 'days' else '0'} to {most}."
-            raise SettingsError(f'{where}: {table}."{pattern}" is {value!r}', mend=mend)
+            hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {most}."
+            raise SettingsError(f'{where}: {table}."{pattern}" is {value!r}', hint=hint)
     return {pattern: float(value) for pattern, value in lines.items()}
 
 

@@ -28,7 +28,9 @@ URN_BYTES_MAX = 2_000
 SHOWN_BYTES_MAX = 4_000
 _SHOWN_CHARACTERS = 500
 _GUIDS = uuid.UUID("6f1c1a52-0a55-5f0e-9f8e-6d1f3c0a7b41")
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+_UUID = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII
+)
 
 # kind -> what its parts are called, in order
 KINDS: dict[str, tuple[str, ...]] = {
@@ -138,7 +140,9 @@ def guid_of(urn: str) -> str:
 
 
 def producer_urn(producer: str) -> str:
-    return (_remembered if len(producer) <= _REMEMBERED_CHARACTERS_MAX else _urn)("producer", producer)
+    return (_remembered if len(producer) <= _REMEMBERED_CHARACTERS_MAX else _urn)(
+        "producer", producer
+    )
 
 
 def finding_urn(producer: str, rule: str, field: str) -> str:
@@ -155,7 +159,7 @@ def parse_urn(urn: str) -> Urn:
     if names is None:
         raise QueryError(
             f"{urn!r} is not a urn: it starts with none of {', '.join(KINDS)}",
-            mend="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
+            hint="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
         )
     if rest.startswith("#"):
         return Urn(kind, ())
@@ -165,6 +169,6 @@ def parse_urn(urn: str) -> Urn:
         shape = ":".join(f"<{name}>" for name in names)
         raise QueryError(
             f"{urn!r} is not a {kind} urn",
-            mend=f"A {kind} urn is {kind}:{shape}, each part percent-encoded (':' is %3A).",
+            hint=f"A {kind} urn is {kind}:{shape}, each part percent-encoded (':' is %3A).",
         )
     return Urn(kind, parts)

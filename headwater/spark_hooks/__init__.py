@@ -16,4 +16,11 @@ from headwater.spark_hooks.failures import report_failures
 from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, spark_conf
 from headwater.spark_hooks.session import configure
 
-__all__ = ["as_defaults_conf", "as_submit_flags", "cite", "configure", "report_failures", "spark_conf"]
+__all__ = [
+    "as_defaults_conf",
+    "as_submit_flags",
+    "cite",
+    "configure",
+    "report_failures",
+    "spark_conf",
+]

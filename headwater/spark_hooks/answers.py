@@ -1,7 +1,7 @@
 """`cite`: say what an answer was drawn from, so that it can be traced back to its sources.
 
 An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise, because they
-are the caller's to mend. A Headwater that is away, slow or unwilling only warns, and costs two seconds at
+are the caller's to hint. A Headwater that is away, slow or unwilling only warns, and costs two seconds at
 most; after that, answers to the same place are not tried for half a minute, so that a job that cites a hundred
 of them does not wait a hundred times. `strict=True` always tries, and raises.
 """
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headwater.errors import HeadwaterError, SettingsError
-from headwater.schema.native import answer_event
+from headwater.schema.headwater_facets import answer_event
 from headwater.spark_hooks import listener, send
 from headwater.spark_hooks.datasets import citations
 
@@ -36,7 +36,10 @@ def _where(spark: SparkSession, url: str | None, api_key: str | None) -> tuple[s
         return conf[listener.URL] + conf[listener.URL_PATH], key
     base = spark.conf.get(listener.URL, None)
     if not base:
-        raise SettingsError("this Spark session does not know where Headwater is", mend="use configure(), or pass url=")
+        raise SettingsError(
+            "this Spark session does not know where Headwater is",
+            hint="use configure(), or pass url=",
+        )
     return base.rstrip("/") + (spark.conf.get(listener.URL_PATH, None) or listener.ENDPOINT), key
 
 
@@ -59,7 +62,9 @@ def cite(
     if not answer_id or not answer_id.strip():
         raise SettingsError("an answer needs an id")
     if isinstance(from_, (str, os.PathLike, Mapping)) or not from_:
-        raise SettingsError("from_ is a list of what the answer was drawn from, and may not be empty")
+        raise SettingsError(
+            "from_ is a list of what the answer was drawn from, and may not be empty"
+        )
     place, key = _where(spark, url, api_key)
     event = answer_event(
         answer_id,
@@ -70,13 +75,17 @@ def cite(
     )
     try:
         if not strict and time.monotonic() - _away_since.get(place, -QUIET_SECONDS) < QUIET_SECONDS:
-            raise HeadwaterError(f"Headwater at {place} was away a moment ago and was not tried again")
+            raise HeadwaterError(
+                f"Headwater at {place} was away a moment ago and was not tried again"
+            )
         send.post(place, event, api_key=key, seconds=ANSWER_SECONDS)
     except HeadwaterError as fault:
         if strict:
             raise
         _away_since.setdefault(place, time.monotonic())
-        warnings.warn(f"answer {answer_id!r} was not recorded: {fault.message}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"answer {answer_id!r} was not recorded: {fault.message}", RuntimeWarning, stacklevel=2
+        )
         return False
     _away_since.pop(place, None)
     return True

@@ -35,7 +35,9 @@ def citations(spark: SparkSession, sources: Sequence[Any]) -> list[dict[str, str
 def _cite_one(spark: SparkSession, source: Any) -> Iterator[dict[str, str]]:
     if isinstance(source, Mapping):
         if not any(keys <= source.keys() for keys in _NATIVE_KEYS):
-            raise SettingsError(f"a citation needs namespace and name, or answerId: {dict(source)!r}")
+            raise SettingsError(
+                f"a citation needs namespace and name, or answerId: {dict(source)!r}"
+            )
         yield {str(key): str(value) for key, value in source.items()}
     elif isinstance(source, os.PathLike):
         yield _cite_uri(_qualified(spark, os.fspath(source)))
@@ -70,29 +72,43 @@ def _qualified(spark: SparkSession, path: str) -> str:
     if _SCHEME.match(path):
         return path
     jvm = getattr(spark, "_jvm", None)
-    if jvm is None:  # Spark Connect: the server's file system can not be asked, the local one is the best guess
+    if (
+        jvm is None
+    ):  # Spark Connect: the server's file system can not be asked, the local one is the best guess
         return os.path.abspath(path)
     context: Any = spark.sparkContext
     hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
-    return str(hadoop_path.getFileSystem(context._jsc.hadoopConfiguration()).makeQualified(hadoop_path).toString())
+    return str(
+        hadoop_path.getFileSystem(context._jsc.hadoopConfiguration())
+        .makeQualified(hadoop_path)
+        .toString()
+    )
 
 
 def _cite_frame(frame: Any) -> Iterator[dict[str, str]]:
     plan = getattr(frame, "_jdf", None)
     if plan is None:
-        raise SettingsError("a DataFrame of Spark Connect does not show what it reads: cite its path or table")
+        raise SettingsError(
+            "a DataFrame of Spark Connect does not show what it reads: cite its path or table"
+        )
     # The analysed plan, not the optimised one: a cached frame still shows there what it was read from.
     leaves = plan.queryExecution().analyzed().collectLeaves()
     locations = [uri for i in range(leaves.size()) for uri in _locations(leaves.apply(i))]
     if not locations:
-        raise SettingsError("this DataFrame reads no file or table that could be cited: name the dataset itself")
+        raise SettingsError(
+            "this DataFrame reads no file or table that could be cited: name the dataset itself"
+        )
     yield from map(_cite_uri, locations)
 
 
 def _path_of(location: Any) -> str:
     """A table's location as a path: the catalog keeps a java.net.URI, in which a blank is written %20."""
     scheme, authority = location.getScheme(), location.getAuthority()
-    return (f"{scheme}:" if scheme else "") + (f"//{authority}" if authority else "") + str(location.getPath())
+    return (
+        (f"{scheme}:" if scheme else "")
+        + (f"//{authority}" if authority else "")
+        + str(location.getPath())
+    )
 
 
 def _locations(leaf: Any) -> list[str]:
@@ -110,4 +126,6 @@ def _locations(leaf: Any) -> list[str]:
         return [_path_of(leaf.tableMeta().location())]
     elif kind in {"LocalRelation", "LogicalRDD", "OneRowRelation", "Range"}:
         return []
-    raise SettingsError(f"cannot tell which dataset {leaf.nodeName()} is: cite it by namespace and name")
+    raise SettingsError(
+        f"cannot tell which dataset {leaf.nodeName()} is: cite it by namespace and name"
+    )

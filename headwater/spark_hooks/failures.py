@@ -2,7 +2,7 @@
 
 The listener reports a query as COMPLETE when any Spark job but its first fails, and with adaptive execution
 every shuffle starts a new one: most real failures would look like successes. `FailureListener.java` beside this
-file says how that is mended. It is compiled in the driver's own JVM, by the compiler Spark uses for its queries.
+file says how that is resolved. It is compiled in the driver's own JVM, by the compiler Spark uses for its queries.
 It also keeps the listener from putting events together while nothing listens at Headwater's address.
 Where it does not fit (another Spark, another listener, Spark Connect) nothing is changed and a log line says so.
 """
@@ -26,7 +26,9 @@ _ahead: list[threading.Thread] = []
 @lru_cache(maxsize=1)
 def _compiled(gateway: Any) -> Any:
     """The Java class in this JVM. Compiled once: a second copy would report every failure twice."""
-    source = resources.files("headwater.spark_hooks").joinpath("FailureListener.java").read_text("utf-8")
+    source = (
+        resources.files("headwater.spark_hooks").joinpath("FailureListener.java").read_text("utf-8")
+    )
     java = gateway.jvm
     compiler = java.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(java.java.lang.Thread.currentThread().getContextClassLoader())
@@ -36,7 +38,9 @@ def _compiled(gateway: Any) -> Any:
 
 def compile_ahead(gateway: Any) -> None:
     """Compile in the background, while Spark starts: `report_failures` waits for it."""
-    thread = threading.Thread(target=_compiled_first, args=(gateway,), name="headwater-compile", daemon=True)
+    thread = threading.Thread(
+        target=_compiled_first, args=(gateway,), name="headwater-compile", daemon=True
+    )
     _ahead.append(thread)
     thread.start()
 

@@ -53,7 +53,10 @@ _CORE_JAR = re.compile(r"spark-core_(2\.\d+)-(\d+\.\d+[^/]*)\.jar")
 def running_spark() -> tuple[str, str]:
     """Version of the Spark a session would start here and of its Scala; a current Spark when there is none."""
     package = importlib.util.find_spec("pyspark")
-    homes = [os.environ.get("SPARK_HOME"), os.path.dirname(package.origin) if package and package.origin else None]
+    homes = [
+        os.environ.get("SPARK_HOME"),
+        os.path.dirname(package.origin) if package and package.origin else None,
+    ]
     for home in filter(None, homes):
         for jar in sorted(Path(home, "jars").glob("spark-core_*.jar")):
             found = _CORE_JAR.fullmatch(jar.name)
@@ -76,7 +79,11 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
     where they are. Only for Spark 4: the listener's jar holds a log4j.properties, which an older one might obey.
     """
     package, jar = options.get(PACKAGES, ""), options.get(JARS, "")
-    if package and not jar and re.fullmatch(r"io\.openlineage:openlineage-spark_[\d.]+:[\d.]+", package):
+    if (
+        package
+        and not jar
+        and re.fullmatch(r"io\.openlineage:openlineage-spark_[\d.]+:[\d.]+", package)
+    ):
         found = _fetched(package, options.get(IVY_FOLDER))
     elif jar and not package and "openlineage-spark" in jar and "," not in jar:
         found = Path(jar)
@@ -87,22 +94,34 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
     others = {key: value for key, value in options.items() if key not in {PACKAGES, JARS}}
     # Last: what is found first stays what it was.
     present = options.get(CLASS_PATH)
-    return others | {CLASS_PATH: os.pathsep.join([present, str(found)] if present else [str(found)])}
+    return others | {
+        CLASS_PATH: os.pathsep.join([present, str(found)] if present else [str(found)])
+    }
 
 
 def _fetched(package: str, ivy: str | None) -> Path:
     """Where the Ivy of Spark 4 keeps the file of a package; it has that name only once it was fetched whole."""
     group, artifact, version = package.split(":")
-    return Path(ivy or Path.home() / ".ivy2.5.2", "cache", group, artifact, "jars", f"{artifact}-{version}.jar")
+    return Path(
+        ivy or Path.home() / ".ivy2.5.2",
+        "cache",
+        group,
+        artifact,
+        "jars",
+        f"{artifact}-{version}.jar",
+    )
 
 
 def endpoint(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise SettingsError(f"not an http or https URL: {url!r}", mend="for example http://127.0.0.1:8080")
+        raise SettingsError(
+            f"not an http or https URL: {url!r}", hint="for example http://127.0.0.1:8080"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SettingsError(
-            "Headwater's URL may hold a host, a port and a path only", mend="hand the key over as api_key"
+            "Headwater's URL may hold a host, a port and a path only",
+            hint="hand the key over as api_key",
         )
     path = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}", path if path.endswith(ENDPOINT) else path + ENDPOINT
@@ -113,7 +132,9 @@ def _limits(spark_version: str) -> dict[str, str]:
     if int(spark_version.split(".")[0]) >= 4:
         return {**limits, "spark.scheduler.listenerbus.exitTimeout": f"{STOP_TIMEOUT_SECONDS}s"}
     breaker = {"type": "timeout", "timeoutInSeconds": "1", "circuitCheckIntervalInMillis": "100"}
-    return limits | {f"spark.openlineage.circuitBreaker.{key}": value for key, value in breaker.items()}
+    return limits | {
+        f"spark.openlineage.circuitBreaker.{key}": value for key, value in breaker.items()
+    }
 
 
 def spark_conf(
@@ -148,7 +169,11 @@ def spark_conf(
     if namespace:
         conf[NAMESPACE] = namespace
     if api_key:
-        conf |= {"spark.openlineage.transport.auth.type": "api_key", API_KEY: api_key, REDACTION: _REDACTED}
+        conf |= {
+            "spark.openlineage.transport.auth.type": "api_key",
+            API_KEY: api_key,
+            REDACTION: _REDACTED,
+        }
     return conf
 
 
@@ -175,7 +200,9 @@ def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, st
 
 def defaults(home: str | None = None) -> dict[str, str]:
     """What spark-defaults.conf says here: a list set on a builder would otherwise hide the one in that file."""
-    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(home or os.environ.get("SPARK_HOME", ""), "conf")
+    folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(
+        home or os.environ.get("SPARK_HOME", ""), "conf"
+    )
     try:
         text = Path(folder, "spark-defaults.conf").read_text(encoding="utf-8")
     except OSError:
@@ -194,7 +221,9 @@ def as_submit_flags(conf: Mapping[str, str]) -> str:
     """The settings as flags of spark-submit, one a line, ready to paste into a shell."""
     names = {PACKAGES: "--packages", JARS: "--jars"}
     flags = [
-        f"{names[key]} {shlex.quote(value)}" if key in names else f"--conf {shlex.quote(f'{key}={value}')}"
+        f"{names[key]} {shlex.quote(value)}"
+        if key in names
+        else f"--conf {shlex.quote(f'{key}={value}')}"
         for key, value in conf.items()
     ]
     return " \\\n".join(flags) + "\n"

@@ -36,7 +36,9 @@ def _attempt(url: str, body: bytes, headers: Mapping[str, str], timeout: float) 
     if status >= 500:
         raise UnavailableError(f"Headwater at {url} answered {status}: {text}")
     if not 200 <= status < 300:
-        raise EventError(f"Headwater at {url} refused the event with {status}: {text}", status=status)
+        raise EventError(
+            f"Headwater at {url} refused the event with {status}: {text}", status=status
+        )
 
 
 def _until(deadline: float, url: str, body: bytes, headers: Mapping[str, str]) -> None:

@@ -34,11 +34,15 @@ def configure(
     """
     present = getattr(builder, "_options", None)
     if present is None or not hasattr(builder, "getOrCreate"):
-        raise SettingsError("configure() takes a SparkSession builder", mend="configure(SparkSession.builder, ...)")
+        raise SettingsError(
+            "configure() takes a SparkSession builder", hint="configure(SparkSession.builder, ...)"
+        )
     conf = listener.spark_conf(url, api_key, namespace, jar=jar)
     if "spark.remote" in present or "SPARK_REMOTE" in os.environ:
         warnings.warn(
-            "Spark Connect: set the listener where the server starts (headwater spark-conf)", RuntimeWarning, 2
+            "Spark Connect: set the listener where the server starts (headwater spark-conf)",
+            RuntimeWarning,
+            2,
         )
         return builder
     return _listening(builder, listener.merged({**listener.defaults(), **present}, conf))
@@ -71,7 +75,11 @@ def _for_java(said: dict[str, str]) -> dict[str, str]:
     if int(listener.running_spark()[0].split(".")[0]) < 4:
         return said
     kept = listener.defaults()
-    lists = {key: kept[key] for key in (listener.JARS, listener.PACKAGES, listener.CLASS_PATH) if key in kept}
+    lists = {
+        key: kept[key]
+        for key in (listener.JARS, listener.PACKAGES, listener.CLASS_PATH)
+        if key in kept
+    }
     ivy = {key: kept[key] for key in (listener.IVY_FOLDER,) if key in kept}
     return listener.on_class_path({**ivy, **lists, **said})
 

@@ -89,7 +89,11 @@ def reading(options: Mapping[str, str], environment: Mapping[str, str] | None = 
         raise SettingsError("option 'urn' is missing: the lineage of which node?")
     return Reading(
         kind=kind,
-        uri=_address(options.get("url", loaded.neo4j_uri), _GRAPH_SCHEMES, "Neo4j, for example bolt://127.0.0.1:7687"),
+        uri=_address(
+            options.get("url", loaded.neo4j_uri),
+            _GRAPH_SCHEMES,
+            "Neo4j, for example bolt://127.0.0.1:7687",
+        ),
         user=options.get("user", loaded.neo4j_user),
         password=options["password"] if "password" in options else loaded.password(),
         database=options.get("database", loaded.neo4j_database),
@@ -106,11 +110,17 @@ def writing(options: Mapping[str, str], environment: Mapping[str, str] | None = 
     environment = os.environ if environment is None else environment
     kind = options.get("kind", "").strip().lower()
     if kind not in WRITTEN:
-        raise SettingsError(f"option 'kind': {kind!r} cannot be written, only {' and '.join(WRITTEN)}")
+        raise SettingsError(
+            f"option 'kind': {kind!r} cannot be written, only {' and '.join(WRITTEN)}"
+        )
     _refuse_unknown(options, _WRITE, f"write of {kind}")
     return Writing(
         kind=kind,
-        url=_address(options.get("url", API_URL), ("http", "https"), f"Headwater's API, for example {API_URL}"),
+        url=_address(
+            options.get("url", API_URL),
+            ("http", "https"),
+            f"Headwater's API, for example {API_URL}",
+        ),
         access_key=options.get("accessKey") or environment.get(API_KEY) or None,
         seconds=_seconds(options, SEND_SECONDS_DEFAULT),
     )
@@ -121,7 +131,9 @@ def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...], where: s
     for option in options:
         if option.lower() not in by_name:
             close = difflib.get_close_matches(option.lower(), by_name, n=1)
-            meant = f"Did you mean {by_name[close[0]]!r}?" if close else f"It knows {', '.join(known)}."
+            meant = (
+                f"Did you mean {by_name[close[0]]!r}?" if close else f"It knows {', '.join(known)}."
+            )
             raise SettingsError(f"option {option!r} is none of a {where}. {meant}")
 
 

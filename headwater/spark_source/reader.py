@@ -19,14 +19,14 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from headwater.cypher import lineage
-from headwater.cypher.database import Database, Row
-from headwater.cypher.export import Counts, count
+from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.maintenance.export import Counts, count
 from headwater.errors import QueryError
+from headwater.lineage.questions import lineage
+from headwater.schema.derived_properties import SPARED, unspared
 from headwater.schema.graph import NODE_KINDS
-from headwater.schema.spared import SPARED, unspared
 from headwater.spark_source.options import Reading
-from headwater.spark_source.pushed import Pushed, Range, labels_of, push
+from headwater.spark_source.predicate_pushdown import Pushed, Range, labels_of, push
 from headwater.spark_source.tables import (
     EDGES,
     LINEAGE,
@@ -64,7 +64,9 @@ class HeadwaterReader(DataSourceReader):
     def __init__(self, options: Reading, schema: StructType) -> None:
         self._options = options
         self._schema = schema
-        self._columns = chosen(options.kind, [(one.name, one.dataType.simpleString()) for one in schema.fields])
+        self._columns = chosen(
+            options.kind, [(one.name, one.dataType.simpleString()) for one in schema.fields]
+        )
         self._pushed = Pushed()
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802, pyspark's name
@@ -102,10 +104,15 @@ def _opened(options: Reading) -> Database:
     return Database(options.uri, options.user, options.password, database=options.database)
 
 
-def parts(database: Database, labels: list[str], pushed: Pushed, options: Reading) -> Iterator[Part]:
+def parts(
+    database: Database, labels: list[str], pushed: Pushed, options: Reading
+) -> Iterator[Part]:
     """The table in parts of about the same size: every urn is in one of them."""
     counts = count(database)
-    sizes = {label: _size(counts.get(label, Counts(0, 0)), edges=options.kind == EDGES) for label in labels}
+    sizes = {
+        label: _size(counts.get(label, Counts(0, 0)), edges=options.kind == EDGES)
+        for label in labels
+    }
     total = sum(sizes.values())
     wanted = options.partitions or min(max(math.ceil(total / ROWS_PER_PART), 1), PARTS_MAX)
     for label, size in sizes.items():
@@ -117,7 +124,9 @@ def parts(database: Database, labels: list[str], pushed: Pushed, options: Readin
             continue
         nodes_each = math.ceil(counts[label].nodes / max(round(wanted * size / total), 1))
         for after, upto in ranges:
-            yield from (Part(label, (one,)) for one in _cut(database, label, after, upto, nodes_each))
+            yield from (
+                Part(label, (one,)) for one in _cut(database, label, after, upto, nodes_each)
+            )
 
 
 def _size(counts: Counts, *, edges: bool) -> int:
@@ -127,7 +136,9 @@ def _size(counts: Counts, *, edges: bool) -> int:
 def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int) -> Iterator[Range]:
     """A range in parts of so many nodes. The last goes up to the end, so that what is written meanwhile is in it."""
     while True:
-        ends = database.read("read/table_parts", label=label, after=after, upto=upto, skip=nodes_each - 1)
+        ends = database.read(
+            "read/table_parts", label=label, after=after, upto=upto, skip=nodes_each - 1
+        )
         if len(ends) < 2:
             yield after, upto
             return
@@ -135,9 +146,13 @@ def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int)
         after = ends[0]["urn"]
 
 
-def nodes(database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float) -> Iterator[Row]:
+def nodes(
+    database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float
+) -> Iterator[Row]:
     spared = SPARED.get(part.label, {})
-    asked = list(dict.fromkeys([*columns, *(key for name in columns for key in spared.get(name, ()))]))
+    asked = list(
+        dict.fromkeys([*columns, *(key for name in columns for key in spared.get(name, ()))])
+    )
     for after, upto in part.ranges:
         for row in database.stream(
             "read/table_nodes",
@@ -152,7 +167,9 @@ def nodes(database: Database, part: Part, columns: Columns, pushed: Pushed, seco
             yield unspared(part.label, values, row["cameFrom"], row["began"])
 
 
-def edges(database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float) -> Iterator[Row]:
+def edges(
+    database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float
+) -> Iterator[Row]:
     carried = [name for name in columns if name not in NOT_CARRIED]
     for after, upto in part.ranges:
         for row in database.stream(
@@ -204,10 +221,12 @@ def walk(database: Database, options: Reading) -> Iterator[Row]:
     if found.reason not in {"", "depth"}:
         raise QueryError(
             f"the lineage of {options.urn} is larger than could be read: too much {found.reason}",
-            mend="Set option 'depth' lower, or 'seconds' higher.",
+            hint="Set option 'depth' lower, or 'seconds' higher.",
         )
     if options.kind == LINEAGE_EDGES:
-        return ({"source": one.source, "target": one.target, "type": one.type} for one in found.edges)
+        return (
+            {"source": one.source, "target": one.target, "type": one.type} for one in found.edges
+        )
     return (
         {
             "urn": node.urn,
@@ -224,7 +243,10 @@ def _batches(rows: Iterator[Row], columns: Columns, schema: StructType) -> Itera
     arrow = to_arrow_schema(schema)
     while some := list(islice(rows, ROWS_PER_BATCH)):
         yield pa.RecordBatch.from_arrays(
-            [pa.array(_column(some, name, type), arrow.field(name).type) for name, type in columns.items()],
+            [
+                pa.array(_column(some, name, type), arrow.field(name).type)
+                for name, type in columns.items()
+            ],
             schema=arrow,
         )
 

@@ -34,7 +34,10 @@ class HeadwaterSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         if overwrite:
-            raise SettingsError("mode 'overwrite': what was told stays in the log of events", mend="Use mode 'append'.")
+            raise SettingsError(
+                "mode 'overwrite': what was told stays in the log of events",
+                hint="Use mode 'append'.",
+            )
         from headwater.spark_source.writer import HeadwaterWriter
 
         return HeadwaterWriter(writing(self.options), schema)

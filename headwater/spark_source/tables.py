@@ -20,7 +20,9 @@ LINEAGE, LINEAGE_EDGES, EDGES = "lineage", "lineageEdges", "edges"
 # What is in it is a mapping of everything that an edge carries, as JSON.
 PROPERTIES = "properties"
 # What an edge does not carry itself: where it starts and ends, what it is, and what is made of these.
-NOT_CARRIED = frozenset({"source", "sourceKind", "type", "target", "targetKind", "layer", PROPERTIES})
+NOT_CARRIED = frozenset(
+    {"source", "sourceKind", "type", "target", "targetKind", "layer", PROPERTIES}
+)
 
 Columns = dict[str, str]
 # kind of node -> its label
@@ -62,13 +64,19 @@ TABLES: dict[str, Columns] = {
     ),
     "runs": _columns(
         "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot told",
-        **_of(TIMESTAMP, "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd heardAt changedAt"),
+        **_of(
+            TIMESTAMP,
+            "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd heardAt changedAt",
+        ),
         **_of(BIGINT, "attempts attempt testsPassed testsFailed"),
         **_of(STRINGS, "tags extractionErrors failedTests"),
         **_of(BOOLEAN, "retried silent"),
     ),
     "sources": _columns(
-        "namespace name dataset origin format checksum", registered=BOOLEAN, rowCount=BIGINT, capturedAt=TIMESTAMP
+        "namespace name dataset origin format checksum",
+        registered=BOOLEAN,
+        rowCount=BIGINT,
+        capturedAt=TIMESTAMP,
     ),
     "artifacts": _columns(
         "namespace name dataset run runId status type storagePath schema schemaHash drift version lifecycle",
@@ -126,13 +134,19 @@ def chosen(kind: str, asked: Iterable[tuple[str, str]]) -> Columns:
             meant = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(known)}."
             raise SettingsError(f"schema: {kind} have no column {name!r}. {meant}")
         if type.upper() != known[name]:
-            raise SettingsError(f"schema: the column {name!r} of {kind} is {known[name]}, not {type.upper()}")
+            raise SettingsError(
+                f"schema: the column {name!r} of {kind} is {known[name]}, not {type.upper()}"
+            )
         found[name] = known[name]
     return found
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=_time, ensure_ascii=False, sort_keys=True)
+    return (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, default=_time, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def _time(value: object) -> str:
@@ -147,7 +161,9 @@ _AS: Mapping[str, Callable[[Any], Any]] = {
     DOUBLE: lambda value: float(value) if isinstance(value, int | float) else None,
     BOOLEAN: lambda value: value if isinstance(value, bool) else None,
     TIMESTAMP: lambda value: value if isinstance(value, datetime) and value.tzinfo else None,
-    STRINGS: lambda value: [_text(item) for item in value] if isinstance(value, list) else [_text(value)],
+    STRINGS: lambda value: (
+        [_text(item) for item in value] if isinstance(value, list) else [_text(value)]
+    ),
 }
 
 

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 
 from headwater.client import Headwater
 from headwater.errors import HeadwaterError, QueryError, SettingsError
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import parse_urn
 from headwater.spark_source.options import WRITTEN, Writing
 
@@ -49,7 +49,9 @@ class HeadwaterWriter(DataSourceWriter):
                 )
         for name in names:
             if name not in known:
-                raise SettingsError(f"a write of {options.kind} takes no column {name!r}, only {', '.join(known)}")
+                raise SettingsError(
+                    f"a write of {options.kind} takes no column {name!r}, only {', '.join(known)}"
+                )
         self._options = options
         self._at = native.now()
 
@@ -59,15 +61,22 @@ class HeadwaterWriter(DataSourceWriter):
         return Written([(about, json.dumps(event).encode()) for about, event in made])
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        events = unique(one for message in messages if isinstance(message, Written) for one in message.events)
-        api = Headwater(self._options.url, api_key=self._options.access_key, timeout_seconds=self._options.seconds)
+        events = unique(
+            one for message in messages if isinstance(message, Written) for one in message.events
+        )
+        api = Headwater(
+            self._options.url,
+            api_key=self._options.access_key,
+            timeout_seconds=self._options.seconds,
+        )
         sent = 0
         for batch in batches(events):
             try:
                 api.send([json.loads(event) for event in batch])
             except HeadwaterError as error:
                 raise type(error)(
-                    f"{error.message} (of {len(events)} {self._options.kind}, {sent} had been taken)", mend=error.mend
+                    f"{error.message} (of {len(events)} {self._options.kind}, {sent} had been taken)",
+                    hint=error.hint,
                 ) from error
             sent += len(batch)
 
@@ -80,7 +89,9 @@ def unique(made: Iterable[tuple[str, bytes]]) -> list[bytes]:
     found: dict[str, bytes] = {}
     for about, event in made:
         if found.setdefault(about, event) != event:
-            raise QueryError(f"two rows tell different things of {about}", mend="Write one row of each.")
+            raise QueryError(
+                f"two rows tell different things of {about}", hint="Write one row of each."
+            )
     return list(found.values())
 
 
@@ -105,7 +116,9 @@ def answer(row: Mapping[str, Any], at: str) -> tuple[str, Event]:
         raise QueryError("the column 'answerId' is empty in a row of answers")
     cites = row["cites"]
     if cites is not None and not isinstance(cites, list):
-        raise QueryError("the column 'cites' is a list of urns, or of structs of namespace and name")
+        raise QueryError(
+            "the column 'cites' is a list of urns, or of structs of namespace and name"
+        )
     event = native.answer_event(
         answer_id,
         cites=[_citation(cited) for cited in cites or ()],
@@ -120,7 +133,11 @@ def answer(row: Mapping[str, Any], at: str) -> tuple[str, Event]:
 
 def _instant(value: Any) -> str | None:
     # Spark hands times to Python in the time zone of the machine, without saying so.
-    return value.astimezone(UTC).isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+    return (
+        value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        if isinstance(value, datetime)
+        else value
+    )
 
 
 def _citation(cited: Any) -> dict[str, str]:
@@ -128,12 +145,16 @@ def _citation(cited: Any) -> dict[str, str]:
         said = {key: str(value) for key, value in cited.items() if value is not None}
         if said.get("answerId") or (said.get("namespace") and said.get("name")):
             return said
-        raise QueryError(f"the column 'cites' has {said}, which names neither namespace and name nor answerId")
+        raise QueryError(
+            f"the column 'cites' has {said}, which names neither namespace and name nor answerId"
+        )
     kind, parts = parse_urn(str(cited))
     if kind == "answer" and parts:
         return {"answerId": parts[0]}
     if kind not in {"dataset", "source", "artifact", "column"} or not parts:
-        raise QueryError(f"the column 'cites' has {cited!r}: an answer cites datasets, versions, columns and answers")
+        raise QueryError(
+            f"the column 'cites' has {cited!r}: an answer cites datasets, versions, columns and answers"
+        )
     more = {"artifact": "runId", "column": "field"}.get(kind)
     return {"namespace": parts[0], "name": parts[1], **({more: parts[2]} if more else {})}
 
@@ -147,7 +168,9 @@ def tags(row: Mapping[str, Any], at: str) -> tuple[str, Event]:
     if not isinstance(row["tags"], list):
         raise QueryError(f"the column 'tags' of {urn} is no list; an empty one takes all tags away")
     said = [_tag(tag, urn) for tag in row["tags"]]
-    return f"the tags of {urn}", native.tags_event(parts[0], parts[1], said, is_job=kind == "job", event_time=at)
+    return f"the tags of {urn}", native.tags_event(
+        parts[0], parts[1], said, is_job=kind == "job", event_time=at
+    )
 
 
 def _tag(tag: Any, urn: str) -> dict[str, str]:
@@ -158,7 +181,7 @@ def _tag(tag: Any, urn: str) -> dict[str, str]:
         if ":" in key:
             raise QueryError(
                 f"the tag {tag!r} of {urn} may be of a field or not",
-                mend="Write such tags as structs of key, value and field.",
+                hint="Write such tags as structs of key, value and field.",
             )
         said = {"key": key, "value": value}
     if not said.get("key", "").strip():

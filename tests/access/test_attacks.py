@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher import catalogue
-from headwater.cypher.database import Database
-from headwater.cypher.failures import failed_runs
-from headwater.cypher.lineage import lineage
-from headwater.cypher.newest import newest
-from headwater.cypher.nodes import read_nodes, resolve
-from headwater.cypher.search import search
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
 from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
+from headwater.lineage.history_pages import newest
+from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.questions import catalog as catalogue
+from headwater.lineage.questions.failures import failed_runs
+from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.questions.search import search
 from headwater.rest.marquez.graphs import WhichEvents, events_of
-from headwater.schema import native
-from headwater.schema.sight import Sight
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
-from tests.stories import FACET, at, tell
+from headwater.schema.visibility import Sight
+from tests.run_builders import FACET, at, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -61,17 +61,30 @@ def listed(view: Database) -> dict[str, Any]:
     }
 
 
-def test_whose_run_id_is_known_is_not_shown_for_claiming_it(database: Database, view: Database) -> None:
+def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
+    database: Database, view: Database
+) -> None:
     tell(database, failed(OWN, "job"))
     assert all(listed(view).values())
     tell(database, failed(THEIRS, "secret"))
-    assert listed(view) == {"node": {}, "failed": [], "of the job": [], "counted": catalogue.Listed([], 0)}
+    assert listed(view) == {
+        "node": {},
+        "failed": [],
+        "of the job": [],
+        "counted": catalogue.Listed([], 0),
+    }
 
 
-def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(database: Database, view: Database) -> None:
+def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
+    database: Database, view: Database
+) -> None:
     tell(database, failed(THEIRS, "secret"))
     [event] = native.run_events("child", pipeline_name="job", namespace=OWN, finished_at=at(3))
-    event["run"]["facets"]["parent"] = {**FACET, "run": {"runId": RUN}, "job": {"namespace": OWN, "name": "zz"}}
+    event["run"]["facets"]["parent"] = {
+        **FACET,
+        "run": {"runId": RUN},
+        "job": {"namespace": OWN, "name": "zz"},
+    }
     tell(database, [event])
     assert read_nodes(view, [run_urn(RUN)]) == {}
 
@@ -94,17 +107,27 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(database: Database, view
     assert (second.entries, second.has_next) == (["answer:oldest"], False)
 
 
-def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(database: Database, view: Database) -> None:
+def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
+    database: Database, view: Database
+) -> None:
     """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
-    tell(database, [native.source_event(name, namespace=OWN) for name in ("customers", "orders of customers")])
+    tell(
+        database,
+        [native.source_event(name, namespace=OWN) for name in ("customers", "orders of customers")],
+    )
     before = search(view, "customers")
-    tell(database, [native.source_event(f"customers {number}", namespace=THEIRS) for number in range(9)])
+    tell(
+        database,
+        [native.source_event(f"customers {number}", namespace=THEIRS) for number in range(9)],
+    )
     assert search(view, "customers") == before
     assert [hit.node.name for hit in before.page.entries] == ["customers", "orders of customers"]
     assert search(database, "customers").count == 11
 
 
-def test_what_a_job_reads_no_more_is_judged_like_any_other(database: Database, view: Database) -> None:
+def test_what_a_job_reads_no_more_is_judged_like_any_other(
+    database: Database, view: Database
+) -> None:
     """It is not among the inputs of the job, and column lineage knows that it went into what the job makes."""
     for minute, source in ((1, (THEIRS, "secret")), (3, (OWN, "plain"))):
         field = {"namespace": source[0], "name": source[1], "field": "id"}
@@ -118,7 +141,9 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(database: Database, v
             outputs=[{"namespace": OWN, "name": "table"}],
         )
         for event in events:
-            event["outputs"][0]["facets"] = {"columnLineage": {**FACET, "fields": {"id": {"inputFields": [field]}}}}
+            event["outputs"][0]["facets"] = {
+                "columnLineage": {**FACET, "fields": {"id": {"inputFields": [field]}}}
+            }
         tell(database, events)
     for direction in ("UPSTREAM", "BOTH"):
         found = lineage(view, dataset_urn(OWN, "table"), direction=direction)
@@ -129,10 +154,20 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(database: Database, v
 
 def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view: Database) -> None:
     """Or whoever guesses it would know that it is one."""
-    names = {way: {"namespace": namespace, "name": way} for way, namespace in (("known", OWN), ("secret", THEIRS))}
-    tell(database, [native.symlinks_event({"namespace": OWN, "name": "table"}, same=list(names.values()))])
+    names = {
+        way: {"namespace": namespace, "name": way}
+        for way, namespace in (("known", OWN), ("secret", THEIRS))
+    }
+    tell(
+        database,
+        [native.symlinks_event({"namespace": OWN, "name": "table"}, same=list(names.values()))],
+    )
     table = dataset_urn(OWN, "table")
-    assert resolve(view, dataset_urn(OWN, "known")) == table == resolve(database, dataset_urn(THEIRS, "secret"))
+    assert (
+        resolve(view, dataset_urn(OWN, "known"))
+        == table
+        == resolve(database, dataset_urn(THEIRS, "secret"))
+    )
     for guess in ("secret", "guess"):
         with pytest.raises(NotFoundError, match=f"there is no dataset 'dataset:a-secret:{guess}'"):
             lineage(view, dataset_urn(THEIRS, guess))
@@ -151,7 +186,9 @@ def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right
         inputs=[{"namespace": OWN, "name": "table"}],
         outputs=[{"namespace": THEIRS, "name": "secret"}],
     )
-    begun["job"]["facets"] = {"sourceCodeLocation": {**FACET, "type": "git", "url": "u", "path": "secret/job.sql"}}
+    begun["job"]["facets"] = {
+        "sourceCodeLocation": {**FACET, "type": "git", "url": "u", "path": "secret/job.sql"}
+    }
     tell(database, [begun, _])
     changes = parse_changes([{"type": "table_drop", "urn": dataset_urn(OWN, "table")}])
 
@@ -213,5 +250,7 @@ def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None
             yield event % (b"own", b"deep", nested)
             yield event % (b"own", b"job", b"1")
 
-    asked: Any = SimpleNamespace(database=SimpleNamespace(sight=Sight((OWN,))), arguments=WhichEvents())
+    asked: Any = SimpleNamespace(
+        database=SimpleNamespace(sight=Sight((OWN,))), arguments=WhichEvents()
+    )
     assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]

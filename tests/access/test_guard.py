@@ -22,14 +22,19 @@ from tests.access.test_events import dataset, run
 Serve = Callable[..., TestClient]
 Key = Callable[..., dict[str, str]]
 EVENT = run(
-    eventTime="2026-01-01T00:00:00Z", producer="p", schemaURL="https://openlineage.io/spec/2-0-2/OpenLineage.json"
+    eventTime="2026-01-01T00:00:00Z",
+    producer="p",
+    schemaURL="https://openlineage.io/spec/2-0-2/OpenLineage.json",
 )
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     # Nobody listens there: nothing here may need Neo4j.
-    return load({"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"}, require_keys=True)
+    return load(
+        {"HEADWATER_HOME": str(tmp_path), "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:1"},
+        require_keys=True,
+    )
 
 
 @pytest.fixture
@@ -62,21 +67,33 @@ def test_without_a_key_it_does_not_start_where_others_reach_it(tmp_path: Path) -
     for environment in ({"HEADWATER_HOST": "0.0.0.0"}, {"HEADWATER_REQUIRE_KEYS": "true"}):
         with pytest.raises(SettingsError, match="there is none") as refusal:
             create_app(load({"HEADWATER_HOME": str(tmp_path), **environment}))
-        assert "headwater keys create" in refusal.value.mend
+        assert "headwater keys create" in refusal.value.hint
 
 
 def test_what_is_open_and_what_needs_a_key(client: TestClient) -> None:
     assert client.get("/healthz").status_code == 200
     assert client.get("/").status_code == 200
     assert client.get("/graphql", headers={"Accept": "text/html"}).status_code == 200
-    for answer in (client.get("/metrics"), client.post("/api/v1/lineage", json=EVENT), client.get("/access/log")):
+    for answer in (
+        client.get("/metrics"),
+        client.post("/api/v1/lineage", json=EVENT),
+        client.get("/access/log"),
+    ):
         assert answer.status_code == 401
         assert answer.headers["WWW-Authenticate"].startswith("Bearer")
-        assert "headwater keys create" in answer.json()["error"]["mend"]
+        assert "headwater keys create" in answer.json()["error"]["hint"]
 
 
 @pytest.mark.parametrize(
-    "header", ["Bearer nonsense", "Bearer", "Basic aHc6aHc=", "Bearer hw_000000000000_" + "a" * 43, "hw_1", "Bearer  "]
+    "header",
+    [
+        "Bearer nonsense",
+        "Bearer",
+        "Basic aHc6aHc=",
+        "Bearer hw_000000000000_" + "a" * 43,
+        "hw_1",
+        "Bearer  ",
+    ],
 )
 def test_a_wrong_key_is_refused(client: TestClient, header: str) -> None:
     assert client.get("/metrics", headers={"Authorization": header}).status_code == 401
@@ -92,33 +109,58 @@ def test_a_key_opens_what_it_is_for(client: TestClient, key: Key) -> None:
 
 
 def test_a_path_written_otherwise_leads_not_past_its_rule(client: TestClient) -> None:
-    for path in ("/metrics/", "/./metrics", "/static/../metrics", "/%6detrics", "/metrics?x", "/METRICS"):
+    for path in (
+        "/metrics/",
+        "/./metrics",
+        "/static/../metrics",
+        "/%6detrics",
+        "/metrics?x",
+        "/METRICS",
+    ):
         assert client.get(path).status_code in {401, 404}, path
     for method in ("HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "TRACE", "metrics"):
         assert client.request(method, "/metrics").status_code in {401, 405}, method
 
 
-def test_foreign_namespaces_are_refused_and_their_neighbours_kept(client: TestClient, key: Key) -> None:
+def test_foreign_namespaces_are_refused_and_their_neighbours_kept(
+    client: TestClient, key: Key
+) -> None:
     team = key(Scope.INGEST, namespaces=("team-a",))
     theirs = {**EVENT, "job": {"namespace": "theirs", "name": "j"}}
     answer = client.post("/api/v1/lineage", json=theirs, headers=team)
     assert (answer.status_code, answer.json()["error"]["field"]) == (403, "job.namespace")
     answer = client.post("/api/v1/lineage/batch", json=[EVENT, theirs, EVENT], headers=team)
-    assert answer.json()["summary"] == {"received": 3, "successful": 2, "failed": 1, "retriable": 0, "non_retriable": 1}
-    assert [(one["index"], one["field"]) for one in answer.json()["failed_events"]] == [(1, "job.namespace")]
+    assert answer.json()["summary"] == {
+        "received": 3,
+        "successful": 2,
+        "failed": 1,
+        "retriable": 0,
+        "non_retriable": 1,
+    }
+    assert [(one["index"], one["field"]) for one in answer.json()["failed_events"]] == [
+        (1, "job.namespace")
+    ]
     assert (
-        client.post("/api/v1/lineage", json={**EVENT, "inputs": [dataset("theirs")]}, headers=team).status_code == 201
+        client.post(
+            "/api/v1/lineage", json={**EVENT, "inputs": [dataset("theirs")]}, headers=team
+        ).status_code
+        == 201
     )
 
 
-def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(client: TestClient, key: Key) -> None:
+def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(
+    client: TestClient, key: Key
+) -> None:
     team = key(Scope.INGEST, namespaces=("postgres://team*",))
     sent = "postgres://team:secret@theirs:5432"
     event = {**EVENT, "job": {"namespace": sent, "name": "j"}}
     answer = client.post("/api/v1/lineage", json=event, headers=team)
     assert (answer.status_code, answer.json()["error"]["field"]) == (403, "job.namespace")
     assert "secret" not in answer.text
-    assert client.post("/api/v1/lineage/batch", json=[event], headers=team).json()["summary"]["failed"] == 1
+    assert (
+        client.post("/api/v1/lineage/batch", json=[event], headers=team).json()["summary"]["failed"]
+        == 1
+    )
     register = f'mutation {{ registerSource(input: {{name: "s", namespace: "{sent}"}}) {{ urn }} }}'
     found = client.post("/graphql", json={"query": register}, headers=team).json()
     assert found["errors"][0]["extensions"]["code"] == "FORBIDDEN"
@@ -129,9 +171,14 @@ def test_a_namespace_is_judged_without_the_credentials_that_are_not_kept(client:
 
 
 @pytest.mark.parametrize("dress", [b"\xef\xbb\xbf%s", b"  %s  "])
-def test_an_event_in_odd_dress_is_judged_like_any_other(client: TestClient, key: Key, dress: bytes) -> None:
+def test_an_event_in_odd_dress_is_judged_like_any_other(
+    client: TestClient, key: Key, dress: bytes
+) -> None:
     team = key(Scope.INGEST, namespaces=("team-a",))
-    for event, status in ((EVENT, 201), ({**EVENT, "job": {"namespace": "theirs", "name": "j"}}, 403)):
+    for event, status in (
+        (EVENT, 201),
+        ({**EVENT, "job": {"namespace": "theirs", "name": "j"}}, 403),
+    ):
         body = dress % json.dumps({**event, "note": "half \ud800"}).encode()
         assert client.post("/api/v1/lineage", content=body, headers=team).status_code == status
 
@@ -139,7 +186,9 @@ def test_an_event_in_odd_dress_is_judged_like_any_other(client: TestClient, key:
 def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key) -> None:
     def asked(query: str, **headers: str) -> tuple[Any, list[str]]:
         answer = client.post("/graphql", json={"query": query}, headers=headers).json()
-        return answer.get("data"), [error["extensions"]["code"] for error in answer.get("errors", [])]
+        return answer.get("data"), [
+            error["extensions"]["code"] for error in answer.get("errors", [])
+        ]
 
     register = 'mutation { registerSource(input: {name: "s", namespace: "team-a"}) { urn } }'
     read = '{ answer(answerId: "x") { urn } }'
@@ -154,10 +203,14 @@ def test_fields_of_graphql_have_rules_of_their_own(client: TestClient, key: Key)
     assert asked("{ __schema { queryType { name } } }")[1] == []
 
 
-def test_refusals_and_reads_by_administrators_are_logged(client: TestClient, key: Key, own_store: AccessStore) -> None:
+def test_refusals_and_reads_by_administrators_are_logged(
+    client: TestClient, key: Key, own_store: AccessStore
+) -> None:
     client.get("/metrics")
     client.get("/metrics", headers=key(Scope.INGEST))
-    client.post("/graphql", json={"query": '{ answer(answerId: "x") { urn } }'}, headers=key(Scope.INGEST))
+    client.post(
+        "/graphql", json={"query": '{ answer(answerId: "x") { urn } }'}, headers=key(Scope.INGEST)
+    )
     told = [(entry.who, entry.action, entry.outcome) for entry in AccessLog(own_store).entries()]
     assert told == [
         ("key 2", "Query.answer", "refused"),
@@ -181,7 +234,12 @@ def test_on_loopback_nobody_needs_a_key_but_one_that_is_sent_counts(tmp_path: Pa
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         assert client.post("/api/v1/lineage", json=EVENT).status_code == 201
         # Clients that have some key of another backend configured.
-        assert client.post("/api/v1/lineage", json=EVENT, headers={"Authorization": "Bearer None"}).status_code == 201
+        assert (
+            client.post(
+                "/api/v1/lineage", json=EVENT, headers={"Authorization": "Bearer None"}
+            ).status_code
+            == 201
+        )
         own = {"Authorization": f"Bearer {sent}"}
         assert client.post("/api/v1/lineage", json=EVENT, headers=own).status_code == 403
         Keys(store).revoke("reader")

@@ -12,13 +12,19 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Principal, Scope, scopes_of
 from headwater.access.store import AccessStore
 from headwater.errors import ForbiddenError, NotFoundError, QueryError, UnauthorizedError
-from headwater.schema.sight import EVERYTHING, Sight
+from headwater.schema.visibility import EVERYTHING, Sight
 
 
 def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) -> None:
-    sent, key = keys.create("ci", [Scope.READ, Scope.INGEST], namespaces=["spark*", "s3://lake"], days=1)
+    sent, key = keys.create(
+        "ci", [Scope.READ, Scope.INGEST], namespaces=["spark*", "s3://lake"], days=1
+    )
     assert re.fullmatch(r"hw_[0-9a-f]{12}_[\w-]{43}", sent)
-    assert (key.scopes, key.namespaces, key.state) == ((Scope.INGEST, Scope.READ), ("spark*", "s3://lake"), "valid")
+    assert (key.scopes, key.namespaces, key.state) == (
+        (Scope.INGEST, Scope.READ),
+        ("spark*", "s3://lake"),
+        "valid",
+    )
     assert key.expires is not None
     assert (key.expires - key.created).total_seconds() == 86_400
     secret = sent[16:]
@@ -26,7 +32,9 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) 
     assert secret.encode() not in store.path.read_bytes()
     assert store.path.stat().st_mode & 0o077 == 0
     principal = keys.principal(sent)
-    assert principal == Principal("ci", frozenset({Scope.READ, Scope.INGEST}), Sight(("spark*", "s3://lake")))
+    assert principal == Principal(
+        "ci", frozenset({Scope.READ, Scope.INGEST}), Sight(("spark*", "s3://lake"))
+    )
 
 
 @pytest.mark.parametrize("changed", ["", "x", "hw_", "hw_000000000000_" + "a" * 43, "HW", "hw_ü"])

@@ -16,14 +16,29 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import DEPTH_MAX, lineage
-from headwater.cypher.walk import HISTORY_DOWN, HISTORY_UP, MAP_DOWN, MAP_UP, Bounds, Edge, explore
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
-from headwater.schema import native
-from headwater.schema.sight import Sight
-from headwater.schema.urns import answer_urn, artifact_urn, dataset_urn, job_urn, run_urn, source_urn
-from tests.stories import at, tell
+from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
+from headwater.lineage.traversal.bfs import (
+    HISTORY_DOWN,
+    HISTORY_UP,
+    MAP_DOWN,
+    MAP_UP,
+    Bounds,
+    Edge,
+    explore,
+)
+from headwater.schema import headwater_facets as native
+from headwater.schema.urns import (
+    answer_urn,
+    artifact_urn,
+    dataset_urn,
+    job_urn,
+    run_urn,
+    source_urn,
+)
+from headwater.schema.visibility import Sight
+from tests.run_builders import at, tell
 
 pytestmark = pytest.mark.neo4j
 
@@ -72,7 +87,9 @@ def make_world(chance: random.Random) -> World:
     for number in range(40):
         home, name, run_id = chance.choice(NAMESPACES), f"job-{number:02d}x", f"run-{number:02d}x"
         outputs = chance.sample(datasets, chance.randint(1, 2))
-        inputs = [one for one in chance.sample(datasets, chance.randint(0, 3)) if one not in outputs]
+        inputs = [
+            one for one in chance.sample(datasets, chance.randint(0, 3)) if one not in outputs
+        ]
         world.events += native.run_events(
             run_id,
             pipeline_name=name,
@@ -82,7 +99,10 @@ def make_world(chance: random.Random) -> World:
             inputs=[{"namespace": one[0], "name": one[1]} for one in inputs],
             outputs=[{"namespace": one[0], "name": one[1]} for one in outputs],
         )
-        job, run = world.node(job_urn(home, name), home, name), world.node(run_urn(run_id), home, name)
+        job, run = (
+            world.node(job_urn(home, name), home, name),
+            world.node(run_urn(run_id), home, name),
+        )
         for one in inputs:
             world.edge(world.node(dataset_urn(*one), *one), job)
             world.edge(world.node(newest.get(one, source_urn(*one)), *one), run)
@@ -93,7 +113,10 @@ def make_world(chance: random.Random) -> World:
     for number in range(8):
         cited = chance.sample(sorted(newest), chance.randint(1, 2))
         answer = answer_urn(f"answer-{number}x")
-        cites = [{"namespace": one[0], "name": one[1], "runId": newest[one].rpartition(":")[2]} for one in cited]
+        cites = [
+            {"namespace": one[0], "name": one[1], "runId": newest[one].rpartition(":")[2]}
+            for one in cited
+        ]
         world.events.append(native.answer_event(f"answer-{number}x", cites=cites))
         for one in cited:
             world.node(answer, one[0], f"answer-{number}x")
@@ -122,13 +145,17 @@ def reach(edges: Edges, starts: Iterable[str], through: set[str] | None = None) 
     return found
 
 
-def expected(world: World, seen: set[str], start: str, direction: str) -> tuple[set[str], set[Any], set[Any]]:
+def expected(
+    world: World, seen: set[str], start: str, direction: str
+) -> tuple[set[str], set[Any], set[Any]]:
     """The nodes that may be shown, the edges between them, and the pairs that are joined out of sight."""
     hidden = world.namespaces.keys() - seen
     edges = world.onward if direction == "DOWNSTREAM" else world.backward()
     nodes = (reach(edges, [start]) | {start}) & seen
     pairs = {(a, b) for a in nodes for b in edges[a] & seen}
-    joined = {(a, b) for a in nodes for h in edges[a] & hidden for b in reach(edges, [h], hidden) & seen}
+    joined = {
+        (a, b) for a in nodes for h in edges[a] & hidden for b in reach(edges, [h], hidden) & seen
+    }
     if direction == "UPSTREAM":
         return nodes, {(b, a) for a, b in pairs}, {(b, a) for a, b in joined}
     return nodes, pairs, joined
@@ -168,14 +195,25 @@ def make_reader(world: World, namespaces: list[str]) -> Reader:
     return Reader(tuple(namespaces), seen, words | hidden | (set(NAMESPACES) - set(namespaces)))
 
 
-def judge(world: World, reader: Reader, start: str, direction: str, depth: int, answer: Answer) -> None:
+def judge(
+    world: World, reader: Reader, start: str, direction: str, depth: int, answer: Answer
+) -> None:
     found = shown(*answer)
     whole = expected(world, reader.seen, start, direction)
     if depth == DEPTH_MAX:
         assert found == whole, (reader.namespaces, start, direction)
-    assert all(part <= all_of_it for part, all_of_it in zip(found, whole, strict=True)), (start, direction, depth)
+    assert all(part <= all_of_it for part, all_of_it in zip(found, whole, strict=True)), (
+        start,
+        direction,
+        depth,
+    )
     text = json.dumps([list(answer[0]), list(answer[1])])
-    assert not [word for word in reader.secrets if word in text], (reader.namespaces, start, direction, depth)
+    assert not [word for word in reader.secrets if word in text], (
+        reader.namespaces,
+        start,
+        direction,
+        depth,
+    )
 
 
 def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Database) -> None:
@@ -188,10 +226,14 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Dat
         asked: dict[Any, list[str]] = defaultdict(list)
         for start in starts:
             on_map = start.startswith(("dataset:", "job:"))
-            asked[on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([2, DEPTH_MAX])].append(start)
+            asked[
+                on_map, chance.choice(["UPSTREAM", "DOWNSTREAM"]), chance.choice([2, DEPTH_MAX])
+            ].append(start)
         for (on_map, direction, depth), begun in asked.items():
             bounds = Bounds.within(60, depth=depth, nodes_max=10_000, edges_max=100_000)
-            walks = explore(view, LAYERS[on_map, direction], {start: [start] for start in begun}, bounds)
+            walks = explore(
+                view, LAYERS[on_map, direction], {start: [start] for start in begun}, bounds
+            )
             for start, walk in walks.items():
                 judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))
 
@@ -210,9 +252,21 @@ def test_no_lineage_tells_it_either(world: World, database: Database) -> None:
                 lineage(view, start, direction=direction, depth=depth)
             continue
         answer = lineage(view, start, direction=direction, depth=depth)
-        judge(world, reader, start, direction, depth, ([node.urn for node in answer.nodes], answer.edges))
+        judge(
+            world,
+            reader,
+            start,
+            direction,
+            depth,
+            ([node.urn for node in answer.nodes], answer.edges),
+        )
         text = json.dumps(asdict(answer), default=str)
-        assert not [word for word in reader.secrets if word in text], (reader.namespaces, start, direction, depth)
+        assert not [word for word in reader.secrets if word in text], (
+            reader.namespaces,
+            start,
+            direction,
+            depth,
+        )
 
 
 def test_who_sees_all_is_shown_all(world: World, database: Database) -> None:
@@ -220,5 +274,12 @@ def test_who_sees_all_is_shown_all(world: World, database: Database) -> None:
     assert reader.seen == set(world.namespaces)
     for start in sorted(world.namespaces)[::7]:
         answer = lineage(database, start, direction="DOWNSTREAM", depth=DEPTH_MAX)
-        judge(world, reader, start, "DOWNSTREAM", DEPTH_MAX, ([node.urn for node in answer.nodes], answer.edges))
+        judge(
+            world,
+            reader,
+            start,
+            "DOWNSTREAM",
+            DEPTH_MAX,
+            ([node.urn for node in answer.nodes], answer.edges),
+        )
         assert not shown([node.urn for node in answer.nodes], answer.edges)[2]

@@ -29,7 +29,8 @@ def test_an_entry_is_bounded(log: AccessLog) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["UPDATE entry SET who = 'x'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 1"]
+    "statement",
+    ["UPDATE entry SET who = 'x'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 1"],
 )
 def test_it_cannot_be_changed(log: AccessLog, store: AccessStore, statement: str) -> None:
     log.append("ci", "a", "done")

@@ -35,7 +35,7 @@ from headwater.access.principal import Scope
 from headwater.access.rules import FIELDS, OPEN, ROUTES, rule_of_field, rule_of_route
 from headwater.access.store import AccessStore
 from headwater.graphql.schema import make_schema
-from headwater.graphql.sockets import PROTOCOL
+from headwater.graphql.transport.websocket import PROTOCOL
 from headwater.server import create_app
 from headwater.settings import Settings
 
@@ -76,7 +76,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def keys(folder: Path) -> Iterator[dict[Scope | None, str | None]]:
     """A key for each scope, and none."""
     store = AccessStore(folder / "access.db")
-    made: dict[Scope | None, str | None] = {scope: Keys(store).create(scope, [scope])[0] for scope in Scope}
+    made: dict[Scope | None, str | None] = {
+        scope: Keys(store).create(scope, [scope])[0] for scope in Scope
+    }
     yield {**made, None: None}
     store.close()
 
@@ -111,7 +113,9 @@ def test_routes(app: Starlette, client: TestClient, keys: dict[Scope | None, str
     for asked in declared(app.routes):
         path = asked.path.replace("{", "").replace("}", "").split(":")[0]
         for scope in SCOPES:
-            answer = client.request(asked.method, path, headers=headers(keys[scope]), json={}, follow_redirects=False)
+            answer = client.request(
+                asked.method, path, headers=headers(keys[scope]), json={}, follow_redirects=False
+            )
             found = {401: "asked for a key", 403: "refused"}.get(answer.status_code, "let in")
             if found != expected(rule_of_route(asked.method, asked.path), scope):
                 wrong.append((str(asked), scope, answer.status_code))
@@ -123,14 +127,24 @@ def test_routes(app: Starlette, client: TestClient, keys: dict[Scope | None, str
 def test_every_route_has_a_rule(app: Starlette) -> None:
     there = {(one.method, one.path.rstrip("/") or "/") for one in declared(app.routes)}
     ruled = {(method, path) for path, rules in ROUTES.items() for method in rules}
-    unruled = {f"{method} {path}" for method, path in there - ruled if (method, path) != ("PUT", "/graphql")}
+    unruled = {
+        f"{method} {path}"
+        for method, path in there - ruled
+        if (method, path) != ("PUT", "/graphql")
+    }
     assert unruled == set(), "say in headwater/access/rules.py who may ask it"
-    assert {f"{method} {path}" for method, path in ruled - there} == set(), "rules of what is not there"
+    assert {f"{method} {path}" for method, path in ruled - there} == set(), (
+        "rules of what is not there"
+    )
 
 
 def test_every_kind_of_route_is_walked(app: Starlette) -> None:
-    assert [route for route in app.routes if not isinstance(route, Route | Mount | WebSocketRoute)] == []
-    assert {route.path.rstrip("/") for route in app.routes if isinstance(route, WebSocketRoute)} == {"/graphql"}
+    assert [
+        route for route in app.routes if not isinstance(route, Route | Mount | WebSocketRoute)
+    ] == []
+    assert {
+        route.path.rstrip("/") for route in app.routes if isinstance(route, WebSocketRoute)
+    } == {"/graphql"}
 
 
 def fields(root: str) -> list[str]:
@@ -148,11 +162,23 @@ def value_of(type: Any) -> str:
     if is_list_type(type):
         return "[]"
     if isinstance(type, GraphQLInputObjectType):
-        needed = {name: field for name, field in type.fields.items() if is_required_input_field(field)}
-        return "{" + ", ".join(f"{name}: {value_of(field.type)}" for name, field in needed.items()) + "}"
+        needed = {
+            name: field for name, field in type.fields.items() if is_required_input_field(field)
+        }
+        return (
+            "{"
+            + ", ".join(f"{name}: {value_of(field.type)}" for name, field in needed.items())
+            + "}"
+        )
     if isinstance(type, GraphQLEnumType):
         return str(next(iter(type.values)))
-    plain: dict[str, str] = {"Int": "1", "Long": "1", "Float": "1", "Boolean": "true", "DateTime": '"2026-01-01"'}
+    plain: dict[str, str] = {
+        "Int": "1",
+        "Long": "1",
+        "Float": "1",
+        "Boolean": "true",
+        "DateTime": '"2026-01-01"',
+    }
     return plain.get(str(type), '"x"')
 
 
@@ -162,16 +188,22 @@ def query_of(field: str) -> str:
     kind = SCHEMA.type_map[root]
     assert isinstance(kind, GraphQLObjectType)
     found = kind.fields[name]
-    args: dict[str, GraphQLArgument] = {key: arg for key, arg in found.args.items() if is_required_argument(arg)}
+    args: dict[str, GraphQLArgument] = {
+        key: arg for key, arg in found.args.items() if is_required_argument(arg)
+    }
     written = ", ".join(f"{key}: {value_of(arg.type)}" for key, arg in args.items())
     inside = "" if is_leaf_type(get_named_type(found.type)) else "{ __typename }"
     return f"{root.lower()} {{ {name}{f'({written})' if written else ''} {inside} }}"
 
 
-@pytest.mark.parametrize("field", [field for field in ALL_FIELDS if not field.startswith("Subscription.")])
+@pytest.mark.parametrize(
+    "field", [field for field in ALL_FIELDS if not field.startswith("Subscription.")]
+)
 def test_fields(field: str, client: TestClient, keys: dict[Scope | None, str | None]) -> None:
     for scope in SCOPES:
-        answer = client.post("/graphql", json={"query": query_of(field)}, headers=headers(keys[scope]))
+        answer = client.post(
+            "/graphql", json={"query": query_of(field)}, headers=headers(keys[scope])
+        )
         assert answer.status_code == 200, answer.text
         codes = {error["extensions"]["code"] for error in answer.json().get("errors", ())}
         # Without a key nobody is asked for one here: the page is open, and each field refuses.
@@ -181,7 +213,9 @@ def test_fields(field: str, client: TestClient, keys: dict[Scope | None, str | N
 
 
 @pytest.mark.parametrize("field", fields("Subscription"))
-def test_subscriptions(field: str, client: TestClient, keys: dict[Scope | None, str | None]) -> None:
+def test_subscriptions(
+    field: str, client: TestClient, keys: dict[Scope | None, str | None]
+) -> None:
     for scope in SCOPES:
         code, is_served = subscribed(client, keys[scope], query_of(field))
         if expected(rule_of_field(field), scope) == "let in":
@@ -194,7 +228,10 @@ def subscribed(client: TestClient, key: str | None, query: str) -> tuple[int, bo
     """With which code a connection ends, and whether it could be subscribed on it before."""
     served, closed = False, 0
     # On leaving, the client cancels the connection, which may just be ending by itself.
-    with suppress(CancelledError), client.websocket_connect("/graphql", subprotocols=[PROTOCOL]) as socket:
+    with (
+        suppress(CancelledError),
+        client.websocket_connect("/graphql", subprotocols=[PROTOCOL]) as socket,
+    ):
         authorization = headers(key).get("authorization")
         socket.send_json({"type": "connection_init", "payload": {"authorization": authorization}})
         message = socket.receive()
@@ -210,7 +247,9 @@ def subscribed(client: TestClient, key: str | None, query: str) -> tuple[int, bo
 
 
 def test_every_field_has_a_rule() -> None:
-    assert set(ALL_FIELDS) - FIELDS.keys() == set(), "say in headwater/access/rules.py who may ask it"
+    assert set(ALL_FIELDS) - FIELDS.keys() == set(), (
+        "say in headwater/access/rules.py who may ask it"
+    )
     assert FIELDS.keys() - set(ALL_FIELDS) == set(), "rules of what is not there"
 
 
@@ -220,18 +259,34 @@ def test_what_has_no_rule_is_for_administrators() -> None:
     assert rule_of_route("DELETE", "/graphql") is Scope.ADMIN
 
 
-def test_a_path_cannot_be_written_past_its_rule(client: TestClient, keys: dict[Scope | None, str | None]) -> None:
+def test_a_path_cannot_be_written_past_its_rule(
+    client: TestClient, keys: dict[Scope | None, str | None]
+) -> None:
     for path in ("/access/keys", "/access/log", "/api/v1/lineage", "/metrics"):
-        for written in (path, f"/.{path}", f"{path}/", path.upper(), f"{path}%2f", f"{path};x", f"/static/..{path}"):
+        for written in (
+            path,
+            f"/.{path}",
+            f"{path}/",
+            path.upper(),
+            f"{path}%2f",
+            f"{path};x",
+            f"/static/..{path}",
+        ):
             status = client.get(written, headers=headers(keys[Scope.INGEST])).status_code
             assert status in {403, 404, 405}, (written, status)
 
 
-def test_of_several_fields_each_is_judged(client: TestClient, keys: dict[Scope | None, str | None]) -> None:
+def test_of_several_fields_each_is_judged(
+    client: TestClient, keys: dict[Scope | None, str | None]
+) -> None:
     query = '{ search(text: "x") { count } __typename conformance { producers { producer } } }'
-    answer = client.post("/graphql", json={"query": query}, headers=headers(keys[Scope.INGEST])).json()
+    answer = client.post(
+        "/graphql", json={"query": query}, headers=headers(keys[Scope.INGEST])
+    ).json()
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}
     # Nor does another name for one lead past its rule.
     aliased = 'mutation { run: registerSource(input: {name: "x"}) { urn } }'
-    answer = client.post("/graphql", json={"query": aliased}, headers=headers(keys[Scope.READ])).json()
+    answer = client.post(
+        "/graphql", json={"query": aliased}, headers=headers(keys[Scope.READ])
+    ).json()
     assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"

@@ -13,8 +13,8 @@ from bench.events import run_of
 from bench.graph import RUN_SECONDS, Filled, began_at, fill_map, grow, micros, new, write_events
 from bench.replicas import number_of
 from bench.wiring import DIAMOND, HUB, ROOT, Wiring, edges_downstream
-from headwater.cypher.database import Database
-from headwater.ingest.memory import Memory
+from headwater.cypher.driver.database import Database
+from headwater.ingest.write.cache import Memory
 from headwater.schema.events import Event, parse
 from tests.canonical import canonical
 
@@ -56,14 +56,18 @@ def test_every_replica_is_made_once(count: int) -> None:
 
 
 def test_of_a_chunk_nine_in_ten_are_of_the_hot_job_and_some_failed() -> None:
-    *fans, (_, hot), (_, failed) = sorted(graph.shared(range(7), 0, graph.CHUNK), key=lambda one: one[0])
+    *fans, (_, hot), (_, failed) = sorted(
+        graph.shared(range(7), 0, graph.CHUNK), key=lambda one: one[0]
+    )
     assert len(hot) == pytest.approx(4_500, abs=60)
     assert len(failed) == 10
     assert len(fans) == 5
 
 
 @pytest.mark.neo4j
-def test_replicas_are_what_the_writer_writes_for_the_same_events(database: Database, clean_graph: Driver) -> None:
+def test_replicas_are_what_the_writer_writes_for_the_same_events(
+    database: Database, clean_graph: Driver
+) -> None:
     filled = new(SMALL, UNTIL)
     fill_map(database, filled)
     grow(clean_graph, filled, REPLICAS)
@@ -89,7 +93,11 @@ def test_growing_in_steps_makes_the_same_graph(database: Database, clean_graph: 
 
 def _count(driver: Driver) -> int:
     with driver.session() as session:
-        return int(session.run("MATCH (r:PipelineRun) RETURN count(r) AS count").single(strict=True)["count"])
+        return int(
+            session.run("MATCH (r:PipelineRun) RETURN count(r) AS count").single(strict=True)[
+                "count"
+            ]
+        )
 
 
 def _same_events(filled: Filled) -> list[Event]:

@@ -9,13 +9,22 @@ import pytest
 from bench.report import Report, percentile, repeat, spread
 
 
-@pytest.mark.parametrize(("percent", "value"), [(0, 1), (50, 50), (95, 95), (99, 99), (100, 100), (94.5, 95)])
+@pytest.mark.parametrize(
+    ("percent", "value"), [(0, 1), (50, 50), (95, 95), (99, 99), (100, 100), (94.5, 95)]
+)
 def test_a_percentile_is_a_value_that_was_measured(percent: float, value: float) -> None:
     assert percentile(list(range(100, 0, -1)), percent) == value
 
 
 def test_of_few_values_the_largest_stands_for_the_high_percentiles() -> None:
-    assert spread([3.0, 1.0, 2.0]) == {"repeats": 3, "min": 1.0, "median": 2.0, "p95": 3.0, "p99": 3.0, "max": 3.0}
+    assert spread([3.0, 1.0, 2.0]) == {
+        "repeats": 3,
+        "min": 1.0,
+        "median": 2.0,
+        "p95": 3.0,
+        "p99": 3.0,
+        "max": 3.0,
+    }
 
 
 def test_nothing_measured_has_no_spread_and_no_percentile() -> None:
@@ -33,6 +42,17 @@ def test_calls_that_warm_up_are_not_counted() -> None:
 def test_a_report_tells_what_the_figures_depend_on() -> None:
     said = json.loads(Report("nothing").text(runs=7))
     assert (said["bench"], said["runs"]) == ("nothing", 7)
-    facts = {"cpu", "cores", "memoryGB", "loadBefore", "loadAfter", "python", "neo4j", "headwater", "commit", "seconds"}
+    facts = {
+        "cpu",
+        "cores",
+        "memoryGB",
+        "loadBefore",
+        "loadAfter",
+        "python",
+        "neo4j",
+        "headwater",
+        "commit",
+        "seconds",
+    }
     assert facts <= said["machine"].keys()
     assert said["machine"]["neo4j"].startswith("5.26")

@@ -30,15 +30,28 @@ ROUND = scale.Costs(
 def test_a_part_holds_as_long_as_it_is_not_busier_than_planned() -> None:
     # The lock is held for 250 us an event: 4,000 a second, planned for 2,400; nothing else breaks before.
     assert scale.breaks(ROUND, 2_399) == []
-    assert scale.breaks(ROUND, 2_401) == ["the write lock of one Neo4j", "two cores with everything on them"]
+    assert scale.breaks(ROUND, 2_401) == [
+        "the write lock of one Neo4j",
+        "two cores with everything on them",
+    ]
     assert scale.breaks(ROUND, 6_001)[-1] == "one API process (a core of Python)"
 
 
 def test_a_layout_has_as_many_of_each_as_its_rate_needs() -> None:
     small, large = scale.layout(ROUND, 3_600), scale.layout(ROUND, 3_600 * 10_000)
-    assert (small["workers"], small["executors"], small["kafkaPartitions"], small["neo4jShards"]) == (1, 0, 0, 1)
+    assert (
+        small["workers"],
+        small["executors"],
+        small["kafkaPartitions"],
+        small["neo4jShards"],
+    ) == (1, 0, 0, 1)
     # 10,000 a second: 2.5 locks busy, so 5 at 60 %; 1.5 cores of Spark, so 2.5 at 60 %, in one executor.
-    assert (large["neo4jShards"], large["executors"], large["kafkaPartitions"], large["workers"]) == (5, 1, 8, 0)
+    assert (
+        large["neo4jShards"],
+        large["executors"],
+        large["kafkaPartitions"],
+        large["workers"],
+    ) == (5, 1, 8, 0)
     assert large["apiReplicas"] == 1
     # 2,000 a second on each shard, 10 days of 1,000 bytes.
     assert large["neo4jStoreGB"] == 1_730
@@ -60,7 +73,9 @@ def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up(
     assert lag.behind == 150
 
 
-def test_what_comes_faster_than_it_is_taken_is_never_caught_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_faster_than_it_is_taken_is_never_caught_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(scale, "_SIMULATED_SECONDS_MAX", 1_000)
     assert scale.outage(ROUND, 4_001, 1, 1).seconds == math.inf
 
@@ -86,7 +101,9 @@ def test_the_tables_hold_every_layout() -> None:
 
 
 ESTATE = shards.Estate(
-    Counter({("a", "a"): 6, ("a", "b"): 2, ("b", "b"): 2, ("c", "c"): 8, ("c", "d"): 1, ("d", "d"): 1}),
+    Counter(
+        {("a", "a"): 6, ("a", "b"): 2, ("b", "b"): 2, ("c", "c"): 8, ("c", "d"): 1, ("d", "d"): 1}
+    ),
     {1: (), 2: (1,), 3: (2,)},
     {1: "a", 2: "b", 3: "c"},
 )
@@ -112,7 +129,12 @@ def test_an_estate_is_read_from_an_export(tmp_path: Path) -> None:
     file = tmp_path / "graph.jsonl"
     lines = [
         {"label": "Dataset", "urn": "dataset:s3%3A//lake:t", "properties": {}},
-        {"source": "dataset:s3%3A//lake:t", "type": "FEEDS", "target": "job:etl:j", "properties": {}},
+        {
+            "source": "dataset:s3%3A//lake:t",
+            "type": "FEEDS",
+            "target": "job:etl:j",
+            "properties": {},
+        },
         {"source": "run:1", "type": "RUN_OF", "target": "job:etl:j", "properties": {}},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cypher.database import Database
-from headwater.ingest.tally import tally
-from headwater.ingest.tally_writer import write_tallies
+from headwater.cypher.driver.database import Database
+from headwater.ingest.producer_stats import tally
+from headwater.ingest.producer_stats_writer import write_tallies
 from headwater.schema.events import parse
 
 pytestmark = pytest.mark.neo4j
@@ -24,7 +24,9 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
     """One event is counted, and the command asks the tests' own graph."""
     del clean_graph
     with database.write() as transaction:
-        write_tallies(transaction, tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_after=60))
+        write_tallies(
+            transaction, tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_after=60)
+        )
     monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
 
 
@@ -50,7 +52,9 @@ def test_a_table_for_people() -> None:
 def test_json_for_programs() -> None:
     [found] = json.loads(run("--json"))
     assert (found["producer"], found["events"], found["skewSeconds"]["median"]) == ("a:[b]", 1, 3.0)
-    assert [(finding["rule"], finding["receipt"]) for finding in found["findings"]] == [("missing-schema-url", 4)]
+    assert [(finding["rule"], finding["receipt"]) for finding in found["findings"]] == [
+        ("missing-schema-url", 4)
+    ]
 
 
 def test_only_one_producer() -> None:

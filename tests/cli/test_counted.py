@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import headwater.cli
-from headwater.cli.show import counted
+from headwater.cli.render import counted
 
 _BY_ITSELF = re.compile(
     r"\}(\[/\])? (bytes|copies|datasets|days|edges|entries|events|facts|files|jobs|keys|nodes|rows|runs|transactions)\b"
@@ -37,5 +37,8 @@ def test_no_command_counts_in_another_way() -> None:
 
 
 def test_who_counts_does_not_wait_for_neo4j() -> None:
-    program = "import sys; from headwater.cli.show import counted; print('neo4j' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout == b"False\n"
+    program = "import sys; from headwater.cli.render import counted; print('neo4j' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+        == b"False\n"
+    )

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from headwater.cli import app, show
-from headwater.cypher.database import Database
+from headwater.cli import app
+from headwater.cli import render as show
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from tests.canonical import empty
-from tests.scenes import dataset, dataset_event, run_event
-from tests.stories import ds, job, tell
+from tests.event_builders import dataset, dataset_event, run_event
+from tests.run_builders import ds, job, tell
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime.now(UTC)
@@ -50,7 +51,11 @@ def told(database: Database) -> Iterator[Database]:
             happened(run_event("o", job="old", outputs=[dataset("old", usage=size)]), 72),
             happened(dataset_event("lone", 0, tags), 1),
         ],
-        [native.answer_event("report", cites=[{"namespace": "db", "name": "b"}], generated_at=hours_ago(1))],
+        [
+            native.answer_event(
+                "report", cites=[{"namespace": "db", "name": "b"}], generated_at=hours_ago(1)
+            )
+        ],
     )
     yield database
     empty(database)
@@ -60,7 +65,7 @@ def told(database: Database) -> Iterator[Database]:
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands ask the tests' own graph."""
     monkeypatch.setattr("headwater.cli.estate.graph", lambda _: told)
-    monkeypatch.setattr("headwater.cli.ask.graph", lambda _: told)
+    monkeypatch.setattr("headwater.cli.query.graph", lambda _: told)
 
 
 def run(*arguments: str, ends_with: int = 0) -> str:
@@ -84,17 +89,24 @@ def data(*arguments: str, ends_with: int = 0) -> Any:
         ("bare", "24h", 2, "UNKNOWN", ["bare"]),
     ],
 )
-def test_the_freshness_gate(name: str, within: str, code: int, state: str, because: list[str]) -> None:
+def test_the_freshness_gate(
+    name: str, within: str, code: int, state: str, because: list[str]
+) -> None:
     shown = run("fresh", ds(name), "--within", within, ends_with=code)
     assert shown.startswith(state)
     assert all(ds(one) in shown for one in because)
     found = data("fresh", ds(name), "--within", within, ends_with=code)
-    assert (found["state"], [one["dataset"] for one in found["because"]]) == (state, [ds(one) for one in because])
+    assert (found["state"], [one["dataset"] for one in found["because"]]) == (
+        state,
+        [ds(one) for one in because],
+    )
 
 
 def test_the_gate_says_how_old_what_is() -> None:
     assert "1d 6h old" in run("fresh", ds("b"), "--within", "29h", ends_with=1)
-    assert re.search(r"at least 1h \d+m old", run("fresh", ds("copied"), "--within", "24h", ends_with=2))
+    assert re.search(
+        r"at least 1h \d+m old", run("fresh", ds("copied"), "--within", "24h", ends_with=2)
+    )
     assert "no time is told" in run("fresh", ds("bare"), "--within", "24h", ends_with=2)
 
 
@@ -147,7 +159,11 @@ def test_usage() -> None:
     found = data("usage", ds("a"))
     assert found["chargeback"] == [{"owner": "[ann]", "jobs": 1, "seconds": 3600.0}]
     [consumer] = found["consumers"]
-    assert (consumer["job"], consumer["runs"], consumer["lastRead"][:10]) == (job("build"), 1, hours_ago(2)[:10])
+    assert (consumer["job"], consumer["runs"], consumer["lastRead"][:10]) == (
+        job("build"),
+        1,
+        hours_ago(2)[:10],
+    )
     assert "answer:report" in data("usage", ds("b"))["answers"]
     assert "cited by answer:report" in run("usage", ds("b"))
 
@@ -172,12 +188,21 @@ def test_search() -> None:
 
 @pytest.mark.parametrize(
     ("count", "text"),
-    [(None, ""), (0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (2 * 10**15, "2.0 PB"), (10**19, "10000.0 PB")],
+    [
+        (None, ""),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_500, "1.5 kB"),
+        (2 * 10**15, "2.0 PB"),
+        (10**19, "10000.0 PB"),
+    ],
 )
 def test_sizes_as_people_read_them(count: int | None, text: str) -> None:
     assert show.bytes_of(count) == text
 
 
-@pytest.mark.parametrize(("minutes", "text"), [(0, "0m"), (59, "59m"), (61, "1h 1m"), (1_500, "1d 1h")])
+@pytest.mark.parametrize(
+    ("minutes", "text"), [(0, "0m"), (59, "59m"), (61, "1h 1m"), (1_500, "1d 1h")]
+)
 def test_ages_as_people_read_them(minutes: int, text: str) -> None:
     assert show.age_of(timedelta(minutes=minutes)) == text

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from tests.canonical import empty
-from tests.stories import FACET, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import FACET, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -27,7 +27,16 @@ def told(database: Database) -> Database:
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
         run("mart-1", "[mart]", ["a"], ["d"], minute=10),
-        run("load-2", "load", ["raw"], ["a"], minute=20, version="v2", status="FAIL", error="[disk] full\nand more"),
+        run(
+            "load-2",
+            "load",
+            ["raw"],
+            ["a"],
+            minute=20,
+            version="v2",
+            status="FAIL",
+            error="[disk] full\nand more",
+        ),
         run("mart-2", "[mart]", ["a"], ["d"], minute=30),
         answer("kpi", "d", minute=40),
         [{"eventTime": at(0), "job": named}],
@@ -63,13 +72,13 @@ def test_failed_runs_for_people() -> None:
     ):
         assert words in said
     assert "and more" not in said
-    assert "mended" not in said
+    assert "resolved" not in said
     assert "0 failed runs" in shown("failed-runs", "--namespace", "elsewhere")
 
 
 def test_failed_runs_for_programs() -> None:
     (found,) = data("failed-runs", "--namespace", "etl")["failedRuns"]
-    assert (found["runId"], found["mend"]) == ("load-2", None)
+    assert (found["runId"], found["hint"]) == ("load-2", None)
     assert found["downstream"]["datasets"] == [ds("a"), ds("d")]
     assert found["partial"] == {
         "datasets": [ds("a"), ds("d")],
@@ -94,7 +103,11 @@ def test_root_cause() -> None:
     ):
         assert words in said
     found = data("root-cause", ds("d"), "--first", "1")
-    assert (found["start"], found["left"], found["truncated"]) == ([version("d", "mart-2")], 1, False)
+    assert (found["start"], found["left"], found["truncated"]) == (
+        [version("d", "mart-2")],
+        1,
+        False,
+    )
     assert found["candidates"] == [
         {
             "kind": "FAILED",
@@ -125,8 +138,15 @@ def test_replay_plan() -> None:
     assert "answers to give anew" in said
     assert "2 runs to replace in 2 steps" in said
     found = data("replay-plan", ds("a"), "--since", at(21))
-    assert (found["corrupt"], found["answers"], found["truncated"]) == ([run_of("load-2")], ["answer:kpi"], False)
-    assert [[entry["run"] for entry in step] for step in found["steps"]] == [[run_of("load-2")], [run_of("mart-2")]]
+    assert (found["corrupt"], found["answers"], found["truncated"]) == (
+        [run_of("load-2")],
+        ["answer:kpi"],
+        False,
+    )
+    assert [[entry["run"] for entry in step] for step in found["steps"]] == [
+        [run_of("load-2")],
+        [run_of("mart-2")],
+    ]
     assert found["steps"][0][0]["outputs"] == [
         {"dataset": ds("a"), "version": version("a", "load-2"), "lastGood": version("a", "load-1")}
     ]

@@ -10,11 +10,11 @@ from neo4j import Driver
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from tests.conftest import erase
-from tests.scenes import dataset, run_event, schema, told
-from tests.stories import ds
+from tests.event_builders import dataset, run_event, schema, told
+from tests.run_builders import ds
 
 pytestmark = pytest.mark.neo4j
 
@@ -24,7 +24,10 @@ def shop(database: Database, graph_driver: Driver) -> Database:
     with graph_driver.session() as session:
         session.run(erase).consume()
     orders = dataset("orders", schema(total="int"))
-    code = {"sql": {"query": "select total from orders"}, "ownership": {"owners": [{"name": "team:[finance]"}]}}
+    code = {
+        "sql": {"query": "select total from orders"},
+        "ownership": {"owners": [{"name": "team:[finance]"}]},
+    }
     told(
         database,
         [
@@ -50,7 +53,14 @@ def run(*arguments: str) -> str:
 def test_a_table_for_people() -> None:
     shown = run("--rename", "total:amount", "--drop", "nope")
     for words in (
-        *("risk high", "2 affected, 1 breaking, 1 warning", "[report]", "total", "its code line 1", "team:[finance]"),
+        *(
+            "risk high",
+            "2 affected, 1 breaking, 1 warning",
+            "[report]",
+            "total",
+            "its code line 1",
+            "team:[finance]",
+        ),
         *("blind", "reads it", "tell team:[finance]", "orders has no column 'nope'"),
     ):
         assert words in shown
@@ -58,7 +68,11 @@ def test_a_table_for_people() -> None:
 
 def test_json_for_programs() -> None:
     found = json.loads(run("--retype", "total:bigint", "--json"))
-    assert (found["risk_level"], found["affected_count"], found["warning_count"]) == ("medium", 2, 2)
+    assert (found["risk_level"], found["affected_count"], found["warning_count"]) == (
+        "medium",
+        2,
+        2,
+    )
     assert found["affected_assets"][0]["affected_references"] == ["total"]
 
 

@@ -15,37 +15,57 @@ from headwater.errors import NotFoundError, QueryError
 
 
 def run(home: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(app, ["keys", *arguments, "--home", str(home)], catch_exceptions=False)
+    return CliRunner().invoke(
+        app, ["keys", *arguments, "--home", str(home)], catch_exceptions=False
+    )
 
 
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
-    made = run(tmp_path, "create", "ci", "--scope", "read", "--scope", "ingest", "--namespace", "spark*")
+    made = run(
+        tmp_path, "create", "ci", "--scope", "read", "--scope", "ingest", "--namespace", "spark*"
+    )
     sent = made.stdout.strip()
     assert "not shown again" in made.stderr
     store = AccessStore(tmp_path / "access.db")
     assert Keys(store).principal(sent).sight.patterns == ("spark*",)
     store.close()
     (listed,) = json.loads(run(tmp_path, "list", "--json").stdout)
-    assert (listed["name"], listed["scopes"], listed["state"]) == ("ci", ["ingest", "read"], "valid")
+    assert (listed["name"], listed["scopes"], listed["state"]) == (
+        "ci",
+        ["ingest", "read"],
+        "valid",
+    )
     assert sent[16:] not in run(tmp_path, "list").stdout
     assert json.loads(run(tmp_path, "revoke", "ci", "--json").stdout)["state"] == "revoked"
     with pytest.raises(NotFoundError):
         run(tmp_path, "revoke", "ci")
     told = json.loads(run(tmp_path, "log", "--json").stdout)
-    assert [(entry["action"], entry["outcome"]) for entry in told] == [("keys revoke", "done"), ("keys create", "done")]
+    assert [(entry["action"], entry["outcome"]) for entry in told] == [
+        ("keys revoke", "done"),
+        ("keys create", "done"),
+    ]
     assert "2 entries, each as it was written" in run(tmp_path, "log", "--verify").stdout
-    assert json.loads(run(tmp_path, "log", "--verify", "--json").stdout) == {"entries": 2, "broken": None}
+    assert json.loads(run(tmp_path, "log", "--verify", "--json").stdout) == {
+        "entries": 2,
+        "broken": None,
+    }
 
 
 def test_json_has_the_key_once(tmp_path: Path) -> None:
-    made = json.loads(run(tmp_path, "create", "ci", "--scope", "read", "--expires", "never", "--json").stdout)
+    made = json.loads(
+        run(tmp_path, "create", "ci", "--scope", "read", "--expires", "never", "--json").stdout
+    )
     assert made["key"].startswith(f"hw_{made['id']}_")
     assert made["expires"] is None
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--scope", "fly"), ("--scope", "read", "--expires", "soon"), ("--scope", "cypher", "--namespace", "a")],
+    [
+        ("--scope", "fly"),
+        ("--scope", "read", "--expires", "soon"),
+        ("--scope", "cypher", "--namespace", "a"),
+    ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(QueryError):

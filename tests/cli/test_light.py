@@ -11,7 +11,17 @@ import pytest
 import headwater
 from headwater.client import Headwater
 
-_HEAVY = {"neo4j", "strawberry", "starlette", "uvicorn", "pyspark", "pygments", "sqlglot", "attr", "urllib.request"}
+_HEAVY = {
+    "neo4j",
+    "strawberry",
+    "starlette",
+    "uvicorn",
+    "pyspark",
+    "pygments",
+    "sqlglot",
+    "attr",
+    "urllib.request",
+}
 _HELP = """
 import sys
 from headwater.cli import main
@@ -25,7 +35,9 @@ except SystemExit:
 
 def _run(program: str) -> str:
     environment = {**os.environ, "COLUMNS": "200"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+    )
     return done.stdout
 
 

@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from tests.canonical import empty
-from tests.stories import answer, ds, job, run, tell
+from tests.run_builders import answer, ds, job, run, tell
 
 pytestmark = pytest.mark.neo4j
 
@@ -35,7 +35,7 @@ def told(database: Database) -> Iterator[Database]:
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.ask.graph", lambda _: told)
+    monkeypatch.setattr("headwater.cli.query.graph", lambda _: told)
 
 
 def said(*arguments: str) -> str:
@@ -71,7 +71,11 @@ def test_filters_reach_the_walk() -> None:
     assert urns(data(ds("b"), "--namespace", "other")) == {ds("b"), job("build")}
     assert urns(data(ds("b"), "--job-type", "DAG")) == {ds("b")}
     assert urns(data(ds("b"), "--tag", "x", "--owner", "y")) == {ds("b"), job("build")}
-    assert urns(data(ds("b"), "--since", "2026-01-01T00:05:00Z")) == {ds("b"), job("build"), ds("a")}
+    assert urns(data(ds("b"), "--since", "2026-01-01T00:05:00Z")) == {
+        ds("b"),
+        job("build"),
+        ds("a"),
+    }
     assert urns(data(ds("b"), "--until", "2026-01-01T00:05:00Z")) == {ds("b")}
 
 
@@ -84,7 +88,10 @@ def test_going_on() -> None:
 
 def test_between_two_times() -> None:
     times = ("--between", "2026-01-01T00:05:00Z", "2026-01-01T00:30:00Z")
-    assert {node["name"] for node in data(ds("a"), *times)["difference"]["appeared"]} == {"build", "b"}
+    assert {node["name"] for node in data(ds("a"), *times)["difference"]["appeared"]} == {
+        "build",
+        "b",
+    }
     lines = said("lineage", ds("a"), *times).splitlines()
     assert {"+ dataset b", "+ job build", "4 appeared, 0 vanished"} <= set(lines)
     with pytest.raises(QueryError, match="--between"):

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from headwater.cli import app
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import SettingsError
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
-from tests.scenes import run_event, urns
-from tests.stories import tell
+from tests.event_builders import run_event, urns
+from tests.run_builders import tell
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime.now(UTC)
@@ -55,7 +55,10 @@ def test_it_goes_by_the_rules_the_file_and_the_options(told: Database, tmp_path:
     rules = tmp_path / "rules.toml"
     rules.write_text('[days]\n"et*" = 30\n')
     assert json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules)))["old"] == 2
-    assert json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules), "--sample", "1"))["old"] == 0
+    assert (
+        json.loads(rolled_up("--dry-run", "--json", "--rules", str(rules), "--sample", "1"))["old"]
+        == 0
+    )
     assert len(urns(told, "PipelineRun")) == 4
     assert rolled_up("--days", "10") == (
         "3 runs kept long enough: 3 summarised, 0 kept on (0 for an answer, a failure or the newest data)\n"

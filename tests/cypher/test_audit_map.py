@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.audit import run_audit
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.cypher.sandbox.run import run_audit
 from tests.canonical import empty
-from tests.scenes import columns, dataset, dataset_event, job_event, parent, run_event, told
+from tests.event_builders import columns, dataset, dataset_event, job_event, parent, run_event, told
 
 pytestmark = pytest.mark.neo4j
 
@@ -35,7 +35,9 @@ def wired(database: Database) -> Database:
                 job_facets=owner("ada"),
             ),
             run_event("d1", minute=9, job="dag", job_facets=owner("dora")),
-            run_event("r2", minute=2, job="clean", inputs=["a"], outputs=["b"], facets=parent("d1", "dag")),
+            run_event(
+                "r2", minute=2, job="clean", inputs=["a"], outputs=["b"], facets=parent("d1", "dag")
+            ),
             run_event("r3", minute=3, job="join", inputs=["b", "raw"], outputs=["c"]),
             run_event(
                 "r4",
@@ -44,7 +46,13 @@ def wired(database: Database) -> Database:
                 inputs=["c", "extra"],
                 outputs=[dataset("d", columns(id=[("c", "id")])), "side"],
             ),
-            run_event("r5", minute=5, job="report", inputs=["d"], outputs=[dataset("page", namespace="web")]),
+            run_event(
+                "r5",
+                minute=5,
+                job="report",
+                inputs=["d"],
+                outputs=[dataset("page", namespace="web")],
+            ),
             run_event("r6", minute=6, job="loop", inputs=["raw", "x"], outputs=["x"]),
             run_event("r7", minute=7, job="s", inputs=["seed"], outputs=["p"]),
             run_event("r8", minute=8, job="t", inputs=["p"], outputs=["q"]),
@@ -80,14 +88,32 @@ def test_nobody_owns_what_nobody_was_named_for(wired: Database) -> None:
         ("dataset", "db", "side", 0, []),
     ]
     # raw and ingest are owned, and clean by the owner of what contains it.
-    assert {row[2] for row in found if row[0] == "job"} == {*"stu", "join", "mart", "report", "loop", "noop", "idle"}
-    assert {row[2] for row in found if row[0] == "dataset"} == {*"abcdxpq", "side", "extra", "seed", "page", "alone"}
+    assert {row[2] for row in found if row[0] == "job"} == {
+        *"stu",
+        "join",
+        "mart",
+        "report",
+        "loop",
+        "noop",
+        "idle",
+    }
+    assert {row[2] for row in found if row[0] == "dataset"} == {
+        *"abcdxpq",
+        "side",
+        "extra",
+        "seed",
+        "page",
+        "alone",
+    }
     assert rows(wired, "unowned", limit="1") == found[:1]
 
 
 def test_orphans_are_connected_to_nothing(wired: Database) -> None:
     assert [row[:2] for row in rows(wired, "orphan_datasets")] == [("db", "alone")]
-    assert [row[:3] for row in rows(wired, "orphan_jobs")] == [("etl", "noop", 1), ("etl", "idle", 0)]
+    assert [row[:3] for row in rows(wired, "orphan_jobs")] == [
+        ("etl", "noop", 1),
+        ("etl", "idle", 0),
+    ]
 
 
 def test_dense_nodes_are_those_with_most_edges(wired: Database) -> None:
@@ -142,5 +168,12 @@ def test_ways_that_fork_and_join_cost_nothing(database: Database) -> None:
 
 def test_with_nothing_in_the_graph_nothing_is_told(database: Database) -> None:
     empty(database)
-    for name in ("coverage", "unowned", "orphan_jobs", "dense_nodes", "longest_chains", "cross_namespace_flows"):
+    for name in (
+        "coverage",
+        "unowned",
+        "orphan_jobs",
+        "dense_nodes",
+        "longest_chains",
+        "cross_namespace_flows",
+    ):
         assert rows(database, name) == []

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.audit import run_audit
-from headwater.cypher.database import Database
-from headwater.schema import native
+from headwater.cypher.driver.database import Database
+from headwater.cypher.sandbox.run import run_audit
+from headwater.schema import headwater_facets as native
 from tests.canonical import empty
-from tests.scenes import dataset, dataset_event, facet, run_event, schema, told
-from tests.stories import Event, answer, at
+from tests.event_builders import dataset, dataset_event, facet, run_event, schema, told
+from tests.run_builders import Event, answer, at
 
 pytestmark = pytest.mark.neo4j
 
@@ -38,7 +38,12 @@ def made(**fields: tuple[str, str, list[Event]]) -> Event:
             "fields": {
                 name: {
                     "inputFields": [
-                        {"namespace": "db", "name": source, "field": field, "transformations": transformations}
+                        {
+                            "namespace": "db",
+                            "name": source,
+                            "field": field,
+                            "transformations": transformations,
+                        }
                     ]
                 }
                 for name, (source, field, transformations) in fields.items()
@@ -48,7 +53,11 @@ def made(**fields: tuple[str, str, list[Event]]) -> Event:
 
 
 def tags(*tags: tuple[str, str, str | None]) -> Event:
-    return {"tags": {"tags": [{"key": key, "value": value, "field": field} for key, value, field in tags]}}
+    return {
+        "tags": {
+            "tags": [{"key": key, "value": value, "field": field} for key, value, field in tags]
+        }
+    }
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +76,11 @@ def personal(database: Database) -> Database:
     staging = made(
         ssn=("people", "ssn", [IDENTITY]),
         hash=("people", "ssn", [MASKED]),
-        mail=("people", "Email", [{"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": False}]),
+        mail=(
+            "people",
+            "Email",
+            [{"type": "DIRECT", "subtype": "TRANSFORMATION", "masking": False}],
+        ),
         town=("people", "town", [IDENTITY]),
         kept=("people", "ssn", [FILTER]),
     )
@@ -84,18 +97,33 @@ def personal(database: Database) -> Database:
                 "people",
                 facets={
                     **schema(ssn="string", Email="string", town="string"),
-                    **tags(("PII", "true", "ssn"), ("classification", "pii", "Email"), ("pii", "false", "town")),
+                    **tags(
+                        ("PII", "true", "ssn"),
+                        ("classification", "pii", "Email"),
+                        ("pii", "false", "town"),
+                    ),
                 },
             ),
-            dataset_event("customers", facets={**schema(name="string"), **tags(("pii", "name", None))}),
             dataset_event(
-                "harmless", facets={**schema(x="string"), **tags(("pii", "no", None), ("color", "red", None))}
+                "customers", facets={**schema(name="string"), **tags(("pii", "name", None))}
             ),
-            run_event("1", minute=1, job="stage", inputs=["people"], outputs=[dataset("staging", staging)]),
-            run_event("2", minute=2, job="mart", inputs=["staging"], outputs=[dataset("mart", mart)]),
+            dataset_event(
+                "harmless",
+                facets={**schema(x="string"), **tags(("pii", "no", None), ("color", "red", None))},
+            ),
+            run_event(
+                "1", minute=1, job="stage", inputs=["people"], outputs=[dataset("staging", staging)]
+            ),
+            run_event(
+                "2", minute=2, job="mart", inputs=["staging"], outputs=[dataset("mart", mart)]
+            ),
             run_event("3", minute=3, job="export", inputs=["mart"], outputs=["export"]),
             run_event(
-                "4", minute=4, job="hide", inputs=["people"], outputs=[dataset("hidden", masked_in_the_older_form)]
+                "4",
+                minute=4,
+                job="hide",
+                inputs=["people"],
+                outputs=[dataset("hidden", masked_in_the_older_form)],
             ),
             run_event(
                 "5",
@@ -131,15 +159,21 @@ def test_personal_data_is_followed_where_it_is_not_masked(personal: Database) ->
 
 def test_what_only_decided_which_rows_there_are_is_told_when_asked_for(personal: Database) -> None:
     found = {row[:5] for row in rows(personal, "pii_reach", indirect="true")}
-    assert found - {row[:5] for row in rows(personal, "pii_reach")} == {("db people", "ssn", 1, "db staging", "kept")}
+    assert found - {row[:5] for row in rows(personal, "pii_reach")} == {
+        ("db people", "ssn", 1, "db staging", "kept")
+    }
 
 
 def test_another_tag_is_another_question(personal: Database) -> None:
-    assert [row[:5] for row in rows(personal, "pii_reach", tag="red")] == [("db harmless", "x", 1, "db other", "x")]
+    assert [row[:5] for row in rows(personal, "pii_reach", tag="red")] == [
+        ("db harmless", "x", 1, "db other", "x")
+    ]
     assert rows(personal, "pii_reach", tag="p") == []
 
 
-def ran(run_id: str, job: str, start: int, end: int, state: str = "COMPLETE", **more: Any) -> Iterator[Event]:
+def ran(
+    run_id: str, job: str, start: int, end: int, state: str = "COMPLETE", **more: Any
+) -> Iterator[Event]:
     """A run from one minute to another."""
     yield run_event(run_id, "START", start, job=job, **more)
     yield run_event(run_id, state, end, job=job, **more)
@@ -178,7 +212,16 @@ def used(database: Database) -> Database:
                 outputs=[sized("clean", 9, 600)],
                 job_facets=owned,
             ),
-            *ran("c3", "clean", 9, 10, "FAIL", inputs=["raw"], outputs=[sized("clean", 2, 20)], job_facets=owned),
+            *ran(
+                "c3",
+                "clean",
+                9,
+                10,
+                "FAIL",
+                inputs=["raw"],
+                outputs=[sized("clean", 2, 20)],
+                job_facets=owned,
+            ),
             *ran("p1", "page", 11, 12, inputs=["mart"], outputs=["page"]),
             *ran("d1", "draft", 13, 14, "ABORT", inputs=["raw"], outputs=["draft"]),
             *ran("o1", "old", 0, 1, outputs=[sized("old", 5, 7_000)]),
@@ -189,7 +232,9 @@ def used(database: Database) -> Database:
             *answer("nothing", minute=17),
             *answer("grown", "old", minute=18),
             native.answer_event(
-                "never", cites=[{"namespace": "db", "name": "mart", "runId": "gone"}], generated_at=at(19)
+                "never",
+                cites=[{"namespace": "db", "name": "mart", "runId": "gone"}],
+                generated_at=at(19),
             ),
         ],
     )

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.library import query
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import _statements, migrate, migrations, pending
+from headwater.cypher.query_catalog import query
 from tests.canonical import empty
 
 FORGET = "MATCH (m:Migration) DETACH DELETE m"
@@ -21,12 +21,16 @@ def forget(database: Database) -> None:
 
 def test_migrations_are_numbered_without_gaps_and_each_statement_may_be_run_twice() -> None:
     names = [migration.name for migration in migrations()]
-    assert [int(name.removeprefix("migrations/")[:4]) for name in names] == list(range(1, len(names) + 1))
+    assert [int(name.removeprefix("migrations/")[:4]) for name in names] == list(
+        range(1, len(names) + 1)
+    )
     for migration in migrations():
         assert migration.access == "schema"
         statements = _statements(migration.text)
         assert statements
-        assert all("IF NOT EXISTS" in statement or "IF EXISTS" in statement for statement in statements)
+        assert all(
+            "IF NOT EXISTS" in statement or "IF EXISTS" in statement for statement in statements
+        )
 
 
 def test_statements_are_cut_at_the_end_of_lines_only() -> None:
@@ -71,7 +75,13 @@ def test_every_index_is_online_and_one_node_per_urn(database: Database) -> None:
     rows = database.ask("SHOW INDEXES YIELD name, state, owningConstraint", {})
     assert {row["state"] for row in rows} == {"ONLINE"}
     names = {row["name"] for row in rows}
-    assert {"artifact_version", "artifact_begun_long", "pipeline_run_failed", "pipeline_run_id", "words"} <= names
+    assert {
+        "artifact_version",
+        "artifact_begun_long",
+        "pipeline_run_failed",
+        "pipeline_run_id",
+        "words",
+    } <= names
     assert "artifact_begun" not in names, "nothing asks by it"
     for label in ("dataset", "job", "pipeline_run", "source", "artifact", "answer", "column"):
         assert f"{label}_urn" in names
@@ -103,8 +113,15 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
         assert found["complete"] == f"artifact:db:big:r{second - partial}"
         assert found["partial"] == (f"artifact:db:big:r{second}" if partial else None)
         assert hits(database, "read/versions_at", row) < HITS_MAX
-        moved = {"artifact": f"artifact:db:big:r{second}", "since": instant, "instants": [instant], "wanted": []}
-        if second > 1:  # what comes before all others concerns the readers of every incomplete version since
+        moved = {
+            "artifact": f"artifact:db:big:r{second}",
+            "since": instant,
+            "instants": [instant],
+            "wanted": [],
+        }
+        if (
+            second > 1
+        ):  # what comes before all others concerns the readers of every incomplete version since
             assert hits(database, "read/consumers_to_relink", {**row, **moved}) < HITS_MAX
     empty(database)
 
@@ -122,16 +139,25 @@ FOREACH (_ IN CASE WHEN made[0] = 'quick' THEN [1] ELSE [] END | SET r.startedAt
 
 
 @pytest.mark.neo4j
-def test_before_anything_was_made_the_first_that_was_being_made_is_found(database: Database) -> None:
+def test_before_anything_was_made_the_first_that_was_being_made_is_found(
+    database: Database,
+) -> None:
     empty(database)
     with database._transaction("WRITE", 60.0) as transaction:
         transaction.run(BEING_MADE).consume()
-    (row,) = database.ask("RETURN datetime('2026-01-01T00:10:00Z') AS ten, datetime('2026-01-01T00:02:00Z') AS two", {})
+    (row,) = database.ask(
+        "RETURN datetime('2026-01-01T00:10:00Z') AS ten, datetime('2026-01-01T00:02:00Z') AS two",
+        {},
+    )
     asked = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
     for consumer, at, found in asked:
         one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[at]}
         (answer,) = database.read("read/versions_at", rows=[one])
-        assert (answer["complete"], answer["partial"], answer["begun"]) == (None, None, f"artifact:db:t:{found}")
+        assert (answer["complete"], answer["partial"], answer["begun"]) == (
+            None,
+            None,
+            f"artifact:db:t:{found}",
+        )
     empty(database)
 
 

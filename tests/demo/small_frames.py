@@ -28,13 +28,17 @@ def _arrivals(spark: SparkSession, delays: dict[str, list[int | None]]) -> DataF
 
 
 def _airlines(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame([("AA", "Alpha"), ("BB", "Beta"), ("CC", "Gamma")], "carrier string, airline string")
+    return spark.createDataFrame(
+        [("AA", "Alpha"), ("BB", "Beta"), ("CC", "Gamma")], "carrier string, airline string"
+    )
 
 
 def carrier_delays(spark: SparkSession) -> Rows:
     # Alpha: one flight 1,000 minutes late, median 2. Beta: median (4 + 6) / 2 = 5. Gamma: all cancelled.
     delays: dict[str, list[int | None]] = {"AA": [1, 2, 1_000], "BB": [4, 6, None], "CC": [None]}
-    return _rows(flights.carrier_delays(_arrivals(spark, delays), _airlines(spark)).orderBy("carrier"))
+    return _rows(
+        flights.carrier_delays(_arrivals(spark, delays), _airlines(spark)).orderBy("carrier")
+    )
 
 
 def worst_carrier(spark: SparkSession) -> Rows:
@@ -48,28 +52,46 @@ def joined(spark: SparkSession) -> Rows:
         [("N1", "EWR", HOUR), ("N2", "EWR", LATER), ("N3", "JFK", HOUR)],
         "tailnum string, origin string, time_hour timestamp",
     )
-    weather = spark.createDataFrame([("EWR", HOUR, 0.1)], "origin string, time_hour timestamp, precip double")
+    weather = spark.createDataFrame(
+        [("EWR", HOUR, 0.1)], "origin string, time_hour timestamp, precip double"
+    )
     planes = spark.createDataFrame([("N1", 1999), ("N3", 2004)], "tailnum string, built int")
     frame = flights.with_weather_and_planes(flown, weather, planes)
     return _rows(frame.select("tailnum", "precip", "built").orderBy("tailnum"))
 
 
 def weather_delays(spark: SparkSession) -> Rows:
-    rows = [(1, 0.2, 5.0, 30), (1, 0.0, 25.0, 20), (1, 0.0, 5.0, 10), (1, None, None, 40), (1, 0.0, 5.0, None)]
-    frame = spark.createDataFrame(rows, "month int, precip double, wind_speed double, dep_delay int")
-    return _rows(flights.weather_delays(frame).select("sky", "flights", "median_dep_delay").orderBy("sky"))
+    rows = [
+        (1, 0.2, 5.0, 30),
+        (1, 0.0, 25.0, 20),
+        (1, 0.0, 5.0, 10),
+        (1, None, None, 40),
+        (1, 0.0, 5.0, None),
+    ]
+    frame = spark.createDataFrame(
+        rows, "month int, precip double, wind_speed double, dep_delay int"
+    )
+    return _rows(
+        flights.weather_delays(frame).select("sky", "flights", "median_dep_delay").orderBy("sky")
+    )
 
 
 def _december(spark: SparkSession, worst: int) -> DataFrame:
     rows = [(12, "MIA", 10), (12, "MIA", worst), (11, "MIA", 2_000), (12, "SLC", 20)]
     arrived = spark.createDataFrame(rows, "month int, dest string, arr_delay int")
-    airports = spark.createDataFrame([("MIA", "Miami"), ("SLC", "Salt Lake")], "faa string, airport string")
+    airports = spark.createDataFrame(
+        [("MIA", "Miami"), ("SLC", "Salt Lake")], "faa string, airport string"
+    )
     return flights.december_refresh(arrived, airports)
 
 
 def december(spark: SparkSession) -> Rows:
     believed = flights.PLAUSIBLE_MINUTES
-    return _rows(_december(spark, believed).select("dest", "flights", "on_time", "worst_arr_delay").orderBy("dest"))
+    return _rows(
+        _december(spark, believed)
+        .select("dest", "flights", "on_time", "worst_arr_delay")
+        .orderBy("dest")
+    )
 
 
 def implausible(spark: SparkSession) -> Rows:
@@ -81,9 +103,17 @@ def implausible(spark: SparkSession) -> Rows:
 
 
 def ranking(spark: SparkSession) -> Rows:
-    rows = [("MIA", "Miami", 1, 100, 50), ("MIA", "Miami", 2, 100, 70), ("SLC", "Salt Lake", 1, 10, 9)]
-    mart = spark.createDataFrame(rows, "dest string, airport string, month int, flights int, on_time int")
-    return _rows(flights.airport_ranking(mart).select("dest", "flights", "on_time_share").orderBy("dest"))
+    rows = [
+        ("MIA", "Miami", 1, 100, 50),
+        ("MIA", "Miami", 2, 100, 70),
+        ("SLC", "Salt Lake", 1, 10, 9),
+    ]
+    mart = spark.createDataFrame(
+        rows, "dest string, airport string, month int, flights int, on_time int"
+    )
+    return _rows(
+        flights.airport_ranking(mart).select("dest", "flights", "on_time_share").orderBy("dest")
+    )
 
 
 def twice_an_hour(spark: SparkSession) -> Rows:

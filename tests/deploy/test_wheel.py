@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.repository import ROOT
+from tests.repo.repository import ROOT
 
 # What the base install lacks: `pip install headwater` on a cluster, which has a Spark, brings none of these.
-SERVER_ONLY = ("apsw", "neo4j", "prometheus_client", "rich", "starlette", "strawberry", "typer", "uvicorn")
+SERVER_ONLY = (
+    "apsw",
+    "neo4j",
+    "prometheus_client",
+    "rich",
+    "starlette",
+    "strawberry",
+    "typer",
+    "uvicorn",
+)
 
 HOOKS_ALONE = """
 import importlib.abc, sys
@@ -34,7 +43,16 @@ print(headwater.__file__)
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        str(folder),
+    ]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     (built,) = folder.glob("headwater-*.whl")
     return built
@@ -49,14 +67,24 @@ def test_it_holds_what_is_read_at_run_time(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert ours - inside == set()
-    for ending in (".cypher", "py.typed", "neo4j.lock", ".java", "graphiql.html", "LICENSE-graphiql"):
+    for ending in (
+        ".cypher",
+        "py.typed",
+        "neo4j.lock",
+        ".java",
+        "graphiql.html",
+        "LICENSE-graphiql",
+    ):
         assert any(name.endswith(ending) for name in inside), ending
 
 
 def test_it_holds_nothing_else(wheel: Path) -> None:
     inside = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in inside} == {"headwater", "headwater-0.1.0.dist-info"}
-    assert {"headwater-0.1.0.dist-info/licenses/LICENSE", "headwater-0.1.0.dist-info/licenses/NOTICE"} <= set(inside)
+    assert {
+        "headwater-0.1.0.dist-info/licenses/LICENSE",
+        "headwater-0.1.0.dist-info/licenses/NOTICE",
+    } <= set(inside)
 
 
 def test_the_hooks_run_without_the_server_packages(wheel: Path, tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
-from headwater.ingest.writer import read_checkpoint
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 
@@ -76,7 +76,9 @@ def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterat
     }
     with (home / "log").open("wb") as log:
         processes = [
-            subprocess.Popen([sys.executable, "-m", "headwater", name], env=environment, stdout=log, stderr=log)
+            subprocess.Popen(
+                [sys.executable, "-m", "headwater", name], env=environment, stdout=log, stderr=log
+            )
             for name in ("serve", "worker")
         ]
     url = f"http://127.0.0.1:{port}"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.assets import asset_id
+from headwater.lineage.questions.assets import asset_id
 from headwater.schema.urns import dataset_urn
 from tests.end_to_end.conftest import Running
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import Running
 
@@ -37,7 +37,10 @@ EVENTS: list[dict[str, Any]] = [
         outputs=[{"namespace": "cli", "name": "mart"}],
     ),
     native.answer_event(
-        "cli-answer", cites=[{"namespace": "cli", "name": "mart"}], content="42", generated_at="2026-02-01T01:00:00Z"
+        "cli-answer",
+        cites=[{"namespace": "cli", "name": "mart"}],
+        content="42",
+        generated_at="2026-02-01T01:00:00Z",
     ),
 ]
 LINES = b"".join(json.dumps(event).encode() + b"\n" for event in EVENTS)
@@ -90,7 +93,9 @@ def command(running: Running, neo4j_server: Neo4jServer) -> Command:
         ("packed without saying so", gzip.compress(LINES)),
     ],
 )
-def test_files_of_every_dress_are_taken(command: Command, tmp_path: Path, name: str, content: bytes) -> None:
+def test_files_of_every_dress_are_taken(
+    command: Command, tmp_path: Path, name: str, content: bytes
+) -> None:
     (tmp_path / name).write_bytes(content)
     assert command.ingest(str(tmp_path / name)) == (0, {"accepted": 5, "refused": []})
 
@@ -132,7 +137,11 @@ def test_trace_and_lineage(command: Command) -> None:
 def test_failed_runs(command: Command) -> None:
     code, out, _ = command("failed-runs", "--pipeline", "cli-load", "--json")
     found = json.loads(out)["failedRuns"]
-    assert (code, [run["runId"] for run in found], found[0]["error"]) == (0, ["cli-bad"], "disk: gone")
+    assert (code, [run["runId"] for run in found], found[0]["error"]) == (
+        0,
+        ["cli-bad"],
+        "disk: gone",
+    )
     assert found[0]["failedAt"] == "2026-02-02T00:10:00Z"
     assert found[0]["downstream"]["datasets"] == ["dataset:cli:mart"]
     assert found[0]["downstream"]["answers"] == ["answer:cli-answer"]
@@ -143,10 +152,15 @@ def test_audits(command: Command) -> None:
     code, out, _ = command("cypher", "--json")
     assert code == 0
     assert {"answer_to_sources", "failed_runs"} <= {query["name"] for query in json.loads(out)}
-    code, out, _ = command("cypher", "answer_to_sources", "--param", "answerId=cli-answer", "--json")
+    code, out, _ = command(
+        "cypher", "answer_to_sources", "--param", "answerId=cli-answer", "--json"
+    )
     assert (code, [row["name"] for row in json.loads(out)]) == (0, ["raw"])
     code, out, _ = command(
-        "cypher", "-", "--json", stdin=b"MATCH (a:Answer {answerId: 'cli-answer'}) RETURN a.content AS c"
+        "cypher",
+        "-",
+        "--json",
+        stdin=b"MATCH (a:Answer {answerId: 'cli-answer'}) RETURN a.content AS c",
     )
     assert (code, json.loads(out)) == (0, [{"c": "42"}])
     code, out, said = command("cypher", "-", stdin=b"UNWIND range(1, 5000) AS x RETURN x")
@@ -166,7 +180,9 @@ def test_audits(command: Command) -> None:
         (["ingest", "-", "--url", "http://127.0.0.1:9/"], b"", 0, ""),
     ],
 )
-def test_exit_codes(command: Command, arguments: list[str], stdin: bytes, code: int, said: str) -> None:
+def test_exit_codes(
+    command: Command, arguments: list[str], stdin: bytes, code: int, said: str
+) -> None:
     ended, _, error = command(*arguments, stdin=stdin)
     assert ended == code
     assert said in error

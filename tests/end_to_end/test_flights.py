@@ -17,13 +17,26 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.spark, pytest.mark.slow]
 
 RAW = ["airlines", "airports", "flights", "planes", "weather"]
 # Counted by hand in the package's CSV files, or known of them: 16 airlines; every flight of 2013 from New York.
-ROWS = {"clean/airlines": 16, "clean/flights": 336_776, "joined/flights": 336_776, "marts/carrier_delays": 16}
+ROWS = {
+    "clean/airlines": 16,
+    "clean/flights": 336_776,
+    "joined/flights": 336_776,
+    "marts/carrier_delays": 16,
+}
 
 
 @pytest.fixture(scope="module")
 def lake(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flights")
-    command = [sys.executable, "-m", "headwater.demo.pipeline", "--url", running.url, "--home", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "headwater.demo.pipeline",
+        "--url",
+        running.url,
+        "--home",
+        str(folder),
+    ]
     subprocess.run(command, check=True, timeout=280)
     running.wait_folded()
     return folder
@@ -31,7 +44,9 @@ def lake(running: Running, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ask(running: Running, query: str, **variables: Any) -> Any:
     body = json.dumps({"query": query, "variables": variables}).encode()
-    request = urllib.request.Request(f"{running.url}/graphql", body, {"Content-Type": "application/json"})
+    request = urllib.request.Request(
+        f"{running.url}/graphql", body, {"Content-Type": "application/json"}
+    )
     with urllib.request.urlopen(request, timeout=30) as answer:
         said = json.load(answer)
     assert "errors" not in said, said
@@ -39,9 +54,7 @@ def ask(running: Running, query: str, **variables: Any) -> Any:
 
 
 def test_the_five_raw_folders_are_sources(running: Running, lake: Path) -> None:
-    query = (
-        'query ($name: String!) { dataset(namespace: "file", name: $name) { sources { name } producedBy { name } } }'
-    )
+    query = 'query ($name: String!) { dataset(namespace: "file", name: $name) { sources { name } producedBy { name } } }'
     for table in RAW:
         found = ask(running, query, name=f"{lake}/raw/{table}")["dataset"]
         assert found == {"sources": [{"name": f"{lake}/raw/{table}"}], "producedBy": []}
@@ -52,7 +65,9 @@ def test_versions_carry_the_rows_that_were_written(running: Running, lake: Path)
       dataset(namespace: "file", name: $name) { versions { nodes { rowCount complete bytes } } } }"""
     for name, rows in ROWS.items():
         versions = ask(running, query, name=f"{lake}/{name}")["dataset"]["versions"]["nodes"]
-        assert [(version["rowCount"], version["complete"]) for version in versions] == [(rows, True)]
+        assert [(version["rowCount"], version["complete"]) for version in versions] == [
+            (rows, True)
+        ]
         assert versions[0]["bytes"] > 0
 
 
@@ -95,7 +110,9 @@ def test_the_answer_is_traced_to_its_raw_sources(running: Running, lake: Path) -
     assert found["truncated"] is False
 
 
-def test_the_failed_run_stays_failed_and_shows_what_it_touches(running: Running, lake: Path) -> None:
+def test_the_failed_run_stays_failed_and_shows_what_it_touches(
+    running: Running, lake: Path
+) -> None:
     query = """{ failedRuns { edges { node { runId status error
       downstream { datasets { name } jobs { name } answers { answerId } } } } } }"""
     runs = [edge["node"] for edge in ask(running, query)["failedRuns"]["edges"]]
@@ -105,8 +122,12 @@ def test_the_failed_run_stays_failed_and_shows_what_it_touches(running: Running,
         f"{lake}/marts/airport_punctuality",
         f"{lake}/marts/airport_ranking",
     }
-    assert [answer["answerId"] for answer in failed["downstream"]["answers"]] == ["least-punctual-airport-2013"]
-    detail = ask(running, "query ($id: String!) { run(runId: $id) { status attempts } }", id=failed["runId"])["run"]
+    assert [answer["answerId"] for answer in failed["downstream"]["answers"]] == [
+        "least-punctual-airport-2013"
+    ]
+    detail = ask(
+        running, "query ($id: String!) { run(runId: $id) { status attempts } }", id=failed["runId"]
+    )["run"]
     assert detail == {"status": "FAIL", "attempts": 1}
 
 
@@ -125,6 +146,8 @@ def test_complete_after_fail_changes_nothing(running: Running, lake: Path) -> No
     with urllib.request.urlopen(request, timeout=10) as answer:
         assert answer.status == 201
     running.wait_folded()
-    found = ask(running, "query ($id: String!) { run(runId: $id) { status failedAt } }", id=failed["runId"])["run"]
+    found = ask(
+        running, "query ($id: String!) { run(runId: $id) { status failedAt } }", id=failed["runId"]
+    )["run"]
     assert found == {"status": "FAIL", "failedAt": failed["failedAt"]}
     assert lake.exists()

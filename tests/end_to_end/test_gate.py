@@ -15,7 +15,7 @@ import yaml
 
 from headwater.cli import main
 from headwater.schema.urns import dataset_urn
-from tests import scenes
+from tests import event_builders as scenes
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import Running
 from tests.gate.repositories import GitRepository
@@ -34,13 +34,23 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def model(name: str, sql: str, source: str, lineage: dict[str, list[tuple[str, str]]], **more: Any) -> dict[str, Any]:
+def model(
+    name: str, sql: str, source: str, lineage: dict[str, list[tuple[str, str]]], **more: Any
+) -> dict[str, Any]:
     """One run of a dbt model: what it read, what it made from which columns, the SQL it ran."""
     fields = {
-        column: {"inputFields": [{"namespace": SHOP, "name": table, "field": field} for table, field in sources]}
+        column: {
+            "inputFields": [
+                {"namespace": SHOP, "name": table, "field": field} for table, field in sources
+            ]
+        }
         for column, sources in lineage.items()
     }
-    facets = {"columnLineage": {"fields": fields}, **scenes.schema(**dict.fromkeys(lineage, "text")), **more}
+    facets = {
+        "columnLineage": {"fields": fields},
+        **scenes.schema(**dict.fromkeys(lineage, "text")),
+        **more,
+    }
     return scenes.run_event(
         f"run-{name}",
         job=f"shop.analytics.{name}",
@@ -70,7 +80,9 @@ def shop(running: Running) -> Running:
             {"order_id": [(stg, "order_id")], "revenue": [(stg, "amount")]},
             ownership={"owners": [{"name": "team:finance", "type": "OWNER"}]},
         ),
-        model("board", f"select revenue from {revenue}", revenue, {"revenue": [(revenue, "revenue")]}),
+        model(
+            "board", f"select revenue from {revenue}", revenue, {"revenue": [(revenue, "revenue")]}
+        ),
     ]
     body = json.dumps(events).encode()
     subprocess.run(
@@ -92,17 +104,24 @@ def repository(tmp_path: Path) -> GitRepository:
 
 @pytest.fixture
 def gate(
-    shop: Running, repository: GitRepository, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    shop: Running,
+    repository: GitRepository,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> Gate:
     """The command within this process, so that only one test pays for starting another."""
 
-    def run(*options: str, url: str = shop.url, **environment: str) -> tuple[int, dict[str, Any], str]:
+    def run(
+        *options: str, url: str = shop.url, **environment: str
+    ) -> tuple[int, dict[str, Any], str]:
         monkeypatch.chdir(repository.folder / "dbt")
         for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
             monkeypatch.delenv(name, raising=False)
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["headwater", "gate", "--base", "main", "--url", url, "--json", *options])
+        monkeypatch.setattr(
+            sys, "argv", ["headwater", "gate", "--base", "main", "--url", url, "--json", *options]
+        )
         with pytest.raises(SystemExit) as ended:
             main()
         out, err = capfd.readouterr()
@@ -116,7 +135,11 @@ def shell(script: str, folder: Path, **environment: str) -> subprocess.Completed
     return subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", script],
         cwd=folder,
-        env={**os.environ, **environment, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        env={
+            **os.environ,
+            **environment,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        },
         capture_output=True,
         text=True,
         timeout=120,
@@ -124,13 +147,19 @@ def shell(script: str, folder: Path, **environment: str) -> subprocess.Completed
     )
 
 
-def test_the_action_of_github_and_what_the_docs_show(shop: Running, repository: GitRepository, tmp_path: Path) -> None:
+def test_the_action_of_github_and_what_the_docs_show(
+    shop: Running, repository: GitRepository, tmp_path: Path
+) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
     action = yaml.safe_load((EXAMPLES / "github-action/action.yml").read_text())
     (step,) = (one for one in action["runs"]["steps"] if one["id"] == "gate")
     inputs = {name: str(one.get("default", "")) for name, one in action["inputs"].items()}
     given = {"URL": shop.url, "BASE": "main", "REPORTS": str(tmp_path), "HEADWATER_API_KEY": ""}
-    given |= {"MAX_DOWNSTREAM": inputs["max-downstream"], "MANIFEST": "", "DIALECT": inputs["dialect"]}
+    given |= {
+        "MAX_DOWNSTREAM": inputs["max-downstream"],
+        "MANIFEST": "",
+        "DIALECT": inputs["dialect"],
+    }
     assert set(given) == set(step["env"])
     ended = shell(step["run"], repository.folder, **given)
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
@@ -143,7 +172,10 @@ def test_the_action_of_github_and_what_the_docs_show(shop: Running, repository: 
 def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
     (job,) = yaml.safe_load((EXAMPLES / "gitlab/.gitlab-ci.yml").read_text()).values()
-    given = {"HEADWATER_URL": shop.url, "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.git("rev-parse", "main")}
+    given = {
+        "HEADWATER_URL": shop.url,
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": repository.git("rev-parse", "main"),
+    }
     ended = shell("\n".join(job["script"]), repository.folder, **given)
     assert (ended.returncode, ended.stderr.count("Traceback")) == (0, 0)
     reports = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
@@ -151,12 +183,16 @@ def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
 
 
 def test_nothing_that_matters_passes(gate: Gate, repository: GitRepository) -> None:
-    repository.write({"README.md": "changed", "dbt/models/stg_orders.sql": f"-- better said\n{ORDERS}"})
+    repository.write(
+        {"README.md": "changed", "dbt/models/stg_orders.sql": f"-- better said\n{ORDERS}"}
+    )
     code, report, _ = gate()
     assert (code, report["verdict"], report["changes"]) == (0, "passed", [])
 
 
-def test_a_dropped_column_that_is_read_fails(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
+def test_a_dropped_column_that_is_read_fails(
+    gate: Gate, repository: GitRepository, tmp_path: Path
+) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
     files = {name: tmp_path / f"report.{name}" for name in ("markdown", "sarif", "junit")}
     summary = tmp_path / "summary"
@@ -177,7 +213,10 @@ def test_a_dropped_column_that_is_read_fails(gate: Gate, repository: GitReposito
     assert "::error file=dbt/models/stg_orders.sql,line=1,title=" in said
     assert files["markdown"].read_text() == summary.read_text()
     assert "`shop.analytics.revenue`" in summary.read_text()
-    assert json.loads(files["sarif"].read_text())["runs"][0]["results"][0]["ruleId"] == "breaking-change"
+    assert (
+        json.loads(files["sarif"].read_text())["runs"][0]["results"][0]["ruleId"]
+        == "breaking-change"
+    )
     assert b'failures="1"' in files["junit"].read_bytes()
 
 
@@ -198,10 +237,17 @@ def test_what_the_branch_mends_does_not_break(gate: Gate, repository: GitReposit
     assert severities["shop.analytics.revenue"] == "warning"
 
 
-def test_too_much_downstream_and_a_reason_to_let_it_through(gate: Gate, repository: GitRepository) -> None:
-    repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount,", "amount * 2 as amount,")})
+def test_too_much_downstream_and_a_reason_to_let_it_through(
+    gate: Gate, repository: GitRepository
+) -> None:
+    repository.write(
+        {"dbt/models/stg_orders.sql": ORDERS.replace("amount,", "amount * 2 as amount,")}
+    )
     code, report, _ = gate("--max-downstream", "1")
-    assert (code, report["reasons"]) == (1, ["2 assets downstream are affected, more than the 1 that may be"])
+    assert (code, report["reasons"]) == (
+        1,
+        ["2 assets downstream are affected, more than the 1 that may be"],
+    )
     code, report, _ = gate("--max-downstream", "1", "--allow", "agreed with finance")
     assert (code, report["verdict"], report["allowed"]) == (0, "failed", "agreed with finance")
 
@@ -211,14 +257,19 @@ def test_a_deleted_model_and_a_dropped_table(gate: Gate, repository: GitReposito
     code, report, _ = gate()
     # What reads its table goes on, on data that grows old: that is a warning.
     assert (code, report["changes"][0]["change"]["type"]) == (0, "job_delete")
-    assert {one["name"] for one in report["affected"]} == {"shop.analytics.revenue", "shop.analytics.board"}
+    assert {one["name"] for one in report["affected"]} == {
+        "shop.analytics.revenue",
+        "shop.analytics.board",
+    }
     repository.git("reset", "-q", "--hard")
     repository.write({"migrations/2.sql": "drop table shop.raw.orders;\n"})
     code, report, _ = gate()
     assert (code, report["changes"][0]["dataset"]) == (1, dataset_urn(SHOP, "shop.raw.orders"))
 
 
-def test_what_is_in_no_lineage_blocks_unless_it_is_new(gate: Gate, repository: GitRepository) -> None:
+def test_what_is_in_no_lineage_blocks_unless_it_is_new(
+    gate: Gate, repository: GitRepository
+) -> None:
     repository.write({"dbt/models/other.sql": "select 1 as a"})
     assert gate()[0] == 0
     repository.write({"migrations/3.sql": "alter table nowhere_at_all drop column a;\n"})
@@ -229,10 +280,20 @@ def test_what_is_in_no_lineage_blocks_unless_it_is_new(gate: Gate, repository: G
     assert code != 2
 
 
-def test_a_manifest_says_where_a_model_lies(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
-    node = {"resource_type": "model", "database": "shop", "schema": "analytics", "name": "v2", "alias": "stg_orders"}
+def test_a_manifest_says_where_a_model_lies(
+    gate: Gate, repository: GitRepository, tmp_path: Path
+) -> None:
+    node = {
+        "resource_type": "model",
+        "database": "shop",
+        "schema": "analytics",
+        "name": "v2",
+        "alias": "stg_orders",
+    }
     manifest = tmp_path / "manifest.json"
-    manifest.write_text(json.dumps({"nodes": {"m": {**node, "original_file_path": "models/v2.sql"}}}))
+    manifest.write_text(
+        json.dumps({"nodes": {"m": {**node, "original_file_path": "models/v2.sql"}}})
+    )
     repository.git("mv", "dbt/models/stg_orders.sql", "dbt/models/v2.sql")
     repository.commit()
     repository.git("branch", "-f", "main")
@@ -241,8 +302,12 @@ def test_a_manifest_says_where_a_model_lies(gate: Gate, repository: GitRepositor
     assert gate("--manifest", str(manifest))[0] == 1
 
 
-def test_what_cannot_be_asked_or_read_blocks(gate: Gate, repository: GitRepository, tmp_path: Path) -> None:
-    repository.write({"dbt/models/stg_orders.sql": "select {% for x in y %} {{ x }} {% endfor %} from t"})
+def test_what_cannot_be_asked_or_read_blocks(
+    gate: Gate, repository: GitRepository, tmp_path: Path
+) -> None:
+    repository.write(
+        {"dbt/models/stg_orders.sql": "select {% for x in y %} {{ x }} {% endfor %} from t"}
+    )
     code, report, _ = gate()
     assert (code, "only dbt knows" in report["problems"][0]["message"]) == (2, True)
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
@@ -288,7 +353,10 @@ def test_an_evidence_pack_is_made_and_verified(
     assert (one.suffix, other.suffix) == (".html", ".json")
     noted = said.rstrip().rpartition(" ")[2]
     for file in (one, other):
-        assert evidence("--verify", str(file), "--hash", noted) == (0, f"{file}: as it was sealed\n")
+        assert evidence("--verify", str(file), "--hash", noted) == (
+            0,
+            f"{file}: as it was sealed\n",
+        )
         file.write_text(file.read_text().replace("team:finance", "team:sales"))
         code, said = evidence("--verify", str(file))
         assert (code, "owners is not as it was sealed" in said) == (1, True)
@@ -305,7 +373,11 @@ def test_models_of_a_real_dbt(gate: Gate, shop: Running, repository: GitReposito
     subprocess.run(ingest, check=True, capture_output=True)
     shop.wait_folded()
     project = tests / "producers/dbt_shop"
-    files = {f"dbt/{file.relative_to(project)}": file.read_bytes() for file in project.rglob("*") if file.is_file()}
+    files = {
+        f"dbt/{file.relative_to(project)}": file.read_bytes()
+        for file in project.rglob("*")
+        if file.is_file()
+    }
     repository.git("checkout", "-q", "main")
     repository.git("rm", "-rq", "dbt")
     repository.write(dict(files))

@@ -6,9 +6,9 @@ import pytest
 import requests
 from marquez_client import MarquezClient  # type: ignore[import-untyped]
 
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from tests.end_to_end.conftest import Running
-from tests.scenes import dataset, run_event
+from tests.event_builders import dataset, run_event
 
 pytestmark = pytest.mark.neo4j
 
@@ -17,16 +17,25 @@ RUN = "00000000-0000-4000-8000-00000000ab01"
 
 def test_what_is_sent_is_found_by_marquez_client(running: Running) -> None:
     bucket = "s3://marquez-lake"
-    event = run_event(RUN, minute=1, job="to_marquez", outputs=[dataset("shop/orders", namespace=bucket)])
+    event = run_event(
+        RUN, minute=1, job="to_marquez", outputs=[dataset("shop/orders", namespace=bucket)]
+    )
     assert requests.post(f"{running.url}/api/v1/lineage", json=event, timeout=10).status_code == 201
     running.wait_folded()
     client = MarquezClient(url=running.url)
-    assert client.get_dataset(bucket, "shop/orders")["id"] == {"namespace": bucket, "name": "shop/orders"}
+    assert client.get_dataset(bucket, "shop/orders")["id"] == {
+        "namespace": bucket,
+        "name": "shop/orders",
+    }
     assert client.get_job_run(RUN)["state"] == "COMPLETED"
     node = f"dataset:{bucket}:shop/orders"
-    lineage = requests.get(f"{running.url}/api/v1/lineage", params={"nodeId": node}, timeout=10).json()
+    lineage = requests.get(
+        f"{running.url}/api/v1/lineage", params={"nodeId": node}, timeout=10
+    ).json()
     assert [one["id"] for one in lineage["graph"]] == [node, "job:etl:to_marquez"]
-    listed = requests.get(f"{running.url}/api/v1/events/lineage", params={"limit": 5}, timeout=10).json()
+    listed = requests.get(
+        f"{running.url}/api/v1/events/lineage", params={"limit": 5}, timeout=10
+    ).json()
     spool = Spool(running.home / "spool.db")
     assert (event in listed["events"], listed["totalCount"]) == (True, spool.last())
     spool.close()

@@ -12,7 +12,7 @@ from mlflow import MlflowClient
 
 from examples import mlflow_training
 from headwater.client import Headwater
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.mlflow_hooks import model_version, track
 from headwater.mlflow_hooks.datasets import run_uuid, server_namespace
 from headwater.schema.urns import dataset_urn, run_urn
@@ -34,7 +34,9 @@ def properties(database: Database, urn: str) -> dict[str, Any]:
     return dict(rows[0]["n"])
 
 
-def test_a_prediction_is_traced_to_what_its_model_was_trained_on(running: Running, store: str) -> None:
+def test_a_prediction_is_traced_to_what_its_model_was_trained_on(
+    running: Running, store: str
+) -> None:
     version = mlflow_training.train(running.url)
     mlflow_training.predict(running.url, version)
     running.wait_folded()
@@ -53,17 +55,25 @@ def test_a_prediction_is_traced_to_what_its_model_was_trained_on(running: Runnin
     found = edges(running.database)
     assert {("source:feast:credit_features", "FEEDS", run), (run, "PRODUCED", model)} <= set(found)
     trace = Headwater(running.url).trace("loan-4711")
-    assert [source["name"] for source in trace["sources"]] == ["credit_features", "/lake/clean/defaults"]
+    assert [source["name"] for source in trace["sources"]] == [
+        "credit_features",
+        "/lake/clean/defaults",
+    ]
     assert [(made["urn"], made["name"]) for made in trace["artifacts"]] == [(model, "credit_risk")]
 
 
 @pytest.mark.usefixtures("store")
-def test_every_kind_of_dataset_is_known_as_such_and_a_second_training_reads_the_first(running: Running) -> None:
+def test_every_kind_of_dataset_is_known_as_such_and_a_second_training_reads_the_first(
+    running: Running,
+) -> None:
     mlflow_training.train(running.url, "base")
     kinds = ("FEATURE", "VIEW", "TOPIC", "FILE")
     read = [{"namespace": "kinds", "name": kind.lower(), "type": kind} for kind in kinds]
     report = {"namespace": "kinds", "name": "report", "type": "REPORT"}
-    with mlflow.start_run(), track(url=running.url, inputs=[*read, model_version("base", 1)], outputs=[report]) as run:
+    with (
+        mlflow.start_run(),
+        track(url=running.url, inputs=[*read, model_version("base", 1)], outputs=[report]) as run,
+    ):
         pass
     running.wait_folded()
     for kind in (*kinds, "REPORT"):

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, read_checkpoint
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
 from tests.canonical import canonical, empty
 from tests.conftest import Neo4jServer
-from tests.stories import run
+from tests.run_builders import run
 
 pytestmark = pytest.mark.neo4j
 
@@ -45,7 +45,11 @@ class Home:
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
         ended = subprocess.run(
-            self.words(*arguments), env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+            self.words(*arguments),
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
         )
         return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
 
@@ -65,7 +69,9 @@ def home(database: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Itera
 
 
 def captured(stream: str) -> list[bytes]:
-    return [line for line in (CAPTURES / f"{stream}.jsonl").read_bytes().splitlines() if line.strip()]
+    return [
+        line for line in (CAPTURES / f"{stream}.jsonl").read_bytes().splitlines() if line.strip()
+    ]
 
 
 def told(count: int) -> list[bytes]:
@@ -73,7 +79,13 @@ def told(count: int) -> list[bytes]:
     return [
         json.dumps(event).encode()
         for number in range(count)
-        for event in run(f"r{number}", f"j{number % 7}", [f"d{number % 11}"], [f"d{number % 11 + 1}"], minute=number)
+        for event in run(
+            f"r{number}",
+            f"j{number % 7}",
+            [f"d{number % 11}"],
+            [f"d{number % 11 + 1}"],
+            minute=number,
+        )
     ]
 
 
@@ -130,7 +142,10 @@ def test_an_interrupted_one_is_finished_by_the_worker(home: Home, database: Data
     home.spool.append(told(400), received=RECEIVED)
     home.environment["HEADWATER_FOLD_EVENTS_MAX"] = "4"
     rebuilding = subprocess.Popen(
-        home.words("rebuild"), env=home.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE
+        home.words("rebuild"),
+        env=home.environment,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     deadline = time.monotonic() + 120
     while read_checkpoint(database, home.spool.id).position < 8:
@@ -148,7 +163,9 @@ def test_an_interrupted_one_is_finished_by_the_worker(home: Home, database: Data
     assert canonical(database) == whole
 
 
-def test_an_export_to_a_file_is_there_when_it_is_whole(home: Home, database: Database, tmp_path: Path) -> None:
+def test_an_export_to_a_file_is_there_when_it_is_whole(
+    home: Home, database: Database, tmp_path: Path
+) -> None:
     home.spool.append(told(3), received=RECEIVED)
     home.fold(database)
     target = tmp_path / "graph.jsonl"

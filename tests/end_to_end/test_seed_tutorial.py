@@ -19,7 +19,10 @@ def test_the_answer_is_traced_to_its_two_sources(running: Running) -> None:
     found = headwater.trace("report-q1-retention")
     assert found["answer"]["content"] == "Q1 2025: churn rate dropped 4.2% YoY."
     assert found["answer"]["generatedBy"] == "analytics-agent-v3"
-    assert [(s["name"], s["origin"], s["format"], s["rowCount"], s["checksum"]) for s in found["sources"]] == [
+    assert [
+        (s["name"], s["origin"], s["format"], s["rowCount"], s["checksum"])
+        for s in found["sources"]
+    ] == [
         ("billing-snapshot-Q1", "Stripe", "json", 3_800, "sha256:def456"),
         ("crm-export-2025-03-01", "Salesforce", "csv", 14_200, "sha256:abc123"),
     ]

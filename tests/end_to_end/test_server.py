@@ -13,7 +13,9 @@ from tests.end_to_end.conftest import Running
 pytestmark = pytest.mark.neo4j
 
 
-def answered(running: Running, path: str, body: bytes | None = None, **headers: str) -> tuple[int, str]:
+def answered(
+    running: Running, path: str, body: bytes | None = None, **headers: str
+) -> tuple[int, str]:
     request = urllib.request.Request(running.url + path, body, headers)
     try:
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -24,8 +26,14 @@ def answered(running: Running, path: str, body: bytes | None = None, **headers: 
 
 
 def test_a_page_of_another_site_can_neither_send_nor_ask(running: Running) -> None:
-    event = json.dumps({"job": {"namespace": "n", "name": "j"}, "eventTime": "2026-01-01T00:00:00Z"}).encode()
-    for path, body in (("/api/v1/lineage", event), ("/graphql", b'{"query": "{__typename}"}'), ("/healthz", None)):
+    event = json.dumps(
+        {"job": {"namespace": "n", "name": "j"}, "eventTime": "2026-01-01T00:00:00Z"}
+    ).encode()
+    for path, body in (
+        ("/api/v1/lineage", event),
+        ("/graphql", b'{"query": "{__typename}"}'),
+        ("/healthz", None),
+    ):
         status, said = answered(running, path, body, Origin="https://evil.example.com")
         assert status == 403
         assert "evil.example.com" in json.loads(said)["error"]["message"]
@@ -39,7 +47,11 @@ def test_a_foreign_name_that_resolves_to_loopback_is_refused(running: Running) -
 
 def test_a_page_of_ours_may(running: Running) -> None:
     status, said = answered(
-        running, "/graphql", b'{"query": "{__typename}"}', Origin=running.url, **{"Content-Type": "application/json"}
+        running,
+        "/graphql",
+        b'{"query": "{__typename}"}',
+        Origin=running.url,
+        **{"Content-Type": "application/json"},
     )
     assert (status, json.loads(said)) == (200, {"data": {"__typename": "Query"}})
 

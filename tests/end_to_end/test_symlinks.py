@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from headwater.client import Headwater
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from tests.canonical import edges, empty
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import Running
@@ -40,7 +40,9 @@ EVENTS = [
         inputs=[{"namespace": TABLE[0], "name": TABLE[1]}],
     ),
     native.answer_event(
-        "names-answer", cites=[{"namespace": TABLE[0], "name": TABLE[1]}], generated_at="2026-03-01T02:00:00Z"
+        "names-answer",
+        cites=[{"namespace": TABLE[0], "name": TABLE[1]}],
+        generated_at="2026-03-01T02:00:00Z",
     ),
 ]
 
@@ -71,7 +73,10 @@ def listed(command: Command) -> list[dict[str, Any]]:
 
 
 def test_joined_parted_and_joined_again(command: Command, running: Running) -> None:
-    assert command.ingest("-", stdin=b"\n".join(json.dumps(event).encode() for event in EVENTS))[0] == 0
+    assert (
+        command.ingest("-", stdin=b"\n".join(json.dumps(event).encode() for event in EVENTS))[0]
+        == 0
+    )
     running.wait_folded()
     apart = about_names(running.database)
     assert ("run:names-w", "PRODUCED", MADE) in apart
@@ -104,7 +109,9 @@ def test_the_decision_survives_a_rebuild(running: Running, database: Database) -
     assert about_names(database) == lived
 
 
-def test_a_facet_tells_since_when_and_a_hand_outweighs_it(command: Command, running: Running) -> None:
+def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
+    command: Command, running: Running
+) -> None:
     facet = {"identifiers": [{"namespace": "file", "name": "/names/u", "type": "TABLE"}]}
     event = {
         "eventTime": "2026-03-02T00:00:00Z",
@@ -113,7 +120,11 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(command: Command, runn
     assert command.ingest("-", stdin=json.dumps(event).encode())[0] == 0
     running.wait_folded()
     (found,) = [row for row in listed(command) if "names.u" in str(row)]
-    assert (found["by"], found["since"], found["through"]) == ("facet", "2026-03-02T00:00:00Z", None)
+    assert (found["by"], found["since"], found["through"]) == (
+        "facet",
+        "2026-03-02T00:00:00Z",
+        None,
+    )
     client = Headwater(running.url)
     client.part_names(("file", "/names/u"), ("catalog", "names.u"))
     running.wait_folded()
@@ -121,8 +132,13 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(command: Command, runn
     client.join_names(("catalog", "names.u"), ("file", "/names/u"))
     client.join_names(("file", "/names/u"), ("file", "/names/v"))
     running.wait_folded()
-    by_name = {row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])}
-    assert {name: row["by"] for name, row in by_name.items()} == {"/names/u": "hand", "/names/v": "hand"}
+    by_name = {
+        row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])
+    }
+    assert {name: row["by"] for name, row in by_name.items()} == {
+        "/names/u": "hand",
+        "/names/v": "hand",
+    }
     assert by_name["/names/v"]["through"] == {"namespace": "file", "name": "/names/u"}
 
 

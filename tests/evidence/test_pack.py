@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
+from headwater.evidence.digest import sealed
 from headwater.evidence.pack import RECENT, gather
 from headwater.evidence.page import page, page_differences
-from headwater.evidence.seal import sealed
-from headwater.schema.sight import Sight
 from headwater.schema.urns import answer_urn, column_urn
-from tests import scenes
+from headwater.schema.visibility import Sight
+from tests import event_builders as scenes
 from tests.canonical import empty
-from tests.stories import answer, at, column_lineage, ds, job, run, run_of, tell, version
+from tests.run_builders import answer, at, column_lineage, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -27,21 +27,43 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def history(database: Database) -> Iterator[Database]:
     empty(database)
-    loads = [run(f"load-{n}", "load", ["raw"], ["mart"], minute=n, version=f"v{n // 6}") for n in range(RECENT + 2)]
+    loads = [
+        run(f"load-{n}", "load", ["raw"], ["mart"], minute=n, version=f"v{n // 6}")
+        for n in range(RECENT + 2)
+    ]
     board = run("report-1", "report", ["mart"], ["board"], minute=30, rows=7)
     board[-1]["outputs"][0]["facets"] = {"columnLineage": column_lineage(["mart"])}
-    null = {"assertion": "not_null", "column": "id", "success": False, "expected": "0", "actual": "3"}
+    null = {
+        "assertion": "not_null",
+        "column": "id",
+        "success": False,
+        "expected": "0",
+        "actual": "3",
+    }
     usage = {
-        "dataQualityAssertions": {"assertions": [null, {"assertion": "unique", "column": "id", "success": True}]},
+        "dataQualityAssertions": {
+            "assertions": [null, {"assertion": "unique", "column": "id", "success": True}]
+        },
         "dataQualityMetrics": {"rowCount": 40, "columnMetrics": {}},
     }
     checked = scenes.dataset("mart", usage=usage, side="input")
-    owners = {"ownership": {"owners": [{"name": "team:bi", "type": "OWNER"}]}, "tags": {"tags": [{"key": "pii"}]}}
+    owners = {
+        "ownership": {"owners": [{"name": "team:bi", "type": "OWNER"}]},
+        "tags": {"tags": [{"key": "pii"}]},
+    }
     tell(
         database,
         *loads,
         board,
-        run("report-2", "report", ["mart"], ["board"], minute=40, status="FAIL", error="<script>disk</script>"),
+        run(
+            "report-2",
+            "report",
+            ["mart"],
+            ["board"],
+            minute=40,
+            status="FAIL",
+            error="<script>disk</script>",
+        ),
         [
             scenes.dataset_event("board", 50, owners),
             scenes.run_event("check-1", minute=35, job="check", inputs=[checked]),
@@ -64,7 +86,9 @@ def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
         job("check"): ["DOWNSTREAM"],
     }
     assert {
-        (edge["source"], edge["target"]) for edge in pack["lineage"]["edges"] if edge["type"] != "DERIVED_FROM"
+        (edge["source"], edge["target"])
+        for edge in pack["lineage"]["edges"]
+        if edge["type"] != "DERIVED_FROM"
     } == {
         (ds("raw"), job("load")),
         (job("load"), ds("mart")),
@@ -87,7 +111,11 @@ def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database
     assert pack["runs"]["moreOf"] == [job("load")]
     assert pack["versions"]["moreOf"] == [ds("mart")]
     report = pack["runs"]["items"][2]
-    assert (report["job"], report["status"], report["durationMilliseconds"]) == (job("report"), "COMPLETE", 60_000)
+    assert (report["job"], report["status"], report["durationMilliseconds"]) == (
+        job("report"),
+        "COMPLETE",
+        60_000,
+    )
     assert pack["codeVersions"] == [{"job": job("load"), "versions": ["v0", "v1"]}]
 
 
@@ -103,7 +131,11 @@ def test_violations_freshness_owners_tags(history: Database) -> None:
     # What the failed run left at 00:41 does not make the board fresh; what load-11 read at 00:11 makes it old.
     assert fresh[ds("board")] == (at(31), 12 * 3600 - 31 * 60)
     (board,) = (one for one in pack["freshness"] if one["dataset"] == ds("board"))
-    assert (board["oldestSource"], board["effectiveAt"], board["exact"]) == (ds("raw"), at(11), False)
+    assert (board["oldestSource"], board["effectiveAt"], board["exact"]) == (
+        ds("raw"),
+        at(11),
+        False,
+    )
     assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
     assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
 
@@ -113,7 +145,9 @@ def test_checks_that_failed_are_violations(history: Database) -> None:
     checks = [(one["urn"], one["name"], one["column"], one["success"]) for one in pack["quality"]]
     assert checks == [(ds("mart"), "not_null", "id", False), (ds("mart"), "unique", "id", True)]
     failed = [one for one in pack["violations"] if one["kind"] == "FAILED_CHECK"]
-    assert [(one["urn"], one["what"]) for one in failed] == [(ds("mart"), "not_null of id: 3, not 0")]
+    assert [(one["urn"], one["what"]) for one in failed] == [
+        (ds("mart"), "not_null of id: 3, not 0")
+    ]
     assert [(one["urn"], one["rowCount"]) for one in pack["measures"]] == [(ds("mart"), 40)]
 
 
@@ -130,7 +164,9 @@ def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: Databas
 def test_what_a_bound_left_out_is_told_in_the_pack_and_on_the_page(history: Database) -> None:
     pack = gather(history, ds("raw"), at=NOON, depth=1)
     assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": "depth"}
-    assert "There is more lineage than is shown; downstream: cut short by depth." in page(sealed(pack))
+    assert "There is more lineage than is shown; downstream: cut short by depth." in page(
+        sealed(pack)
+    )
 
 
 def named(pack: dict[str, Any]) -> set[str]:
@@ -140,7 +176,9 @@ def named(pack: dict[str, Any]) -> set[str]:
 def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) -> None:
     # The answer cites what report-1 made: the failed run is no part of its history, but one of its job's newest.
     pack = gather(history, answer_urn("q1"), at=NOON)
-    assert {run_of("report-1"), version("board", "report-1")} <= {node["urn"] for node in pack["lineage"]["nodes"]}
+    assert {run_of("report-1"), version("board", "report-1")} <= {
+        node["urn"] for node in pack["lineage"]["nodes"]
+    }
     assert named(pack) >= {"report-1", "report-2"}
     assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
     for urn in (run_of("report-1"), version("board", "report-1"), column_urn("db", "board", "id")):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.faults.processes import House, house

@@ -18,7 +18,9 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     if os.geteuid() != 0:
         pytest.skip("mounting a small tmpfs takes root")
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)], check=True
+    )
     try:
         yield folder
     finally:
@@ -55,7 +57,9 @@ class FailingDisk(apsw.VFS):
 
 
 class _File(apsw.VFSFile):
-    def __init__(self, disk: FailingDisk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+    def __init__(
+        self, disk: FailingDisk, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> None:
         self._disk = disk
         super().__init__("", name, flags)
 

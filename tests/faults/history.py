@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 
 JOBS = 20
 RAWS = 50

@@ -84,7 +84,9 @@ class Load:
         return sorted(a.seconds for a in self.attempts if a.status and since <= a.began <= until)
 
     def _client(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=ATTEMPT_SECONDS_MAX)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self._port, timeout=ATTEMPT_SECONDS_MAX
+        )
         try:
             while not self._stop.is_set():
                 with self._lock:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import closing
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, write
 from headwater.schema.events import parse
 from tests.canonical import Graph, canonical, empty
 from tests.faults.processes import House
@@ -29,5 +29,12 @@ def folded_at_once(database: Database, bodies: Iterable[bytes]) -> Graph:
     """The graph of a set of events, all in one transaction."""
     empty(database)
     delta = fold(parse(body, received=0) for body in bodies)
-    write(database, delta, spool="oracle", before=Checkpoint(), after=Checkpoint(1, 1, 0), holder="test")
+    write(
+        database,
+        delta,
+        spool="oracle",
+        before=Checkpoint(),
+        after=Checkpoint(1, 1, 0),
+        holder="test",
+    )
     return canonical(database)

@@ -18,9 +18,9 @@ from typing import Any
 
 import msgspec
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
-from headwater.ingest.writer import Checkpoint, read_checkpoint
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
 from tests.conftest import Neo4jServer
 
 START_SECONDS_MAX = 60.0
@@ -130,7 +130,9 @@ class House:
     others: list[Program] = field(default_factory=list)
 
     def another_worker(self) -> Program:
-        program = Program("worker", self.environment, self.home.parent / f"worker-{len(self.others) + 2}.log")
+        program = Program(
+            "worker", self.environment, self.home.parent / f"worker-{len(self.others) + 2}.log"
+        )
         self.others.append(program)
         return program
 
@@ -150,7 +152,9 @@ class House:
             connection.request("GET" if body is None else "POST", path, body, said)
             answer = connection.getresponse()
             content = answer.read()
-            return Answer(answer.status, dict(answer.getheaders()), content, time.monotonic() - began)
+            return Answer(
+                answer.status, dict(answer.getheaders()), content, time.monotonic() - began
+            )
         finally:
             connection.close()
 
@@ -186,7 +190,10 @@ class House:
         """Every event in the spool, by receipt."""
         spool = Spool(self.spool_path)
         try:
-            return {record.seq: record.body for record in spool.read(0, events_max=10**6, bytes_max=2**30)}
+            return {
+                record.seq: record.body
+                for record in spool.read(0, events_max=10**6, bytes_max=2**30)
+            }
         finally:
             spool.close()
 
@@ -209,7 +216,11 @@ class House:
             program.kill()
 
     def said_tracebacks(self) -> list[str]:
-        return [program.name for program in (self.api, self.worker, *self.others) if "Traceback" in program.said()]
+        return [
+            program.name
+            for program in (self.api, self.worker, *self.others)
+            if "Traceback" in program.said()
+        ]
 
 
 @contextmanager
@@ -225,8 +236,12 @@ def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[House]
         "neo4j_password": neo4j.password,
         **settings,
     }
-    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")}
-    environment = surroundings | {f"HEADWATER_{name.upper()}": str(value) for name, value in wanted.items()}
+    surroundings = {
+        name: value for name, value in os.environ.items() if not name.startswith("HEADWATER_")
+    }
+    environment = surroundings | {
+        f"HEADWATER_{name.upper()}": str(value) for name, value in wanted.items()
+    }
     built = House(
         home=home,
         port=port,

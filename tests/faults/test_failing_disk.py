@@ -15,9 +15,9 @@ import uvicorn
 from starlette.applications import Starlette
 
 from headwater.errors import SpoolFullError
-from headwater.ingest import http as ingest
-from headwater.ingest.appender import Appender
-from headwater.ingest.spool import Spool
+from headwater.ingest.receive import http as ingest
+from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.spool.spool import Spool
 from tests.faults.disks import FailingDisk
 from tests.faults.history import history
 from tests.faults.processes import wait_for
@@ -39,7 +39,9 @@ def kept(path: Path) -> list[bytes]:
     with closing(Spool(path)) as spool:
         records = spool.read(0, events_max=10_000, bytes_max=2**30)
     assert all(record.intact for record in records)
-    assert [record.seq for record in records] == list(range(1, len(records) + 1)), "receipts without gaps"
+    assert [record.seq for record in records] == list(range(1, len(records) + 1)), (
+        "receipts without gaps"
+    )
     return [record.body for record in records]
 
 
@@ -75,7 +77,9 @@ def test_a_disk_that_fails_for_a_while(tmp_path: Path, disk: FailingDisk, kinds:
     assert holds_in_order(kept(path), acknowledged)
 
 
-def append_groups(path: Path, disk: FailingDisk, nth: int) -> tuple[list[list[bytes]], list[list[bytes]]]:
+def append_groups(
+    path: Path, disk: FailingDisk, nth: int
+) -> tuple[list[list[bytes]], list[list[bytes]]]:
     """A small load, of which the nth call of the disk fails; returns the groups acknowledged and those refused."""
     bodies = history(12)
     groups = [bodies[i : i + 3] for i in range(0, len(bodies), 3)]
@@ -102,9 +106,13 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
         path = tmp_path / f"{nth}.db"
         acknowledged, refused = append_groups(path, disk, nth)
         stored = kept(path)
-        assert holds_in_order(stored, [body for group in acknowledged for body in group]), f"call {nth}"
+        assert holds_in_order(stored, [body for group in acknowledged for body in group]), (
+            f"call {nth}"
+        )
         for group in refused:
-            assert sum(body in stored for body in group) in (0, len(group)), f"call {nth} left half of a group"
+            assert sum(body in stored for body in group) in (0, len(group)), (
+                f"call {nth} left half of a group"
+            )
         assert len(refused) <= 1, f"call {nth}: one fault, one refusal"
         if disk.calls < nth:
             break
@@ -117,7 +125,11 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
 def served(appender: Appender) -> Iterator[int]:
     """The routes of ingest on a real socket; yields the port."""
     routes = ingest.routes(
-        appender, event_bytes_max=2**20, batch_bytes_max=2**20, keep=lambda _, body, __: body, counted=lambda *_: None
+        appender,
+        event_bytes_max=2**20,
+        batch_bytes_max=2**20,
+        keep=lambda _, body, __: body,
+        counted=lambda *_: None,
     )
     server = uvicorn.Server(uvicorn.Config(Starlette(routes=list(routes)), log_level="warning"))
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from tests.conftest import Neo4jServer
 from tests.faults.disks import small_disk
 from tests.faults.history import history
@@ -27,7 +27,10 @@ BACK_SECONDS_MAX = 5.0
 @pytest.fixture
 def cramped(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[House]:
     assert graph.uri == neo4j_server.uri
-    with small_disk(tmp_path / "disk", MEGABYTES) as disk, house(disk / "home", neo4j_server) as built:
+    with (
+        small_disk(tmp_path / "disk", MEGABYTES) as disk,
+        house(disk / "home", neo4j_server) as built,
+    ):
         for program in (built.api, built.worker):
             program.log = tmp_path / f"{program.name}.log"
         yield built

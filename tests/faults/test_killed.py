@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from tests.canonical import canonical
 from tests.faults.history import counted, expected, history
 from tests.faults.load import Load
@@ -68,9 +68,15 @@ def test_nothing_is_lost_or_done_twice(home: House, graph: Database, seed: int) 
     lost = [a.receipt for a in load.acked() if a.receipt and stored.get(a.receipt) != a.bodies[0]]
     assert lost == []
     assert set(stored.values()) == set(bodies)
-    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (len(stored), len(stored), 0)
+    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (
+        len(stored),
+        len(stored),
+        0,
+    )
     failures = sum(not attempt.acknowledged for attempt in load.attempts)
-    print(f"{len(load.attempts)} attempts, {failures} not answered, {len(stored)} accepted, of {len(bodies)} events")
+    print(
+        f"{len(load.attempts)} attempts, {failures} not answered, {len(stored)} accepted, of {len(bodies)} events"
+    )
     assert failures > 0, "the kills hit nobody"
     assert home.said_tracebacks() == []
 

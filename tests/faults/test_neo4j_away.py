@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.errors import UnavailableError
 from headwater.local.neo4j import LocalNeo4j
@@ -44,7 +44,9 @@ class OwnNeo4j:
         self._local.home.make()
         self._pid = 0
         # Known before it ever ran: what stands ready for it needs the password.
-        self.server = Neo4jServer(f"bolt://127.0.0.1:{self._local.bolt_port}", "neo4j", self._local.home.new_password())
+        self.server = Neo4jServer(
+            f"bolt://127.0.0.1:{self._local.bolt_port}", "neo4j", self._local.home.new_password()
+        )
 
     @property
     def runs(self) -> bool:
@@ -119,7 +121,9 @@ def says_neo4j_is_away(here: House) -> None:
     assert checks["neo4j"]["why"]
     assert checks["spool"] == {"ok": True}
     asked = here.graphql(ASK)
-    print(f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: {asked.json['errors'][0]['message'][:80]}")
+    print(
+        f"readyz {ready.seconds:.1f} s, GraphQL {asked.seconds:.1f} s: {asked.json['errors'][0]['message'][:80]}"
+    )
     assert asked.seconds < ANSWER_SECONDS_MAX
     assert "Neo4j" in asked.json["errors"][0]["message"]
     metrics = here.ask("/metrics")
@@ -200,7 +204,11 @@ def test_paused_under_load(running: OwnNeo4j, here: House) -> None:
         wait_for("some were folded", lambda: counted(database)["runs"] > 20, 60)
         with running.paused():
             paused = time.monotonic()
-            noticed = wait_for("the worker noticed", lambda: "waiting up to" in here.worker.said(), BACK_SECONDS_MAX)
+            noticed = wait_for(
+                "the worker noticed",
+                lambda: "waiting up to" in here.worker.said(),
+                BACK_SECONDS_MAX,
+            )
             says_neo4j_is_away(here)
             time.sleep(max(PAUSE_SECONDS - (time.monotonic() - paused), 0))
             before = folded(here)
@@ -223,6 +231,10 @@ def test_a_paused_server_that_sent_no_hint(running: OwnNeo4j) -> None:
                 connection.connection_hints.pop("connection.recv_timeout_seconds")
                 connection.socket.set_read_timeout(None)
         began = time.monotonic()
-        with pytest.raises(UnavailableError), database.write(seconds=3) as transaction, running.paused():
+        with (
+            pytest.raises(UnavailableError),
+            database.write(seconds=3) as transaction,
+            running.paused(),
+        ):
             transaction.run("write/lock_graph", holder="test")
         assert time.monotonic() - began < 10

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from tests.canonical import canonical
 from tests.faults.history import events_of, history
 from tests.faults.load import Load, figures
@@ -30,7 +30,9 @@ def peak_kb(pid: int) -> int:
 
 def test_64_clients_while_the_worker_works(home: House, graph: Database) -> None:
     bodies = history(1_000)
-    work = [[body] for body in bodies[:1_000]] + [bodies[i : i + 20] for i in range(1_000, 2_000, 20)]
+    work = [[body] for body in bodies[:1_000]] + [
+        bodies[i : i + 20] for i in range(1_000, 2_000, 20)
+    ]
     home.start_api()
     home.worker.start()
     with Load(home.port, work, clients=CLIENTS) as load:
@@ -58,7 +60,9 @@ def test_gzip_bombs(home: House) -> None:
             assert answer.status == 413, (path, answer.body[:200])
             assert answer.seconds < 10
     assert home.ask("/api/v1/lineage", nested, headers=GZIP).status == 400
-    assert home.ask("/api/v1/lineage/batch", nested, headers=GZIP).json["summary"]["successful"] == 0
+    assert (
+        home.ask("/api/v1/lineage/batch", nested, headers=GZIP).json["summary"]["successful"] == 0
+    )
     grown = peak_kb(home.api.pid) - before
     print(f"the API's memory grew by {grown // 1024} MB")
     # Up to the limit of a batch, which is taken whole, and no more than that.

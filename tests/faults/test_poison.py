@@ -11,9 +11,9 @@ from typing import Any
 import apsw
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
-from headwater.schema import native
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
+from headwater.schema import headwater_facets as native
 from tests.canonical import canonical
 from tests.faults.history import counted, events_of, expected, history
 from tests.faults.load import Load
@@ -44,7 +44,9 @@ NO_EVENTS = [
 
 
 def insert(connection: apsw.Connection, body: bytes) -> int:
-    connection.execute("INSERT INTO event(received, checksum, body) VALUES(1, ?, ?)", (zlib.crc32(body), body))
+    connection.execute(
+        "INSERT INTO event(received, checksum, body) VALUES(1, ?, ?)", (zlib.crc32(body), body)
+    )
     return connection.last_insert_rowid()
 
 
@@ -56,8 +58,14 @@ def flip_a_bit(connection: apsw.Connection, seq: int) -> None:
 
 def sums(home: House) -> dict[str, int]:
     names = ("events_received", "events_folded", "events_dead", "spool_depth")
-    values = {name: int(home.metric(f"headwater_{name}{'_total' if 'events' in name else ''}")) for name in names}
-    assert values["events_received"] == values["events_folded"] + values["events_dead"] + values["spool_depth"]
+    values = {
+        name: int(home.metric(f"headwater_{name}{'_total' if 'events' in name else ''}"))
+        for name in names
+    }
+    assert (
+        values["events_received"]
+        == values["events_folded"] + values["events_dead"] + values["spool_depth"]
+    )
     assert values["spool_depth"] >= 0
     return values
 
@@ -70,14 +78,22 @@ def test_poison_is_set_aside(home: House, graph: Database) -> None:
     with closing(apsw.Connection(str(home.spool_path))) as connection:
         inserted = {insert(connection, body): why for body, why in NO_EVENTS}
         damaged = [3, 90, 170]
-        spoilt = [bytes(connection.execute("SELECT body FROM event WHERE seq = ?", (seq,)).get) for seq in damaged]
+        spoilt = [
+            bytes(connection.execute("SELECT body FROM event WHERE seq = ?", (seq,)).get)
+            for seq in damaged
+        ]
         for seq in damaged:
             flip_a_bit(connection, seq)
     with Load(home.port, [[body] for body in [*good[200:], *spoilt]], clients=2):
         pass
     before = sums(home)
     received = len(good) + len(spoilt) + len(NO_EVENTS)
-    assert before == {"events_received": received, "events_folded": 0, "events_dead": 0, "spool_depth": received}
+    assert before == {
+        "events_received": received,
+        "events_folded": 0,
+        "events_dead": 0,
+        "spool_depth": received,
+    }
 
     home.worker.start()
     home.wait_folded(graph, 60)
@@ -109,13 +125,27 @@ def hostile() -> list[bytes]:
         changed(lambda event: event["outputs"][0].update(namespace=LONG)),
         changed(lambda event: event["job"].update(name=LONG)),
         changed(lambda event: event["run"].update(runId=LONG)),
-        changed(lambda event: event["outputs"][0]["facets"]["schema"]["fields"].append({"name": LONG, "type": LONG})),
-        changed(lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(rowCount=10**30)),
-        changed(lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(rowCount="many")),
+        changed(
+            lambda event: event["outputs"][0]["facets"]["schema"]["fields"].append(
+                {"name": LONG, "type": LONG}
+            )
+        ),
+        changed(
+            lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(
+                rowCount=10**30
+            )
+        ),
+        changed(
+            lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(
+                rowCount="many"
+            )
+        ),
         changed(lambda event: event.update(eventTime="0001-01-01T00:00:00Z")),
         changed(lambda event: event.update(eventTime="9999-12-31T23:59:59Z")),
         changed(lambda event: event["inputs"][0].update(name="nul \0, quote ', slash /, tick `")),
-        json.dumps(native.answer_event(LONG, cites=[{"namespace": "db", "name": LONG}], content=LONG)).encode(),
+        json.dumps(
+            native.answer_event(LONG, cites=[{"namespace": "db", "name": LONG}], content=LONG)
+        ).encode(),
     ]
 
 
@@ -133,6 +163,11 @@ def test_what_is_hard_to_write_does_not_stop_the_line(home: House, graph: Databa
         assert {dead.seq for dead in spool.dead()} <= set(range(101, 101 + len(bodies)))
     assert checkpoint.position == len(good) + len(bodies)
     assert checkpoint.folded >= len(good)
-    assert graph.ask("MATCH (r:PipelineRun) WHERE r.runId STARTS WITH '0000' RETURN count(r) AS n", {})[0]["n"] == 100
+    assert (
+        graph.ask(
+            "MATCH (r:PipelineRun) WHERE r.runId STARTS WITH '0000' RETURN count(r) AS n", {}
+        )[0]["n"]
+        == 100
+    )
     assert sums(home)["spool_depth"] == 0
     assert home.worker.running

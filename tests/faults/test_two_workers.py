@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from tests.canonical import canonical
 from tests.faults.history import counted, expected, history
 from tests.faults.load import Load
@@ -47,7 +47,11 @@ def test_two_workers(home: House, graph: Database, seed: int) -> None:
         time.sleep(PAUSE_SECONDS)
         victim.signal(signal.SIGCONT)
     checkpoint = home.wait_folded(graph, 60)
-    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (len(bodies), len(bodies), 0)
+    assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (
+        len(bodies),
+        len(bodies),
+        0,
+    )
     assert home.worker.running
     assert second.running
     assert home.said_tracebacks() == []

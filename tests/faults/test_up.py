@@ -40,7 +40,11 @@ class Up:
     def __init__(self, home: Path, *options: str) -> None:
         self.home = home
         self.log = home.parent / f"{home.name}.log"
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HEADWATER_") or k == "HEADWATER_CACHE"}
+        kept = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith("HEADWATER_") or k == "HEADWATER_CACHE"
+        }
         ports = [] if options else ["--port", "0", "--bolt-port", "0"]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
@@ -126,7 +130,9 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
 
 def post(up: Up, body: bytes) -> int:
-    request = urllib.request.Request(f"{up.url}/api/v1/lineage", body, {"Content-Type": "application/json"})
+    request = urllib.request.Request(
+        f"{up.url}/api/v1/lineage", body, {"Content-Type": "application/json"}
+    )
     with urllib.request.urlopen(request, timeout=10) as answer:
         return int(answer.status)
 
@@ -145,7 +151,11 @@ def test_what_dies_is_started_again_and_ctrl_c_ends_it_all(up: Up) -> None:
     for name in ("serve", "worker"):
         first = up.child(name)
         os.kill(first, signal.SIGKILL)
-        again = wait_for(f"another {name}", lambda: up.child(name) not in (0, first), BACK_SECONDS_MAX)  # noqa: B023
+        again = wait_for(
+            f"another {name}",
+            lambda: up.child(name) not in (0, first),  # noqa: B023
+            BACK_SECONDS_MAX,
+        )
         again += wait_for("ready", up.ready, BACK_SECONDS_MAX)
         print(f"{name} was back after {again:.1f} s")
     api, first = up.child("serve"), up.neo4j()

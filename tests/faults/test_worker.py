@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database, Transaction
-from headwater.ingest.spool import Spool
+from headwater.cypher.driver.database import Database, Transaction
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Folded, Worker
-from headwater.ingest.writer import read_checkpoint
+from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical
 from tests.conftest import Neo4jServer
 from tests.faults.disks import FailingDisk
@@ -65,7 +65,9 @@ def test_a_disk_that_fails_while_poison_waits(graph: Database, spool: Spool, nam
             wait_for("the disk failed", lambda: disk.calls > 2, 30)
             assert thread.is_alive()
             disk.failing = frozenset()
-            wait_for("all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 30)
+            wait_for(
+                "all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 30
+            )
     disk.unregister()
     is_whole(graph, spool)
 
@@ -79,11 +81,18 @@ class Hurried(Database):
         return super().begin(seconds=min(seconds, self.patience))
 
 
-def test_a_batch_that_takes_too_long_is_made_smaller(graph: Database, neo4j_server: Neo4jServer, spool: Spool) -> None:
+def test_a_batch_that_takes_too_long_is_made_smaller(
+    graph: Database, neo4j_server: Neo4jServer, spool: Spool
+) -> None:
     sizes: list[int] = []
     hurried = Hurried(neo4j_server.uri, neo4j_server.user, neo4j_server.password)
     with closing(hurried):
-        worker = Worker(hurried, spool, events_max=400, on_folded=lambda folded: sizes.append(len(folded.received)))
+        worker = Worker(
+            hurried,
+            spool,
+            events_max=400,
+            on_folded=lambda folded: sizes.append(len(folded.received)),
+        )
         with graph.write() as other:
             other.run("write/lock_graph", holder="another")
             with running(worker):
@@ -91,7 +100,9 @@ def test_a_batch_that_takes_too_long_is_made_smaller(graph: Database, neo4j_serv
         hurried.patience = 60.0
         worker.stop.clear()
         with running(worker):
-            wait_for("all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 60)
+            wait_for(
+                "all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 60
+            )
             wait_for("as many at once again", lambda: worker.events_at_once == 400, 30)
     print(f"batches of {sizes}")
     assert sizes[0] <= 200

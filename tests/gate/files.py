@@ -9,8 +9,15 @@ from headwater.gate.relations import Delta
 from headwater.gate.repository import FileChange
 
 
-def one_file(before: str | None, after: str | None, path: str = "models/m.sql", *, was: str = "") -> FileChange:
-    return FileChange((was or path) if before is not None else None, path if after is not None else None, before, after)
+def one_file(
+    before: str | None, after: str | None, path: str = "models/m.sql", *, was: str = ""
+) -> FileChange:
+    return FileChange(
+        (was or path) if before is not None else None,
+        path if after is not None else None,
+        before,
+        after,
+    )
 
 
 def deltas(*changes: FileChange, dialect: str = "") -> list[Delta]:

@@ -28,7 +28,9 @@ class GitRepository:
             "GIT_CONFIG_GLOBAL": "/dev/null",
         }
         command = ["git", "-c", "protocol.file.allow=always", *arguments]
-        ended = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=True)
+        ended = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=True
+        )
         return ended.stdout.strip()
 
     def write(self, files: dict[str, str | bytes]) -> None:

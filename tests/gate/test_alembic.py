@@ -31,7 +31,11 @@ def added(text: str, path: str) -> FileChange:
     ("call", "table", "changes"),
     [
         ("op.drop_column('orders', 'note')", "orders", [{"type": "column_drop", "column": "note"}]),
-        ("op.drop_column('orders', 'note', schema='shop')", "shop.orders", [{"type": "column_drop", "column": "note"}]),
+        (
+            "op.drop_column('orders', 'note', schema='shop')",
+            "shop.orders",
+            [{"type": "column_drop", "column": "note"}],
+        ),
         (
             "op.add_column('orders', sa.Column('tenant', sa.Text(), nullable=False))",
             "orders",
@@ -48,7 +52,11 @@ def added(text: str, path: str) -> FileChange:
         ("op.alter_column('orders', 'a', nullable=True)", "orders", []),
         ("op.drop_table('orders')", "orders", [{"type": "table_drop"}]),
         ("op.rename_table('orders', 'sales')", "orders", [{"type": "table_rename", "to": "sales"}]),
-        ("op.execute('alter table orders drop column a')", "orders", [{"type": "column_drop", "column": "a"}]),
+        (
+            "op.execute('alter table orders drop column a')",
+            "orders",
+            [{"type": "column_drop", "column": "a"}],
+        ),
         ("op.execute(sa.text('drop table orders'))", "orders", [{"type": "table_drop"}]),
         ("op.create_index('i', 'orders', ['a'])", "orders", []),
     ],

@@ -1,4 +1,4 @@
-"""Which dataset a table is, on small graphs in memory, and what a branch mends."""
+"""Which dataset a table is, on small graphs in memory, and what a branch resolves."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from headwater.errors import QueryError
+from headwater.gate.branch_fixes import Mended
 from headwater.gate.datasets import Asked, Finder, Known, Named, Names, is_certified, read_said
-from headwater.gate.mended import Mended
 from headwater.gate.relations import MODEL, TABLE, Delta
 from headwater.gate.verdict import BREAKING, WARNING, Affected
 from headwater.schema.urns import dataset_urn
@@ -20,7 +20,9 @@ PG = "postgres://shop:5432"
 class Estate:
     """What is known, by namespace and name; finds every name that ends so, as a search does and more."""
 
-    def __init__(self, *names: tuple[str, str], known: Known | None = None, cut: bool = False) -> None:
+    def __init__(
+        self, *names: tuple[str, str], known: Known | None = None, cut: bool = False
+    ) -> None:
         self.names = names
         self.what = known or Known()
         self.cut = cut
@@ -28,7 +30,11 @@ class Estate:
 
     def datasets(self, text: str) -> tuple[list[Named], bool]:
         self.searched.append(text)
-        named = [Named(dataset_urn(*pair), *pair) for pair in self.names if text.lower() in pair[1].lower()]
+        named = [
+            Named(dataset_urn(*pair), *pair)
+            for pair in self.names
+            if text.lower() in pair[1].lower()
+        ]
         return named, self.cut
 
     def known(self, urn: str) -> Known:
@@ -38,7 +44,12 @@ class Estate:
 
 def delta(relation: str, change: dict[str, Any] | None = None, **more: Any) -> Delta:
     return Delta(
-        relation, MODEL, change or {"type": "column_drop", "column": "a"}, f"dbt/models/{relation}.sql", 1, **more
+        relation,
+        MODEL,
+        change or {"type": "column_drop", "column": "a"},
+        f"dbt/models/{relation}.sql",
+        1,
+        **more,
     )
 
 
@@ -72,7 +83,11 @@ def uncertain(estate: Estate, relation: str, **more: Any) -> str:
     ],
 )
 def test_a_table_by_part_of_its_name(relation: str, dataset: tuple[str, str] | None) -> None:
-    estate = Estate(dataset or (PG, "shop.marts.orders"), (PG, "shop.marts.orders_v2"), (PG, "shop.marts.borders"))
+    estate = Estate(
+        dataset or (PG, "shop.marts.orders"),
+        (PG, "shop.marts.orders_v2"),
+        (PG, "shop.marts.borders"),
+    )
     assert found(estate, relation) == (dataset_urn(*dataset) if dataset else None)
 
 
@@ -94,11 +109,15 @@ def test_a_dataset_with_a_shorter_name_may_be_another() -> None:
 
 def test_a_namespace_a_word_or_the_manifest_tells_which() -> None:
     estate = Estate((PG, "a.orders"), ("test://x", "b.orders"))
-    assert found(estate, "orders", Names(namespaces=("postgres://*",))) == dataset_urn(PG, "a.orders")
+    assert found(estate, "orders", Names(namespaces=("postgres://*",))) == dataset_urn(
+        PG, "a.orders"
+    )
     said = dataset_urn("any", "thing")
     assert found(estate, "orders", Names(said=read_said([f"Orders={said}"]))) == said
     for manifest in ({"models/orders.sql": "b.orders"}, {"orders": "b.orders"}):
-        assert found(estate, "orders", Names(manifest=manifest)) == dataset_urn("test://x", "b.orders")
+        assert found(estate, "orders", Names(manifest=manifest)) == dataset_urn(
+            "test://x", "b.orders"
+        )
 
 
 @pytest.mark.parametrize("pair", ["orders", "=dataset:a:b", "orders=job:a:b", "orders=nonsense"])
@@ -108,32 +127,42 @@ def test_a_map_that_is_none_is_refused(pair: str) -> None:
 
 
 def test_what_the_branch_itself_creates_need_not_be_known() -> None:
-    asked, problems, new = Finder(Estate(), Names()).changes([delta("fresh", is_new=True), delta("gone")])
+    asked, problems, new = Finder(Estate(), Names()).changes(
+        [delta("fresh", is_new=True), delta("gone")]
+    )
     assert (asked, [one.message.split()[0] for one in problems], new) == ([], ["gone"], ["fresh"])
 
 
 def test_each_table_is_looked_up_once() -> None:
     estate = Estate((PG, "orders"))
-    Finder(estate, Names()).changes([delta("orders"), delta("orders", {"type": "column_drop", "column": "b"})])
+    Finder(estate, Names()).changes(
+        [delta("orders"), delta("orders", {"type": "column_drop", "column": "b"})]
+    )
     assert estate.searched == ["orders"]
 
 
 def changes(known: Known, **more: Any) -> list[dict[str, Any]]:
-    asked, _, _ = Finder(Estate((PG, "orders"), known=known), Names()).changes([delta("orders", **more)])
+    asked, _, _ = Finder(Estate((PG, "orders"), known=known), Names()).changes(
+        [delta("orders", **more)]
+    )
     return [dict(one.change) for one in asked]
 
 
 def test_a_deleted_model_is_its_job_or_else_its_table() -> None:
     deleted = {"type": "job_delete"}
     urn = dataset_urn(PG, "orders")
-    assert changes(Known(makers=("job:etl:m",)), change=deleted) == [{"type": "job_delete", "urn": "job:etl:m"}]
+    assert changes(Known(makers=("job:etl:m",)), change=deleted) == [
+        {"type": "job_delete", "urn": "job:etl:m"}
+    ]
     for makers in ((), ("job:etl:m", "job:etl:n")):
         assert changes(Known(makers=makers), change=deleted) == [{"type": "table_drop", "urn": urn}]
 
 
 def test_columns_that_a_new_definition_lacks_are_dropped() -> None:
     redefined = {"type": "semantics_change", "description": "replaced"}
-    got = changes(Known(columns=("ID", "note", "note.text")), change=redefined, columns=("id", "extra"))
+    got = changes(
+        Known(columns=("ID", "note", "note.text")), change=redefined, columns=("id", "extra")
+    )
     assert [one["type"] for one in got] == ["semantics_change", "column_drop"]
     assert got[1]["column"] == "note"
     estate = Estate((PG, "orders"))
@@ -159,7 +188,9 @@ URN, MART = dataset_urn(PG, "stg"), dataset_urn(PG, "mart")
 READER = Affected("job:etl:mart", "JOB", "mart", BREAKING, ("amount",), (), outputs=(MART,))
 
 
-def mended(sql: str, change: dict[str, Any] | None = None, reader: Affected = READER) -> tuple[Affected, ...]:
+def resolved(
+    sql: str, change: dict[str, Any] | None = None, reader: Affected = READER
+) -> tuple[Affected, ...]:
     """What `reader` is in a branch that drops stg.amount and has this SQL for mart."""
     drop = Asked(
         delta("stg", change or {"type": "column_drop", "column": "amount"}),
@@ -168,7 +199,10 @@ def mended(sql: str, change: dict[str, Any] | None = None, reader: Affected = RE
         makers=("job:etl:stg",),
     )
     other = Asked(delta("mart"), MART, {"type": "semantics_change"})
-    texts: dict[str | None, str | None] = {"dbt/models/mart.sql": sql, "dbt/models/stg.sql": "select id"}
+    texts: dict[str | None, str | None] = {
+        "dbt/models/mart.sql": sql,
+        "dbt/models/stg.sql": "select id",
+    }
     return Mended([drop, other], texts).judge(drop, [reader])
 
 
@@ -182,23 +216,30 @@ def mended(sql: str, change: dict[str, Any] | None = None, reader: Affected = RE
     ],
 )
 def test_what_no_longer_names_the_column_does_not_break(sql: str, severity: str) -> None:
-    (one,) = mended(sql)
+    (one,) = resolved(sql)
     assert one.severity == severity
 
 
 def test_only_what_the_branch_changes_too_is_mended() -> None:
-    (one,) = mended("select total from stg", reader=replace(READER, outputs=(MART, dataset_urn(PG, "more"))))
+    (one,) = resolved(
+        "select total from stg", reader=replace(READER, outputs=(MART, dataset_urn(PG, "more")))
+    )
     assert one.severity == BREAKING
-    (one,) = mended("select total from stg", reader=replace(READER, outputs=()))
+    (one,) = resolved("select total from stg", reader=replace(READER, outputs=()))
     assert one.severity == BREAKING
-    (one,) = mended("select total from stg", {"type": "column_type_change", "column": "amount", "to": "int"})
+    (one,) = resolved(
+        "select total from stg", {"type": "column_type_change", "column": "amount", "to": "int"}
+    )
     assert one.severity == BREAKING
 
 
 def test_what_makes_the_dataset_is_not_affected_by_its_own_change() -> None:
     maker = replace(READER, urn="job:etl:stg")
-    assert mended("select 1", reader=maker) == ()
+    assert resolved("select 1", reader=maker) == ()
     dropped = Asked(
-        replace(delta("stg"), made_by=TABLE), URN, {"type": "column_drop", "column": "a"}, makers=("job:etl:stg",)
+        replace(delta("stg"), made_by=TABLE),
+        URN,
+        {"type": "column_drop", "column": "a"},
+        makers=("job:etl:stg",),
     )
     assert Mended([dropped], {}).judge(dropped, [maker]) == (maker,)

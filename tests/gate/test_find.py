@@ -41,12 +41,25 @@ FILTER = {"type": "semantics_change", "description": "what it is selected from c
         (
             "decimal(10, 2)",
             "int",
-            [{"type": "column_type_change", "column": "amount", "from": "decimal(10, 2)", "to": "int"}],
+            [
+                {
+                    "type": "column_type_change",
+                    "column": "amount",
+                    "from": "decimal(10, 2)",
+                    "to": "int",
+                }
+            ],
         ),
         (
             "upper(p.kind)",
             "lower(p.kind)",
-            [{"type": "semantics_change", "column": "kind", "description": "it is computed otherwise"}],
+            [
+                {
+                    "type": "semantics_change",
+                    "column": "kind",
+                    "description": "it is computed otherwise",
+                }
+            ],
         ),
         (
             "upper(p.kind) as kind",
@@ -63,7 +76,9 @@ def test_what_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any
     assert old in MODEL
     found = told(MODEL, MODEL.replace(old, new))
     assert len(found) == len(changes)
-    assert all(expected.items() <= change.items() for expected, change in zip(changes, found, strict=True))
+    assert all(
+        expected.items() <= change.items() for expected, change in zip(changes, found, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,12 +114,16 @@ def test_two_columns_of_one_expression_are_no_rename() -> None:
 
 def test_unions_recursion_and_subqueries() -> None:
     union = "select a, b from t union all select c, d from u"
-    assert told(union, union.replace("a, b", "a as x, b")) == [{"type": "column_rename", "from": "a", "to": "x"}]
+    assert told(union, union.replace("a, b", "a as x, b")) == [
+        {"type": "column_rename", "from": "a", "to": "x"}
+    ]
     assert told(union, union.replace("union all", "union")) == [FILTER]
     recursive = "with recursive r as (select a from t union all select a from r where a < 5) select a from r"
     assert told(recursive, recursive) == []
     nested = "select a from t where exists (select 1 from u where u.id = t.id)"
-    assert told(nested, nested.replace("u.id = t.id", "u.id <> t.id"))[0]["type"] == "semantics_change"
+    assert (
+        told(nested, nested.replace("u.id = t.id", "u.id <> t.id"))[0]["type"] == "semantics_change"
+    )
 
 
 def test_an_expression_that_is_used_again_and_again_does_not_grow() -> None:
@@ -123,9 +142,12 @@ def test_stars_that_nothing_resolves() -> None:
     (listed,) = deltas(one_file("select * from t", "select a, b from t"))
     assert listed.columns == ("a", "b")
     assert (
-        told("select a, b from t", "select * from t")[0]["description"] == "its columns are no longer listed one by one"
+        told("select a, b from t", "select * from t")[0]["description"]
+        == "its columns are no longer listed one by one"
     )
-    assert told("select *, a + b as c from t", "select * from t") == [{"type": "column_drop", "column": "c"}]
+    assert told("select *, a + b as c from t", "select * from t") == [
+        {"type": "column_drop", "column": "c"}
+    ]
 
 
 def test_a_model_that_goes_comes_moves_and_is_renamed() -> None:
@@ -133,7 +155,11 @@ def test_a_model_that_goes_comes_moves_and_is_renamed() -> None:
     assert (gone.relation, gone.change, gone.file) == ("m", {"type": "job_delete"}, "models/m.sql")
     assert deltas(one_file(None, MODEL)) == []
     assert deltas(one_file(MODEL, MODEL, "models/deep/m.sql", was="models/m.sql")) == []
-    renamed = deltas(one_file(MODEL, MODEL.replace(", upper(p.kind) as kind", ""), "models/n.sql", was="models/m.sql"))
+    renamed = deltas(
+        one_file(
+            MODEL, MODEL.replace(", upper(p.kind) as kind", ""), "models/n.sql", was="models/m.sql"
+        )
+    )
     assert [(delta.relation, dict(delta.change)) for delta in renamed] == [
         ("m", {"type": "table_rename", "to": "n"}),
         ("m", {"type": "column_drop", "column": "kind"}),
@@ -167,7 +193,10 @@ def test_what_cannot_be_made_out_is_a_problem(text: str, says: str) -> None:
 
 
 def test_a_problem_names_its_line() -> None:
-    assert problem("select a\nfrom t\nwhere ((a)\n") == (problem("select a\nfrom t\nwhere ((a)\n")[0], 3)
+    assert problem("select a\nfrom t\nwhere ((a)\n") == (
+        problem("select a\nfrom t\nwhere ((a)\n")[0],
+        3,
+    )
 
 
 def test_a_macro_is_a_problem_and_a_file_of_no_interest_is_nothing() -> None:
@@ -180,7 +209,10 @@ def test_a_macro_is_a_problem_and_a_file_of_no_interest_is_nothing() -> None:
     [
         ("ALTER TABLE s.t DROP COLUMN a", {"type": "column_drop", "column": "a"}),
         ("ALTER TABLE s.t RENAME COLUMN a TO b", {"type": "column_rename", "from": "a", "to": "b"}),
-        ("ALTER TABLE s.t ALTER COLUMN a TYPE bigint", {"type": "column_type_change", "column": "a", "to": "bigint"}),
+        (
+            "ALTER TABLE s.t ALTER COLUMN a TYPE bigint",
+            {"type": "column_type_change", "column": "a", "to": "bigint"},
+        ),
         (
             "ALTER TABLE s.t ADD COLUMN a int NOT NULL",
             {"type": "column_add", "column": "a", "nullable": False, "data_type": "int"},
@@ -195,7 +227,12 @@ def test_statements_of_a_migration(statement: str, change: dict[str, Any]) -> No
     (delta,) = deltas(one_file(before, f"{before}{statement};\n", "migrations/V2__x.sql"))
     assert (delta.relation, dict(delta.change), delta.line) == ("s.t", change, 2)
     # What was there before was applied before.
-    assert told(f"{before}{statement};\n", f"{before}{statement};\n-- applied\n", "migrations/V2__x.sql") == []
+    assert (
+        told(
+            f"{before}{statement};\n", f"{before}{statement};\n-- applied\n", "migrations/V2__x.sql"
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +249,8 @@ def test_a_statement_that_is_not_understood_blocks(statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["GRANT SELECT ON t TO x", "SET a = 1", "CREATE INDEX i ON t (a)", "COMMIT", "ANALYZE t"]
+    "statement",
+    ["GRANT SELECT ON t TO x", "SET a = 1", "CREATE INDEX i ON t (a)", "COMMIT", "ANALYZE t"],
 )
 def test_a_statement_that_changes_no_table_is_nothing(statement: str) -> None:
     assert told(None, statement, "migrations/2.sql") == []
@@ -242,15 +280,22 @@ def test_tables_as_files_define_them() -> None:
 
 def test_views_and_what_fills_a_table() -> None:
     view = "create view v as select a, b from t"
-    assert told(view, view.replace(", b", ""), "ddl/v.sql") == [{"type": "column_drop", "column": "b"}]
+    assert told(view, view.replace(", b", ""), "ddl/v.sql") == [
+        {"type": "column_drop", "column": "b"}
+    ]
     insert = "insert into t select a from u where a > 1"
-    assert [one["type"] for one in told(insert, insert.replace("1", "2"), "etl/t.sql")] == ["semantics_change"]
+    assert [one["type"] for one in told(insert, insert.replace("1", "2"), "etl/t.sql")] == [
+        "semantics_change"
+    ]
     assert told(insert, insert.upper().replace("\n", " "), "etl/t.sql") == []
     assert told(insert, "", "etl/t.sql")[0]["description"] == "what filled it is gone"
 
 
 def test_a_definition_that_replaces_what_is_there() -> None:
-    for text in ("create or replace view v as select a, b from t", "drop table v; create table v (a int, b int)"):
+    for text in (
+        "create or replace view v as select a, b from t",
+        "drop table v; create table v (a int, b int)",
+    ):
         (delta,) = deltas(one_file(None, text, "migrations/3.sql"))
         assert (delta.relation, delta.columns, delta.is_new) == ("v", ("a", "b"), True)
     created = "create table t (a int); alter table t add column b int;"
@@ -275,7 +320,11 @@ models:
 
 def test_columns_of_schema_files() -> None:
     found = deltas(
-        one_file(SCHEMA, SCHEMA.replace(", {name: note}", "").replace("int}", "bigint}"), "models/schema.yml")
+        one_file(
+            SCHEMA,
+            SCHEMA.replace(", {name: note}", "").replace("int}", "bigint}"),
+            "models/schema.yml",
+        )
     )
     retyped = {"type": "column_type_change", "column": "id", "from": "int", "to": "bigint"}
     dropped = {"type": "column_drop", "column": "note"}
@@ -291,7 +340,9 @@ def test_columns_of_schema_files() -> None:
 
 
 def test_of_a_model_whose_sql_changes_too_that_tells() -> None:
-    model = one_file("select id, note from t", "select id, note from t -- same", "models/promised.sql")
+    model = one_file(
+        "select id, note from t", "select id, note from t -- same", "models/promised.sql"
+    )
     schema = one_file(SCHEMA, SCHEMA.replace(", {name: note}", ""), "models/schema.yml")
     assert [delta.relation for delta in deltas(model, schema)] == ["raw.payments"]
 
@@ -334,7 +385,10 @@ def test_the_changes_lead_from_the_columns_before_to_those_after(
 
     columns = {name for _, name in before}
     for change in told(sql(before), sql(after)):
-        columns -= {change.get("from", ""), change["column"] if change["type"] == "column_drop" else ""}
+        columns -= {
+            change.get("from", ""),
+            change["column"] if change["type"] == "column_drop" else "",
+        }
         columns |= {change["to"]} if change["type"] == "column_rename" else set()
         columns |= {change["column"]} if change["type"] == "column_add" else set()
     assert columns == {name for _, name in after}
@@ -343,7 +397,9 @@ def test_the_changes_lead_from_the_columns_before_to_those_after(
 @settings(deadline=None, max_examples=150)
 @given(
     text=st.text(max_size=60),
-    path=st.sampled_from(["models/m.sql", "x.sql", "models/s.yml", "seeds/s.csv", "j.py", "n.ipynb"]),
+    path=st.sampled_from(
+        ["models/m.sql", "x.sql", "models/s.yml", "seeds/s.csv", "j.py", "n.ipynb"]
+    ),
 )
 def test_no_text_escapes_the_gate(text: str, path: str) -> None:
     # Whatever stands in a file: changes, or a problem, and never an exception.

@@ -19,7 +19,15 @@ from headwater.gate.markdown import BAR, CHARACTERS_MAX, MARK, code, markdown
 from headwater.gate.plain import line
 from headwater.gate.relations import MODEL, Delta
 from headwater.gate.sarif import sarif
-from headwater.gate.verdict import BREAKING, WARNING, Affected, Judged, Report, in_words, report_json
+from headwater.gate.verdict import (
+    BREAKING,
+    WARNING,
+    Affected,
+    Judged,
+    Report,
+    in_words,
+    report_json,
+)
 
 EVIL = (
     "a`b``|c\n::error::x\r##[add-mask]x <img src=x onerror=alert(1)> [y](http://evil) @everyone 100%,"
@@ -29,22 +37,36 @@ EVIL = (
 
 def affected(name: str, severity: str = BREAKING, *, certified: bool = False) -> Affected:
     return Affected(
-        f"job:etl:{name}", "JOB", name, severity, ("amount",), ("its SQL line 3: amount",), certified, ("team",)
+        f"job:etl:{name}",
+        "JOB",
+        name,
+        severity,
+        ("amount",),
+        ("its SQL line 3: amount",),
+        certified,
+        ("team",),
     )
 
 
-def judged(*downstream: Affected, name: str = "orders", file: str = "models/orders.sql", **change: Any) -> Judged:
+def judged(
+    *downstream: Affected, name: str = "orders", file: str = "models/orders.sql", **change: Any
+) -> Judged:
     said = {"type": "column_drop", "column": "amount", **change}
     delta = Delta(name, MODEL, said, file, 7)
     return Judged(Asked(delta, f"dataset:db:{name}", said), downstream)
 
 
 PASSED = Report("main", files=("models/orders.sql",), judged=(judged(affected("board", WARNING)),))
-FAILED = replace(PASSED, judged=(judged(affected("board"), affected("board", WARNING), affected("other", WARNING)),))
+FAILED = replace(
+    PASSED,
+    judged=(judged(affected("board"), affected("board", WARNING), affected("other", WARNING)),),
+)
 BLOCKED = replace(PASSED, problems=(Problem("models/x.sql", "it cannot be read", 3),))
 HARMED = Report(
     EVIL,
-    judged=(judged(affected(EVIL), name=EVIL, file=f"models/{EVIL}.sql", column=EVIL, description=EVIL),),
+    judged=(
+        judged(affected(EVIL), name=EVIL, file=f"models/{EVIL}.sql", column=EVIL, description=EVIL),
+    ),
     problems=(Problem(EVIL, EVIL, 1),),
     new=(EVIL,),
     allowed=EVIL,
@@ -67,7 +89,10 @@ def test_verdicts_and_exit_codes() -> None:
 
 
 def test_an_asset_counts_once_at_its_worst() -> None:
-    assert [(one.name, one.severity) for one in FAILED.affected] == [("board", BREAKING), ("other", WARNING)]
+    assert [(one.name, one.severity) for one in FAILED.affected] == [
+        ("board", BREAKING),
+        ("other", WARNING),
+    ]
     assert FAILED.reasons == ["1 asset downstream would break"]
 
 
@@ -97,17 +122,31 @@ def test_findings_say_what_and_where() -> None:
         ("error", "not-assessed", "models/x.sql", 3),
         ("error", "too-many-downstream", "models/orders.sql", 7),
     ]
-    assert report.findings[0].message == "orders: column amount is dropped: breaks board, may affect board, other"
+    assert (
+        report.findings[0].message
+        == "orders: column amount is dropped: breaks board, may affect board, other"
+    )
     assert PASSED.findings[0].level == "warning"
     assert replace(PASSED, judged=(judged(),)).findings[0].level == "note"
 
 
 def test_every_change_in_words() -> None:
     assert in_words({"type": "column_rename", "from": "a", "to": "b"}) == "column a is renamed to b"
-    assert in_words({"type": "column_type_change", "column": "a", "to": "int"}) == "column a changes its type to int"
-    assert in_words({"type": "column_add", "column": "a", "nullable": False}) == "column a is added, never null"
-    assert in_words({"type": "semantics_change", "description": "w"}) == "its rows mean something else (w)"
-    assert [in_words({"type": kind, "to": "u"}) for kind in ("table_drop", "table_rename", "job_delete")] == [
+    assert (
+        in_words({"type": "column_type_change", "column": "a", "to": "int"})
+        == "column a changes its type to int"
+    )
+    assert (
+        in_words({"type": "column_add", "column": "a", "nullable": False})
+        == "column a is added, never null"
+    )
+    assert (
+        in_words({"type": "semantics_change", "description": "w"})
+        == "its rows mean something else (w)"
+    )
+    assert [
+        in_words({"type": kind, "to": "u"}) for kind in ("table_drop", "table_rename", "job_delete")
+    ] == [
         "it is dropped",
         "it is renamed to u",
         "what makes it is deleted",
@@ -129,7 +168,11 @@ def test_annotations_are_commands_that_nothing_breaks_out_of() -> None:
     for command in commands(HARMED):
         assert re.fullmatch(r"::(error|warning|notice) [^\n\r]*?::[^\n\r]*", command)
         properties = command.removeprefix("::error ").partition("::")[0]
-        assert [part.partition("=")[0] for part in properties.split(",")] == ["file", "line", "title"]
+        assert [part.partition("=")[0] for part in properties.split(",")] == [
+            "file",
+            "line",
+            "title",
+        ]
     assert commands(Report("main", problems=(Problem("", "whole"),))) == [
         "::error title=headwater gate%3A not-assessed::whole"
     ]
@@ -145,7 +188,10 @@ def spans(text: str) -> str:
 def test_the_comment_says_it_all() -> None:
     text = markdown(replace(FAILED, problems=BLOCKED.problems, new=("fresh",)))
     assert text.startswith(f"{MARK}\n### ❌ Headwater gate: failed\n")
-    assert "| `models/orders.sql:7` | `orders` | `column amount is dropped` | `board` | `board`, `other` |" in text
+    assert (
+        "| `models/orders.sql:7` | `orders` | `column amount is dropped` | `board` | `board`, `other` |"
+        in text
+    )
     assert "| **breaking** | `board` (job) | `amount` | `its SQL line 3: amount` | `team` |" in text
     assert "| `models/x.sql:3` | `it cannot be read` |" in text
     assert "`fresh`" in text
@@ -174,7 +220,9 @@ def test_a_code_span_holds_any_text(text: str) -> None:
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:
-    wide = [judged(*(affected(f"{'x' * 290}{n}") for n in range(20)), name="y" * 300) for _ in range(60)]
+    wide = [
+        judged(*(affected(f"{'x' * 290}{n}") for n in range(20)), name="y" * 300) for _ in range(60)
+    ]
     text = markdown(replace(PASSED, judged=tuple(wide)))
     assert len(text) <= CHARACTERS_MAX
     assert "left out" in text
@@ -212,7 +260,8 @@ def test_sarif_names_the_file_and_knows_a_finding_again() -> None:
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "models/or%20ders%20gr%C3%B6%C3%9Fe.sql"
     moved = replace(
-        spaced.judged[0], asked=replace(spaced.judged[0].asked, delta=replace(spaced.judged[0].asked.delta, line=9))
+        spaced.judged[0],
+        asked=replace(spaced.judged[0].asked, delta=replace(spaced.judged[0].asked.delta, line=9)),
     )
     (again,) = sarif(replace(spaced, judged=(moved,)))["runs"][0]["results"]
     assert again["partialFingerprints"] == result["partialFingerprints"]
@@ -233,7 +282,11 @@ def test_junit_counts_what_it_holds(report: Report) -> None:
 
 def test_json_is_the_whole_report() -> None:
     said = json.loads(json.dumps(report_json(FAILED)))
-    assert (said["verdict"], said["exitCode"], said["reasons"]) == ("failed", 1, ["1 asset downstream would break"])
+    assert (said["verdict"], said["exitCode"], said["reasons"]) == (
+        "failed",
+        1,
+        ["1 asset downstream would break"],
+    )
     assert said["changes"][0]["change"] == {"type": "column_drop", "column": "amount"}
     assert said["affected"][0] == {
         "urn": "job:etl:board",

@@ -14,21 +14,26 @@ from tests.gate.repositories import GitRepository
 SQL = "select a, b, c, d, e from somewhere\nwhere a > 1\n"
 
 
-def changes(made: GitRepository, base: str = "main", folder: Path | None = None) -> dict[str, FileChange]:
+def changes(
+    made: GitRepository, base: str = "main", folder: Path | None = None
+) -> dict[str, FileChange]:
     found = Repository(folder or made.folder)
     return {change.path: change for change in found.changes(found.fork_point(base), (".sql",))}
 
 
 def test_changed_added_deleted_renamed_and_untracked(tmp_path: Path) -> None:
     made = GitRepository(
-        tmp_path / "r", {"a.sql": SQL, "gone.sql": "select 1", "old name.sql": SQL * 3, "same.sql": SQL}
+        tmp_path / "r",
+        {"a.sql": SQL, "gone.sql": "select 1", "old name.sql": SQL * 3, "same.sql": SQL},
     )
     made.git("checkout", "-q", "-b", "work")
     made.git("mv", "old name.sql", "new größe\ttab.sql")
     made.git("rm", "-q", "gone.sql")
     made.write({"a.sql": SQL + "-- committed\n"})
     made.commit()
-    made.write({"a.sql": SQL + "-- in the working tree\n", "untracked/ü.sql": "select 2", "note.txt": "no"})
+    made.write(
+        {"a.sql": SQL + "-- in the working tree\n", "untracked/ü.sql": "select 2", "note.txt": "no"}
+    )
     found = changes(made)
     assert found == {
         "a.sql": FileChange("a.sql", "a.sql", SQL, SQL + "-- in the working tree\n"),
@@ -73,11 +78,18 @@ def test_ignored_files_symlinks_and_submodules_are_left_out(tmp_path: Path) -> N
     assert changes(made) == {"turns.sql": FileChange("turns.sql", None, SQL, None)}
 
 
-def test_binary_and_huge_files_are_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binary_and_huge_files_are_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "FILE_BYTES_MAX", 1_000)
     made = GitRepository(tmp_path / "r", {"huge.sql": b"-" * 1_001, "small.sql": SQL})
     made.branch(
-        {"binary.sql": b"\x00\x01", "huge.sql": "select 1", "small.sql": b"-" * 2_000, "latin.sql": b"select '\xe9'"}
+        {
+            "binary.sql": b"\x00\x01",
+            "huge.sql": "select 1",
+            "small.sql": b"-" * 2_000,
+            "latin.sql": b"select '\xe9'",
+        }
     )
     problems = {path: change.problem for path, change in changes(made).items()}
     assert problems == {
@@ -102,7 +114,13 @@ def test_what_the_configuration_would_run_is_not_run(tmp_path: Path) -> None:
     script = tmp_path / "evil.sh"
     script.write_text(f"#!/bin/sh\ntouch {touched}\n")
     script.chmod(0o755)
-    for setting in ("diff.external", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "core.pager"):
+    for setting in (
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "core.fsmonitor",
+        "core.pager",
+    ):
         made.git("config", setting, str(script))
     (made.folder / ".git/hooks/post-index-change").write_text(script.read_text())
     (made.folder / ".git/hooks/post-index-change").chmod(0o755)
@@ -118,7 +136,7 @@ def test_a_base_that_is_not_there_says_how_to_fetch_it(tmp_path: Path) -> None:
     for base in ("nope", "--upload-pack=x", "", "main:a.sql"):
         with pytest.raises(QueryError, match="there is no commit") as refused:
             changes(made, base)
-        assert "fetch-depth: 0" in refused.value.mend
+        assert "fetch-depth: 0" in refused.value.hint
 
 
 def test_the_base_of_a_remote_is_found(tmp_path: Path) -> None:
@@ -127,7 +145,9 @@ def test_the_base_of_a_remote_is_found(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     origin.git("clone", "-q", "-b", "work", str(origin.folder), str(clone))
     found = Repository(clone)
-    assert [change.path for change in found.changes(found.fork_point("main"), (".sql",))] == ["a.sql"]
+    assert [change.path for change in found.changes(found.fork_point("main"), (".sql",))] == [
+        "a.sql"
+    ]
 
 
 def test_a_shallow_clone_says_what_to_do(tmp_path: Path) -> None:
@@ -138,10 +158,12 @@ def test_a_shallow_clone_says_what_to_do(tmp_path: Path) -> None:
     origin.commit()
     origin.git("checkout", "-q", "work")
     clone = tmp_path / "clone"
-    origin.git("clone", "-q", "--depth=1", "--no-single-branch", f"file://{origin.folder}", str(clone))
+    origin.git(
+        "clone", "-q", "--depth=1", "--no-single-branch", f"file://{origin.folder}", str(clone)
+    )
     with pytest.raises(QueryError, match="shallow") as refused:
         Repository(clone).fork_point("main")
-    assert "fetch-depth: 0" in refused.value.mend
+    assert "fetch-depth: 0" in refused.value.hint
 
 
 def test_histories_without_a_common_commit_are_refused(tmp_path: Path) -> None:
@@ -153,7 +175,9 @@ def test_histories_without_a_common_commit_are_refused(tmp_path: Path) -> None:
         changes(made)
 
 
-def test_no_repository_no_commit_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_repository_no_commit_and_no_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(QueryError, match="not a git repository"):
         Repository(tmp_path)
     with pytest.raises(QueryError, match="git cannot be run"):

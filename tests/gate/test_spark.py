@@ -24,7 +24,11 @@ CODE = {"type": "semantics_change", "description": "the code that writes it chan
     [
         ('.alias("b")', '.alias("x")', [{"type": "column_rename", "from": "b", "to": "x"}, CODE]),
         ('"id", F', "F", [{"type": "column_drop", "column": "id"}, CODE]),
-        (", raw.c", ", raw.c, raw.d", [{"type": "column_add", "column": "d", "nullable": True}, CODE]),
+        (
+            ", raw.c",
+            ", raw.c, raw.d",
+            [{"type": "column_add", "column": "d", "nullable": True}, CODE],
+        ),
         (
             '.filter("id > 0")',
             '.withColumnRenamed("c", "d")',
@@ -42,7 +46,11 @@ def test_what_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str,
 
 def test_a_frame_whose_columns_nobody_lists() -> None:
     job = 'df = spark.read.parquet("s3://raw/t")\ndf.write.parquet("s3://lake/t")\n'
-    found = deltas(one_file(job, job.replace("df.write", 'df.drop("ssn").withColumnRenamed("a", "b").write'), "j.py"))
+    found = deltas(
+        one_file(
+            job, job.replace("df.write", 'df.drop("ssn").withColumnRenamed("a", "b").write'), "j.py"
+        )
+    )
     assert [(delta.relation, dict(delta.change)) for delta in found] == [
         ("s3://lake/t", {"type": "column_rename", "from": "a", "to": "b"}),
         ("s3://lake/t", {"type": "column_drop", "column": "ssn"}),
@@ -52,9 +60,18 @@ def test_a_frame_whose_columns_nobody_lists() -> None:
 
 def test_sql_within_code_and_targets_only_known_when_it_runs() -> None:
     job = 'spark.sql("select 1")\n'
-    (delta,) = deltas(one_file(job, job + "\nspark.sql('''\nalter table t drop column a''')\n", "j.py"))
-    assert (delta.relation, dict(delta.change), delta.line) == ("t", {"type": "column_drop", "column": "a"}, 3)
-    assert "only known when it runs" in problem("df = spark.table('t')\ndf.write.saveAsTable(name)\n", "j.py")[0]
+    (delta,) = deltas(
+        one_file(job, job + "\nspark.sql('''\nalter table t drop column a''')\n", "j.py")
+    )
+    assert (delta.relation, dict(delta.change), delta.line) == (
+        "t",
+        {"type": "column_drop", "column": "a"},
+        3,
+    )
+    assert (
+        "only known when it runs"
+        in problem("df = spark.table('t')\ndf.write.saveAsTable(name)\n", "j.py")[0]
+    )
     assert "put together when it runs" in problem("spark.sql(f'drop table {name}')\n", "j.py")[0]
     assert told("import os", "import os; open('x').write('spark')", "j.py") == []
 
@@ -67,7 +84,9 @@ def test_code_that_has_nothing_to_do_with_spark_need_not_even_be_python() -> Non
 def test_notebooks() -> None:
     def notebook(*cells: str) -> str:
         shown = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
-        return json.dumps({"cells": [*shown, {"cell_type": "markdown", "source": "spark"}], "nbformat": 4})
+        return json.dumps(
+            {"cells": [*shown, {"cell_type": "markdown", "source": "spark"}], "nbformat": 4}
+        )
 
     before = notebook("%pip install x", SPARK, "!ls")
     assert told(before, notebook("%pip install y", SPARK), "n.ipynb") == []
@@ -82,10 +101,20 @@ def test_notebooks() -> None:
 
 
 def test_notebooks_of_databricks() -> None:
-    cells = ["# Databricks notebook source", SPARK, "# COMMAND ----------", "# MAGIC %md", "# MAGIC to drop", ""]
+    cells = [
+        "# Databricks notebook source",
+        SPARK,
+        "# COMMAND ----------",
+        "# MAGIC %md",
+        "# MAGIC to drop",
+        "",
+    ]
     before = "\n".join(cells)
     sql = "# COMMAND ----------\n# MAGIC %sql\n# MAGIC alter table t\n# MAGIC drop column a\n"
     assert told(before, before + sql, "n.py") == [{"type": "column_drop", "column": "a"}]
-    assert told(before, before.replace('"id", F', "F"), "n.py")[0] == {"type": "column_drop", "column": "id"}
+    assert told(before, before.replace('"id", F', "F"), "n.py")[0] == {
+        "type": "column_drop",
+        "column": "id",
+    }
     scala = '# COMMAND ----------\n# MAGIC %scala\n# MAGIC df.write.saveAsTable("t")\n'
     assert "a cell of scala" in problem(before + scala, "n.py", before)[0]

@@ -17,13 +17,13 @@ from headwater.access.keys import Keys
 from headwater.access.log import AccessLog
 from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
-from headwater.cypher.database import Database
-from headwater.graphql import news
-from headwater.graphql.app import graphql_routes
+from headwater.cypher.driver.database import Database
+from headwater.graphql import run_feed as news
+from headwater.graphql.transport.http import graphql_routes
 from headwater.settings import Settings
 from tests.conftest import Neo4jServer
 from tests.graphql import subscribers
-from tests.stories import tell
+from tests.run_builders import tell
 
 Ask = Callable[..., dict[str, Any]]
 Served = Callable[[list[BaseRoute]], Starlette]

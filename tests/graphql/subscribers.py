@@ -19,13 +19,15 @@ from websockets.typing import Subprotocol
 from headwater.access.keys import Keys
 from headwater.access.principal import Scope
 from headwater.cli.serve import listening
-from headwater.graphql import sockets
-from headwater.graphql.app import _own_loop
+from headwater.graphql.transport import websocket as sockets
+from headwater.graphql.transport.http import _own_loop
 from headwater.server import create_app
 from headwater.settings import Settings
 
-EVENTS = "subscription ($n: String, $p: String, $s: RunStatus) { runEvents(namespace: $n, pipeline: $p, status: $s) \
+EVENTS = (
+    "subscription ($n: String, $p: String, $s: RunStatus) { runEvents(namespace: $n, pipeline: $p, status: $s) \
 { runId status } }"
+)
 QUIET_SECONDS = 0.7
 Serve = Callable[..., "Served"]
 
@@ -62,7 +64,11 @@ class Served:
     def begun(self, key: str | None = None, **options: Any) -> Connection:
         """A connection that is let in."""
         client = self.connect(**options)
-        send(client, type="connection_init", payload={"authorization": f"Bearer {key}"} if key else None)
+        send(
+            client,
+            type="connection_init",
+            payload={"authorization": f"Bearer {key}"} if key else None,
+        )
         assert heard(client) == {"type": "connection_ack"}
         return client
 
@@ -108,5 +114,7 @@ def closed_with(client: Connection, seconds: float = 10.0) -> int | None:
 
 def working() -> list[str]:
     """What goes on for subscribers on the loop of GraphQL."""
-    names = [getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_own_loop())]
+    names = [
+        getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_own_loop())
+    ]
     return [name for name in names if name.startswith(("News", "_stream"))]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import SpoolFullError
-from headwater.graphql import app
-from headwater.graphql.app import graphql_routes
+from headwater.graphql.transport import http as app
+from headwater.graphql.transport.http import graphql_routes
 from tests.graphql.conftest import Ask, Served
-from tests.stories import run, tell
+from tests.run_builders import run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -75,7 +75,8 @@ def test_lists_are_bounded(database: Database, refused: Ask) -> None:
     tell(database, run("r", "j", ["a"], ["b"]))
     for first in (-1, 201):
         error = refused(
-            'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes { urn } } } }', n=first
+            'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes { urn } } } }',
+            n=first,
         )
         assert error["extensions"]["code"] == "BAD_REQUEST"
 
@@ -107,17 +108,34 @@ def test_bodies(client: TestClient) -> None:
         b'{"query": 5}',
         b'{"query": "{a}", "variables": 5}',
     ):
-        assert client.post("/graphql", content=body, headers=json_type).status_code in {200, 400}, body
-    half = client.post("/graphql", content=b'{"query": "{ search(text: \\"\\ud800\\") { count } }"}', headers=json_type)
+        assert client.post("/graphql", content=body, headers=json_type).status_code in {200, 400}, (
+            body
+        )
+    half = client.post(
+        "/graphql",
+        content=b'{"query": "{ search(text: \\"\\ud800\\") { count } }"}',
+        headers=json_type,
+    )
     assert half.status_code == 400
     batch = client.post("/graphql", json=[{"query": "{ __typename }"}])
     assert batch.status_code == 400
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
-        response = client.post("/graphql", content=b'{"query": "{ __typename }"}', headers={"content-type": kind})
+    for kind in (
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+    ):
+        response = client.post(
+            "/graphql", content=b'{"query": "{ __typename }"}', headers={"content-type": kind}
+        )
         assert response.status_code == 400, kind
     assert client.get("/graphql", params={"query": "{ __typename }"}).status_code == 400
     assert client.put("/graphql").status_code == 405
-    assert client.post("/graphql/", json={"query": "{ __typename }"}, follow_redirects=False).status_code == 200
+    assert (
+        client.post(
+            "/graphql/", json={"query": "{ __typename }"}, follow_redirects=False
+        ).status_code
+        == 200
+    )
 
 
 class Broken(Database):
@@ -140,7 +158,10 @@ def test_a_fault_of_ours_is_logged_and_not_told(
         TestClient(served(graphql_routes(Broken(database), submit))) as client,
         caplog.at_level(logging.ERROR),
     ):
-        for query in ('{ run(runId: "x") { runId } }', 'mutation { registerSource(input: {name: "x"}) { urn } }'):
+        for query in (
+            '{ run(runId: "x") { runId } }',
+            'mutation { registerSource(input: {name: "x"}) { urn } }',
+        ):
             answer = client.post("/graphql", json={"query": query}).json()
             assert answer["errors"][0]["message"] == "internal error"
             assert answer["errors"][0]["extensions"] == {"code": "INTERNAL"}
@@ -150,13 +171,13 @@ def test_a_fault_of_ours_is_logged_and_not_told(
 
 def test_a_full_spool_is_unavailable(database: Database, served: Served) -> None:
     async def submit(*_: object) -> None:
-        raise SpoolFullError("the disk is full", mend="Make room.")
+        raise SpoolFullError("the disk is full", hint="Make room.")
 
     with TestClient(served(graphql_routes(database, submit))) as client:
         query = 'mutation { registerSource(input: {name: "x"}) { urn } }'
         error = client.post("/graphql", json={"query": query}).json()["errors"][0]
     assert error["message"] == "the disk is full"
-    assert error["extensions"] == {"code": "UNAVAILABLE", "mend": "Make room."}
+    assert error["extensions"] == {"code": "UNAVAILABLE", "hint": "Make room."}
 
 
 def test_no_neo4j_is_unavailable(served: Served) -> None:
@@ -166,12 +187,16 @@ def test_no_neo4j_is_unavailable(served: Served) -> None:
         pass
 
     with TestClient(served(graphql_routes(gone, submit))) as client:
-        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
+        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()[
+            "errors"
+        ][0]
     gone.close()
     assert error["extensions"]["code"] == "UNAVAILABLE"
 
 
-def test_a_request_has_an_end(database: Database, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_has_an_end(
+    database: Database, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answered = Event()
 
     class Slow(Broken):
@@ -184,6 +209,8 @@ def test_a_request_has_an_end(database: Database, served: Served, monkeypatch: p
 
     monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)
     with TestClient(served(graphql_routes(Slow(database), submit))) as client:
-        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()["errors"][0]
+        error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()[
+            "errors"
+        ][0]
         answered.set()
     assert error["extensions"]["code"] == "TIMEOUT"

@@ -15,8 +15,8 @@ from playwright.sync_api import expect, sync_playwright
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from headwater.cypher.database import Database
-from tests.stories import run, tell
+from headwater.cypher.driver.database import Database
+from tests.run_builders import run, tell
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
@@ -67,16 +67,25 @@ def socket_url(application: Starlette) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="no Chromium on this machine")
-def test_in_a_browser(socket_url: str, database: Database, clean_graph: object, tmp_path: Path) -> None:
+def test_in_a_browser(
+    socket_url: str, database: Database, clean_graph: object, tmp_path: Path
+) -> None:
     del clean_graph
-    tell(database, run("ok", "load", ["raw"], ["a"]), run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"))
+    tell(
+        database,
+        run("ok", "load", ["raw"], ["a"]),
+        run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"),
+    )
     asked: list[str] = []
     said: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.on("request", lambda request: asked.append(request.url))
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on(
+            "console",
+            lambda message: said.append(message.text) if message.type == "error" else None,
+        )
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(f"{socket_url}/graphql")
         page.get_by_role("button", name=re.compile("Execute query")).click()

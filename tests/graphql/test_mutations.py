@@ -119,7 +119,10 @@ def test_step_7_the_failed_run_and_what_it_touches(data: Ask) -> None:
             "runId": "summary-q2",
             "status": "FAIL",
             "error": "boom",
-            "downstream": {"answers": [{"answerId": "report-q1-retention"}], "artifacts": [{"name": "q1-summary"}]},
+            "downstream": {
+                "answers": [{"answerId": "report-q1-retention"}],
+                "artifacts": [{"name": "q1-summary"}],
+            },
         }
     ]
 
@@ -134,7 +137,11 @@ def test_citations_of_every_kind(data: Ask) -> None:
     ]
     data(ANSWER, i={"answerId": "all", "cites": cites})
     found = data('{ answer(answerId: "all") { citations { urn } } }')["answer"]["citations"]
-    assert [citation["urn"] for citation in found] == ["answer:base", "artifact:default:t:r1", "column:default:t:id"]
+    assert [citation["urn"] for citation in found] == [
+        "answer:base",
+        "artifact:default:t:r1",
+        "column:default:t:id",
+    ]
 
 
 @pytest.mark.parametrize(

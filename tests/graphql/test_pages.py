@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.schema import native
+from headwater.cypher.driver.database import Database
+from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.graphql.conftest import Ask
-from tests.stories import at, ds, job, run, tell, version
+from tests.run_builders import at, ds, job, run, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -25,10 +25,18 @@ def told(database: Database) -> None:
     """Five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
     empty(database)
     minutes = [0, 10, 20, 30, 30]
-    tell(database, *(run(f"r{n}", "build", ["raw"], ["out"], minute=minute) for n, minute in enumerate(minutes)))
+    tell(
+        database,
+        *(
+            run(f"r{n}", "build", ["raw"], ["out"], minute=minute)
+            for n, minute in enumerate(minutes)
+        ),
+    )
     answers = [
         native.answer_event(
-            f"a{n}", cites=[{"namespace": "db", "name": "out", "runId": f"r{n}"}], generated_at=at(60 + minute)
+            f"a{n}",
+            cites=[{"namespace": "db", "name": "out", "runId": f"r{n}"}],
+            generated_at=at(60 + minute),
         )
         for n, minute in enumerate(minutes)
     ]
@@ -81,7 +89,9 @@ def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, d
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("after", ["x", "", "W10=", "WyJ4IiwgInkiXQ==", "WzEsIDJd"])
 def test_a_cursor_that_is_none(refused: Ask, data: Ask, after: str) -> None:
-    query = "query ($u: String!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
+    query = (
+        "query ($u: String!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
+    )
     if not after:
         assert len(data(query, u=job("build"), a=after)["job"]["runs"]["nodes"]) == 5
         return

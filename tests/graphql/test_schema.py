@@ -12,7 +12,9 @@ SDL = Path(__file__).parents[2] / "docs" / "schema.graphql"
 
 
 def test_the_printed_schema_is_up_to_date() -> None:
-    assert SDL.read_text(encoding="utf-8") == sdl(), "write headwater.graphql.schema.sdl() to docs/schema.graphql"
+    assert SDL.read_text(encoding="utf-8") == sdl(), (
+        "write headwater.graphql.schema.sdl() to docs/schema.graphql"
+    )
 
 
 def test_every_question_is_described() -> None:

@@ -33,13 +33,13 @@ from graphql import (
 from neo4j import Driver
 
 from headwater.access.principal import ANYBODY
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
 from headwater.graphql.schema import make_schema
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from tests.conftest import erase
-from tests.scenes import dataset_event, symlinks
-from tests.stories import Event, answer, run, tell, version
+from tests.event_builders import dataset_event, symlinks
+from tests.run_builders import Event, answer, run, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -54,15 +54,35 @@ def history(count: int) -> Iterator[list[Event]]:
     """So many of everything: runs of one job, versions and readers of one dataset, failures, answers, other names."""
     yield [native.source_event(f"raw{n:02d}", namespace="db", origin="CRM") for n in range(count)]
     for n in range(count):
-        yield run(f"load{n:02d}", "load", [f"raw{n:02d}"], ["hub"], minute=2 * n, derived={"hub": [f"raw{n:02d}"]})
+        yield run(
+            f"load{n:02d}",
+            "load",
+            [f"raw{n:02d}"],
+            ["hub"],
+            minute=2 * n,
+            derived={"hub": [f"raw{n:02d}"]},
+        )
     raws, made = [f"raw{n:02d}" for n in range(count)], [f"made{n:02d}" for n in range(count)]
     for n in range(count):
-        yield run(f"read{n:02d}", f"reader{n:02d}", ["hub"], [made[n]], minute=200 + n, derived={made[n]: ["hub"]})
+        yield run(
+            f"read{n:02d}",
+            f"reader{n:02d}",
+            ["hub"],
+            [made[n]],
+            minute=200 + n,
+            derived={made[n]: ["hub"]},
+        )
     yield run("wide", "wide", [*raws, "hub"], ["all"], minute=300, derived={"all": raws})
     yield run("down", "down", ["all"], ["end"], minute=310)
     for n in range(count):
         yield run(
-            f"bad{n:02d}", f"breaks{n:02d}", ["hub"], [f"lost{n:02d}"], minute=320 + n, status="FAIL", error="disk full"
+            f"bad{n:02d}",
+            f"breaks{n:02d}",
+            ["hub"],
+            [f"lost{n:02d}"],
+            minute=320 + n,
+            status="FAIL",
+            error="disk full",
         )
         yield run(f"part{n:02d}", f"part{n:02d}", [], [], minute=400, parent="dag")
         yield answer(f"answer{n:02d}", "all", made[n], minute=500 + n)
@@ -113,7 +133,9 @@ ELSEWHERE = {"impact"}
 
 def selected(type: GraphQLObjectType | GraphQLInterfaceType) -> str:
     """Every field of a type that can be asked without arguments, and of those with fields of their own the leaves."""
-    return " ".join(_selected(name, field) for name, field in type.fields.items() if not _needs(field))
+    return " ".join(
+        _selected(name, field) for name, field in type.fields.items() if not _needs(field)
+    )
 
 
 def _selected(name: str, field: GraphQLField) -> str:
@@ -123,7 +145,11 @@ def _selected(name: str, field: GraphQLField) -> str:
     assert isinstance(inner, GraphQLObjectType)
     if inner.name.endswith("Connection"):
         return f"{name} {{ {_selected('nodes', inner.fields['nodes'])} }}"
-    leaves = [leaf for leaf, one in inner.fields.items() if is_leaf_type(get_named_type(one.type)) and not _needs(one)]
+    leaves = [
+        leaf
+        for leaf, one in inner.fields.items()
+        if is_leaf_type(get_named_type(one.type)) and not _needs(one)
+    ]
     return f"{name} {{ {' '.join(leaves)} }}"
 
 
@@ -170,7 +196,9 @@ def ask_everything(database: Database) -> Asked:
             counted = Counted(database)
             context = Context(counted, nothing, ANYBODY, lambda *_: None)
             variables = {"v": version("hub", "load00")} if name == "schemaDiff" else {}
-            result = await SCHEMA.execute(case_of(name), variable_values=variables, context_value=context)
+            result = await SCHEMA.execute(
+                case_of(name), variable_values=variables, context_value=context
+            )
             assert result.errors is None or name == "schemaDiff", (name, result.errors)
             found[name] = (Counter(counted.asked), json.dumps(result.data, default=str))
         return found
@@ -199,7 +227,8 @@ def test_rows_cost_no_statements(name: str, both: tuple[Asked, Asked]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"]
+    "name",
+    ["Answer", "Artifact", "Dataset", "FailedRun", "Job", "PipelineRun", "Source", "lineage"],
 )
 def test_there_are_rows(name: str, both: tuple[Asked, Asked]) -> None:
     """Otherwise the test above shows nothing."""

@@ -8,8 +8,8 @@ import urllib.request
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.graphql import news
+from headwater.cypher.driver.database import Database
+from headwater.graphql import run_feed as news
 from tests.graphql.subscribers import (
     EVENTS,
     Served,
@@ -20,7 +20,7 @@ from tests.graphql.subscribers import (
     told,
     working,
 )
-from tests.stories import answer, run, tell
+from tests.run_builders import answer, run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
 
@@ -57,20 +57,38 @@ def test_filters(open_to_all: Served, database: Database) -> None:
         subscribe(client, id="p", p="load")
         subscribe(client, id="s", s="FAIL")
         subscribe(client, id="n", n="nowhere")
-        subscribe(client, "subscription { failures { runId error downstream { datasets { name } } } }", id="f")
+        subscribe(
+            client,
+            "subscription { failures { runId error downstream { datasets { name } } } }",
+            id="f",
+        )
         tell(
             database,
             run("ok", "load", [], ["a"]),
             run("bad", "build", ["a"], ["b"], minute=3, status="FAIL", error="disk full"),
         )
         messages = [heard(client) for _ in range(3)]
-        assert sorted(((message["id"], message["payload"]["data"]) for message in messages), key=str) == [
-            ("f", {"failures": {"runId": "bad", "error": "disk full", "downstream": {"datasets": [{"name": "b"}]}}}),
+        assert sorted(
+            ((message["id"], message["payload"]["data"]) for message in messages), key=str
+        ) == [
+            (
+                "f",
+                {
+                    "failures": {
+                        "runId": "bad",
+                        "error": "disk full",
+                        "downstream": {"datasets": [{"name": "b"}]},
+                    }
+                },
+            ),
             ("p", {"runEvents": {"runId": "ok", "status": "COMPLETE"}}),
             ("s", {"runEvents": {"runId": "bad", "status": "FAIL"}}),
         ]
         # More is told of the failed run: it changed, but did not fail anew.
-        tell(database, run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"))
+        tell(
+            database,
+            run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"),
+        )
         assert heard(client)["id"] == "s"
         assert is_quiet(client)
 
@@ -93,7 +111,9 @@ def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Dat
             subscribe(client, query.replace("runEvents", "failures"), id="f")
         subscribe(other, EVENTS, id="n", n="etl")
         theirs = run("theirs", "secret", ["hidden"], [], status="FAIL")
-        ours = json.loads(json.dumps(run("ours", "mine", ["hidden"], [])).replace('"etl"', '"team-a"'))
+        ours = json.loads(
+            json.dumps(run("ours", "mine", ["hidden"], [])).replace('"etl"', '"team-a"')
+        )
         tell(database, theirs, ours)
         assert [row["runId"] for row in told(everything, 3)] == ["ours", "theirs", "theirs"]
         (seen,) = told(other, 1)
@@ -102,7 +122,9 @@ def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Dat
         assert is_quiet(other)
 
 
-def test_a_subscriber_that_is_far_behind_is_told(open_to_all: Served, database: Database, monkeypatch: Patch) -> None:
+def test_a_subscriber_that_is_far_behind_is_told(
+    open_to_all: Served, database: Database, monkeypatch: Patch
+) -> None:
     monkeypatch.setattr(news, "WAITING_MAX", 5)
     with open_to_all.begun() as client:
         subscribe(client)

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from headwater.cypher.impact import ColumnEdge
 from headwater.impact.references import ALL, References
 from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
 from headwater.impact.spread import Spread, spread
 from headwater.impact.sql import references_in_sql
-from tests.stories import ds, job
+from headwater.lineage.questions.downstream import ColumnEdge
+from tests.run_builders import ds, job
 
 Edges = Mapping[tuple[str, str], Sequence[tuple[str, str, str | None, str]]]
 
@@ -21,7 +21,9 @@ def place(name: str, *columns: str) -> Place:
     return Place(ds(name), name, columns or None)
 
 
-def reads(name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False) -> Reader:
+def reads(
+    name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False
+) -> Reader:
     """A job. Without `sql` nobody knows its code."""
 
     def code() -> References | None:
@@ -36,7 +38,9 @@ def _parsed(sql: str) -> References:
     return references_in_sql(sql)
 
 
-def stage(places: Iterable[Place], readers: Mapping[str, Sequence[Reader]], edges: Edges | None = None) -> Scene:
+def stage(
+    places: Iterable[Place], readers: Mapping[str, Sequence[Reader]], edges: Edges | None = None
+) -> Scene:
     """`edges`: (place, column) -> [(job, place, column or None for all of it, way)]."""
     by_urn = {one.urn: one for one in places}
     listed: dict[str, list[ColumnEdge]] = defaultdict(list)
@@ -44,7 +48,9 @@ def stage(places: Iterable[Place], readers: Mapping[str, Sequence[Reader]], edge
         for name, target, into, way in targets:
             at = by_urn[ds(target)]
             urn = at.urn if into is None else at.column_urn(into)
-            listed[by_urn[ds(source)].column_urn(column)].append(ColumnEdge(job(name), (way,), urn, at.urn, into))
+            listed[by_urn[ds(source)].column_urn(column)].append(
+                ColumnEdge(job(name), (way,), urn, at.urn, into)
+            )
 
     def asked(columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
         return {urn: listed[urn] for urn in columns if urn in listed}

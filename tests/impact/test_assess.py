@@ -11,16 +11,26 @@ from typing import Any
 import pytest
 from neo4j import Driver
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
 from headwater.impact.report import Affected, Report, report_json
-from headwater.schema.sight import Sight
 from headwater.schema.urns import column_urn
+from headwater.schema.visibility import Sight
 from tests.conftest import erase
-from tests.scenes import columns, dataset, dataset_event, job_event, run_event, schema, source, source_job, told
-from tests.stories import answer, ds, job, tell
+from tests.event_builders import (
+    columns,
+    dataset,
+    dataset_event,
+    job_event,
+    run_event,
+    schema,
+    source,
+    source_job,
+    told,
+)
+from tests.run_builders import answer, ds, job, tell
 
 pytestmark = pytest.mark.neo4j
 
@@ -44,7 +54,9 @@ FCT_SQL = """select order_id,
   sum(order_total) as order_total
 from stg_orders
 group by order_id"""
-RAW_COLUMNS = schema(order_id="int", order_total="decimal(10,2)", legacy_discount_code="string", note="string")
+RAW_COLUMNS = schema(
+    order_id="int", order_total="decimal(10,2)", legacy_discount_code="string", note="string"
+)
 
 
 def seed() -> list[Event]:
@@ -76,10 +88,23 @@ def seed() -> list[Event]:
 
 def others() -> list[Event]:
     """Small stories beside, each about datasets of its own."""
-    certified, canonical = ({"tags": {"tags": [{"key": key}]}} for key in ("certified", "canonical"))
-    fields = {"id": {"inputFields": [_field("a", "DIRECT", "IDENTITY"), _field("k", "INDIRECT", "FILTER")]}}
+    certified, canonical = (
+        {"tags": {"tags": [{"key": key}]}} for key in ("certified", "canonical")
+    )
+    fields = {
+        "id": {
+            "inputFields": [_field("a", "DIRECT", "IDENTITY"), _field("k", "INDIRECT", "FILTER")]
+        }
+    }
     whole = dataset("traced", {**schema(id="int"), "columnLineage": {"fields": fields}})
-    lineage = {"lineage": {"namespace": "db", "name": "model", "type": "DATASET", "inputs": [source("landed")]}}
+    lineage = {
+        "lineage": {
+            "namespace": "db",
+            "name": "model",
+            "type": "DATASET",
+            "inputs": [source("landed")],
+        }
+    }
     return [
         run_event("o1", inputs=[dataset("ticks", schema(x="int"))], outputs=[dataset("board", certified)], job="show",
                   minute=2, job_facets=sql("create table board as select x as y from ticks")),
@@ -132,7 +157,10 @@ def severities(report: Report) -> dict[str, str]:
 
 def test_the_report_of_seed_001(shop: Database) -> None:
     report = assessed(shop, RENAME, DROP)
-    assert [(one.name, one.asset_type, ", ".join(one.references), one.severity) for one in report.affected] == [
+    assert [
+        (one.name, one.asset_type, ", ".join(one.references), one.severity)
+        for one in report.affected
+    ] == [
         ("stg_orders", "dbt_model", "order_total, legacy_discount_code", "breaking"),
         ("fct_orders", "dbt_model", "order_total", "breaking"),
         ("daily_revenue_report", "dag", "order_total", "breaking"),
@@ -149,7 +177,10 @@ def test_every_asset_carries_its_evidence(shop: Database) -> None:
     path, line = affected["stg_orders"].evidence
     assert (path.kind, path.path) == (
         "COLUMN_PATH",
-        (column_urn("db", "raw_orders", "order_total"), column_urn("db", "stg_orders", "order_total")),
+        (
+            column_urn("db", "raw_orders", "order_total"),
+            column_urn("db", "stg_orders", "order_total"),
+        ),
     )
     assert (line.kind, line.line, line.text) == ("SQL_LINE", 1, STG_SQL.splitlines()[0])
     (line,) = affected["fct_orders"].evidence
@@ -177,7 +208,9 @@ def test_capitals_do_not_matter(shop: Database) -> None:
 
 
 def test_types(shop: Database) -> None:
-    wider = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "decimal(12,2)"})
+    wider = assessed(
+        shop, {"type": "column_type_change", "column": "order_total", "to": "decimal(12,2)"}
+    )
     assert set(severities(wider).values()) == {"warning"}
     assert wider.risk_level == "medium"
     narrower = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "int"})
@@ -200,26 +233,39 @@ def test_another_meaning_is_a_warning(shop: Database) -> None:
 def test_a_dropped_or_renamed_table(shop: Database) -> None:
     for change in ({"type": "table_drop"}, {"type": "table_rename", "to": "orders"}):
         report = assessed(shop, change, urn=ds("fct_orders"))
-        assert severities(report) == {"daily_revenue_report": "breaking", "customer_ltv_model": "breaking"}
+        assert severities(report) == {
+            "daily_revenue_report": "breaking",
+            "customer_ltv_model": "breaking",
+        }
 
 
 def test_a_deleted_job_leaves_stale_data(shop: Database) -> None:
     report = assess(shop, parse_changes([{"type": "job_delete"}], job("fct_orders")))
-    assert severities(report) == {"daily_revenue_report": "warning", "customer_ltv_model": "warning"}
+    assert severities(report) == {
+        "daily_revenue_report": "warning",
+        "customer_ltv_model": "warning",
+    }
     assert report.risk_level == "medium"
 
 
 def test_a_new_column_meets_who_takes_all(shop: Database) -> None:
-    report = assessed(shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders"))
+    report = assessed(
+        shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders")
+    )
     assert severities(report) == {"customer_ltv_model": "warning"}
-    assert assessed(shop, {"type": "column_add", "column": "tenant"}, urn=ds("fct_orders")).affected == []
+    assert (
+        assessed(shop, {"type": "column_add", "column": "tenant"}, urn=ds("fct_orders")).affected
+        == []
+    )
 
 
 def test_what_is_odd_is_noted(shop: Database) -> None:
     assert assessed(shop, {"type": "column_drop", "column": "nope"}).notes == [
         "raw_orders has no column 'nope', as far as the graph knows"
     ]
-    assert assessed(shop, {"type": "column_add", "column": "note"}).notes == ["raw_orders has a column 'note' already"]
+    assert assessed(shop, {"type": "column_add", "column": "note"}).notes == [
+        "raw_orders has a column 'note' already"
+    ]
     assert assessed(shop, RENAME).notes == []
 
 
@@ -245,7 +291,9 @@ def test_a_new_model_between_files(shop: Database) -> None:
         "models/board.sql": "select revenue from {{ ref('mart') }}",
     }
     affected = named(assessed(shop, RENAME, files=files))
-    assert affected["models/mart.sql"].severity == affected["models/board.sql"].severity == "breaking"
+    assert (
+        affected["models/mart.sql"].severity == affected["models/board.sql"].severity == "breaking"
+    )
     assert affected["models/board.sql"].references == ("revenue",)
 
 
@@ -280,7 +328,11 @@ def test_answers_and_certified_outputs(shop: Database) -> None:
 
 def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: Database) -> None:
     report = assessed(shop, RENAME, urn=ds("blind_raw"))
-    assert (severities(report), report.certified_count, report.risk_level) == ({"blind_load": "warning"}, 1, "high")
+    assert (severities(report), report.certified_count, report.risk_level) == (
+        {"blind_load": "warning"},
+        1,
+        "high",
+    )
 
 
 def test_only_what_is_current_counts(shop: Database) -> None:
@@ -294,7 +346,9 @@ def test_who_reads_no_more_counts_when_asked_for(shop: Database) -> None:
 
 
 def test_writers_of_what_changes(shop: Database) -> None:
-    added = assessed(shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written"))
+    added = assessed(
+        shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written")
+    )
     assert severities(added) == {"without_columns": "breaking", "with_columns": "warning"}
     assert {one.distance for one in added.affected} == {0}
     renamed = assessed(shop, {"type": "column_rename", "from": "a", "to": "b"}, urn=ds("written"))
@@ -309,17 +363,29 @@ def test_column_lineage_that_is_whole_rules_out(shop: Database) -> None:
 
 def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
     (one,) = assessed(shop, RENAME, urn=ds("landed")).affected
-    assert (one.kind, one.name, one.asset_type, one.severity) == ("DATASET", "model", "dbt_model", "warning")
+    assert (one.kind, one.name, one.asset_type, one.severity) == (
+        "DATASET",
+        "model",
+        "dbt_model",
+        "warning",
+    )
 
 
 def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
     """open -> into -> secret vault -> out -> end -> last; what a job that is seen says of itself is seen."""
-    report = assessed(shop.seen_by(Sight(("db", "etl"))), {"type": "column_drop", "column": "x"}, urn=ds("open"))
+    report = assessed(
+        shop.seen_by(Sight(("db", "etl"))), {"type": "column_drop", "column": "x"}, urn=ds("open")
+    )
     assert severities(report) == {"into": "breaking", "out": "breaking", "last": "breaking"}
     assert report.hidden_affected is False
     affected = named(report)
     assert (affected["into"].outputs, affected["out"].references) == ((), ())
-    assert all("secret" not in urn for one in report.affected for found in one.evidence for urn in found.path)
+    assert all(
+        "secret" not in urn
+        for one in report.affected
+        for found in one.evidence
+        for urn in found.path
+    )
     assert "secret" not in str(report_json(report))
 
 

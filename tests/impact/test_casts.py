@@ -29,6 +29,8 @@ def test_narrow(before: str, after: str) -> None:
     assert is_narrowing(before, after) is True
 
 
-@pytest.mark.parametrize(("before", "after"), [(None, "int"), ("int", "struct<a:int>"), ("geometry", "int"), ("", "")])
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, "int"), ("int", "struct<a:int>"), ("geometry", "int"), ("", "")]
+)
 def test_unknown_types_are_not_judged(before: str | None, after: str) -> None:
     assert is_narrowing(before, after) is None

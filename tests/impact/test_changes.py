@@ -54,8 +54,12 @@ def test_json_there_and_back(given: dict[str, Any]) -> None:
 
 
 def test_what_is_not_told_has_its_default() -> None:
-    assert parse_change({"type": "column_add", "column": "a"}, ORDERS) == ColumnAdd(urn=ORDERS, column="a")
-    changed = parse_change({"type": "column_type_change", "column": "a", "from": None, "to": "int"}, ORDERS)
+    assert parse_change({"type": "column_add", "column": "a"}, ORDERS) == ColumnAdd(
+        urn=ORDERS, column="a"
+    )
+    changed = parse_change(
+        {"type": "column_type_change", "column": "a", "from": None, "to": "int"}, ORDERS
+    )
     assert changed == ColumnTypeChange(urn=ORDERS, column="a", to="int", before=None)
     assert parse_change({"type": "semantics_change"}, ORDERS) == SemanticsChange(urn=ORDERS)
     assert parse_change({"type": "job_delete"}, "job:etl:load") == JobDelete(urn="job:etl:load")
@@ -82,7 +86,7 @@ def test_what_is_wrong_is_named(given: dict[str, Any], message: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse_change(given, ORDERS)
     assert message in caught.value.message
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 def test_without_a_urn_it_is_about_nothing() -> None:
@@ -105,5 +109,5 @@ def test_every_example_of_an_error_is_itself_a_change() -> None:
     for kind, struct in CHANGES.items():
         with pytest.raises(QueryError) as caught:
             parse_change({"type": kind, "urn": 5})
-        example = caught.value.mend.removeprefix("For example ").partition(", with the urn")[0]
+        example = caught.value.hint.removeprefix("For example ").partition(", with the urn")[0]
         assert isinstance(parse_change(json.loads(example), f"{struct.about}:a:b"), struct)

@@ -61,10 +61,18 @@ def test_a_model_of_dbt() -> None:
         ("select * from {{ ref('a', v=2) }}", "select * from a", False),
         ("{% set t = 'orders' %}select * from {{ t }}", "select * from orders", False),
         ("select {{ dbt_utils.star(from=ref('a')) }} from a", "select * from a", False),
-        ("select {{ dbt_utils.generate_surrogate_key(['x', 'y']) }} from a", "select concat(x, y) from a", False),
+        (
+            "select {{ dbt_utils.generate_surrogate_key(['x', 'y']) }} from a",
+            "select concat(x, y) from a",
+            False,
+        ),
         ("select '{{ var('day') }}' from a", "select 'headwater_unknown' from a", False),
         ("select {{ cents('amount') }} from a", "select headwater_unknown from a", True),
-        ("{% macro f(x) %}select {{ x }} from b{% endmacro %}select 1 from a", "select 1 from a", False),
+        (
+            "{% macro f(x) %}select {{ x }} from b{% endmacro %}select 1 from a",
+            "select 1 from a",
+            False,
+        ),
         ("{% snapshot s %}select x from a{% endsnapshot %}", "select x from a", False),
         ("{% for m in ms %}{% if not loop.first %}, {% endif %}x{% endfor %}", "x", True),
         ("select {{ broken from a", "select {{ broken from a", True),
@@ -105,12 +113,21 @@ def test_a_manifest_of_dbt() -> None:
         "depends_on": {"nodes": []},
         "columns": {"id": {}},
     }
-    fct = {**stg, "name": "fct", "alias": None, "original_file_path": "models/fct.sql", "compiled_code": None}
+    fct = {
+        **stg,
+        "name": "fct",
+        "alias": None,
+        "original_file_path": "models/fct.sql",
+        "compiled_code": None,
+    }
     fct |= {"raw_code": "select id from {{ ref('stg') }}", "depends_on": {"nodes": ["stg"]}}
     test = {**stg, "resource_type": "test"}
     first, second = read_files({"target/manifest.json": manifest(stg=stg, fct=fct, test=test)})
     assert (first.path, set(first.makes)) == ("models/stg.sql", {("shop", "staging", "stg_orders")})
-    assert refers(first.references) == {("shop.raw.orders", "id", 1), ("shop.raw.orders", "total", 1)}
+    assert refers(first.references) == {
+        ("shop.raw.orders", "id", 1),
+        ("shop.raw.orders", "total", 1),
+    }
     # What it depends on counts by its whole name too.
     assert second.makes == {("shop", "staging", "fct")}
     assert second.references.tables == {("stg",), ("shop", "staging", "stg_orders")}
@@ -123,7 +140,10 @@ def test_a_catalog_tells_columns() -> None:
     }
     schema = "https://schemas.getdbt.com/dbt/catalog/v1.json"
     catalog = json.dumps({"metadata": {"dbt_schema_version": schema}, "nodes": {"o": table}})
-    files = {"catalog.json": catalog, "m.sql": "select total from raw.orders join raw.items on orders.id = items.id"}
+    files = {
+        "catalog.json": catalog,
+        "m.sql": "select total from raw.orders join raw.items on orders.id = items.id",
+    }
     (code,) = read_files(files)
     assert all(one.sure for one in code.references.read)
     (unaided,) = read_files({"m.sql": files["m.sql"]})
@@ -132,7 +152,11 @@ def test_a_catalog_tells_columns() -> None:
 
 def test_a_manifest_that_is_none_is_refused() -> None:
     with pytest.raises(QueryError, match="is not JSON"):
-        read_files({"manifest.json": '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v1.json"'})
+        read_files(
+            {
+                "manifest.json": '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v1.json"'
+            }
+        )
 
 
 SCRIPT = '''
@@ -199,7 +223,10 @@ def test_python_that_cannot_be_told_is_unknown(text: str) -> None:
 
 def test_two_frames_joined_leave_a_name_unsure() -> None:
     found = references_in_python("a = spark.table('a')\na.join(spark.table('b'), 'id').select('v')")
-    assert {(one.table, one.sure) for one in found.read if one.column == "v"} == {(("a",), False), (("b",), False)}
+    assert {(one.table, one.sure) for one in found.read if one.column == "v"} == {
+        (("a",), False),
+        (("b",), False),
+    }
 
 
 def test_words_in_which_a_name_may_hide() -> None:
@@ -231,7 +258,9 @@ def test_a_notebook() -> None:
     assert found.unknown == ()
 
 
-@pytest.mark.parametrize("text", ["", "{}", "not json", '{"cells": 3}', cells("%%scala\nval x = 1")])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "not json", '{"cells": 3}', cells("%%scala\nval x = 1")]
+)
 def test_a_notebook_that_cannot_be_read_is_unknown(text: str) -> None:
     assert one_of("n.ipynb", text).references.unknown
 
@@ -245,7 +274,9 @@ def test_a_notebook_of_databricks() -> None:
 
 
 def test_other_files_are_unknown() -> None:
-    assert one_of("job.scala", "val x = 1").references.unknown == ("files like *.scala are not read",)
+    assert one_of("job.scala", "val x = 1").references.unknown == (
+        "files like *.scala are not read",
+    )
 
 
 def test_no_time_is_unknown() -> None:

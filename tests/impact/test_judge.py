@@ -7,7 +7,7 @@ import pytest
 from headwater.impact.judge import judge_writer
 from headwater.impact.scene import Kind, Reader, Trouble
 from tests.impact.stage import change, place, reads, severities, stage
-from tests.stories import ds, job
+from tests.run_builders import ds, job
 
 T, O = place("t", "id", "x"), place("o")  # noqa: E741
 
@@ -37,14 +37,21 @@ def test_a_renamed_column(sql: str | None, expected: str | None) -> None:
     assert severity(reads("j", "o", sql=sql)) == expected
 
 
-@pytest.mark.parametrize("sql", ["insert into o select * from t", "select * from t union all select * from o"])
+@pytest.mark.parametrize(
+    "sql", ["insert into o select * from t", "select * from t union all select * from o"]
+)
 def test_a_dropped_column_breaks_what_counts_columns(sql: str) -> None:
     assert severity(reads("j", "o", sql=sql), "gone") == "breaking"
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("gone", "breaking"), ("narrowed", "breaking"), ("widened", "warning"), ("meaning", "warning")],
+    [
+        ("gone", "breaking"),
+        ("narrowed", "breaking"),
+        ("widened", "warning"),
+        ("meaning", "warning"),
+    ],
 )
 def test_a_reference_is_as_bad_as_what_becomes_of_the_column(kind: Kind, expected: str) -> None:
     assert severity(reads("j", "o", sql="select x from t"), kind) == expected
@@ -66,7 +73,9 @@ def test_a_new_column(sql: str | None, nullable: str | None, required: str | Non
 
 
 def test_a_column_edge_shows_a_reference_without_code() -> None:
-    scene = stage([T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("j", "o", "y", "DIRECT:IDENTITY")]})
+    scene = stage(
+        [T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("j", "o", "y", "DIRECT:IDENTITY")]}
+    )
     hit = change(scene, "t", "x").hits[job("j")]
     assert hit.severity == "breaking"
     (evidence,) = hit.judgements[0].evidence
@@ -74,7 +83,9 @@ def test_a_column_edge_shows_a_reference_without_code() -> None:
 
 
 def test_an_edge_of_another_job_shows_nothing() -> None:
-    scene = stage([T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("other", "o", "y", "DIRECT:IDENTITY")]})
+    scene = stage(
+        [T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("other", "o", "y", "DIRECT:IDENTITY")]}
+    )
     assert severities(change(scene, "t", "x")) == {"j": "warning"}
 
 
@@ -125,4 +136,6 @@ def test_a_bare_name_that_may_be_another_place_is_not_sure() -> None:
     ],
 )
 def test_writers(sql: str | None, kind: Kind, expected: str | None) -> None:
-    assert judge_writer(reads("j", "t", sql=sql), Trouble(ds("t"), "x", kind), T).severity == expected
+    assert (
+        judge_writer(reads("j", "t", sql=sql), Trouble(ds("t"), "x", kind), T).severity == expected
+    )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from headwater.impact.scene import Reader, Scene
 from tests.impact.stage import change, place, reads, severities, stage
-from tests.stories import ds, job
+from tests.run_builders import ds, job
 
 A, B, C, D = (place(name) for name in "abcd")
 
@@ -19,11 +19,18 @@ def test_a_star_passes_a_rename_on_to_those_who_name_the_column() -> None:
         [A, B, C],
         {
             "a": [reads("copy", "b", sql="create table b as select * from a")],
-            "b": [reads("names", "c", sql="select x from b"), reads("other", sql="select y from b")],
+            "b": [
+                reads("names", "c", sql="select x from b"),
+                reads("other", sql="select y from b"),
+            ],
             "c": [reads("last", sql="select x from c")],
         },
     )
-    assert severities(change(scene, "a", "x")) == {"copy": "warning", "names": "breaking", "last": "breaking"}
+    assert severities(change(scene, "a", "x")) == {
+        "copy": "warning",
+        "names": "breaking",
+        "last": "breaking",
+    }
 
 
 def test_a_column_is_followed_under_its_new_name() -> None:
@@ -65,8 +72,17 @@ def test_an_edge_to_a_whole_dataset_is_one_to_each_of_its_columns() -> None:
 def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() -> None:
     scene = stage(
         [A, place("b", "k"), C],
-        {"a": [reads("filters", "b", "c")], "b": [reads("blind")], "c": [reads("names", sql="select z from c")]},
-        {("a", "x"): [("filters", "b", None, "INDIRECT:FILTER"), ("filters", "c", None, "INDIRECT:FILTER")]},
+        {
+            "a": [reads("filters", "b", "c")],
+            "b": [reads("blind")],
+            "c": [reads("names", sql="select z from c")],
+        },
+        {
+            ("a", "x"): [
+                ("filters", "b", None, "INDIRECT:FILTER"),
+                ("filters", "c", None, "INDIRECT:FILTER"),
+            ]
+        },
     )
     found = change(scene, "a", "x")
     assert severities(found) == {"filters": "breaking", "blind": "warning", "names": "breaking"}
@@ -75,7 +91,9 @@ def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() 
 
 
 def test_doubt_goes_on_as_doubt() -> None:
-    scene = stage([A, B, C], {"a": [reads("blind", "b")], "b": [reads("uses", "c", sql="select x from b")]})
+    scene = stage(
+        [A, B, C], {"a": [reads("blind", "b")], "b": [reads("uses", "c", sql="select x from b")]}
+    )
     assert severities(change(scene, "a", "x")) == {"blind": "warning", "uses": "warning"}
 
 
@@ -96,7 +114,10 @@ def test_a_dropped_table_breaks_its_readers_and_what_is_made_of_its_columns() ->
     scene = stage(
         [place("a", "x"), place("b", "y"), C, D],
         {
-            "a": [reads("shown", "b", sql="create table b as select x as y from a"), reads("blind", "c")],
+            "a": [
+                reads("shown", "b", sql="create table b as select x as y from a"),
+                reads("blind", "c"),
+            ],
             "b": [reads("of_shown", sql="select y from b")],
             "c": [reads("of_blind", sql="select z from c")],
         },
@@ -111,7 +132,11 @@ def test_a_dropped_table_breaks_its_readers_and_what_is_made_of_its_columns() ->
 
 def test_what_is_no_longer_refreshed_is_a_warning() -> None:
     scene = stage(
-        [A, B, C], {"a": [reads("one", "b", sql="select x from a")], "b": [reads("two", sql="select x from b")]}
+        [A, B, C],
+        {
+            "a": [reads("one", "b", sql="select x from a")],
+            "b": [reads("two", sql="select x from b")],
+        },
     )
     assert severities(change(scene, "a", kind="stale")) == {"one": "warning", "two": "warning"}
 
@@ -119,7 +144,10 @@ def test_what_is_no_longer_refreshed_is_a_warning() -> None:
 def test_cycles_end() -> None:
     scene = stage(
         [A, B],
-        {"a": [reads("there", "b", sql="select x from a")], "b": [reads("back", "a", sql="select x from b")]},
+        {
+            "a": [reads("there", "b", sql="select x from a")],
+            "b": [reads("back", "a", sql="select x from b")],
+        },
     )
     assert severities(change(scene, "a", "x")) == {"there": "breaking", "back": "breaking"}
 
@@ -127,7 +155,10 @@ def test_cycles_end() -> None:
 def test_what_is_hidden_costs_no_distance() -> None:
     scene = stage(
         [A, B, C],
-        {"a": [reads("secret", "b", sql="select x from a", hidden=True)], "b": [reads("seen", sql="select x from b")]},
+        {
+            "a": [reads("secret", "b", sql="select x from a", hidden=True)],
+            "b": [reads("seen", sql="select x from b")],
+        },
     )
     assert change(scene, "a", "x").hits[job("seen")].distance == 1
 
@@ -151,10 +182,15 @@ def scenes(draw: st.DrawFn) -> tuple[Scene, dict[str, list[Reader]]]:
     for number, name in enumerate(NAMES[1:], start=1):
         for source in draw(st.sets(st.sampled_from(NAMES[:number]), max_size=2)):
             wanted = draw(
-                st.one_of(st.just("*"), st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2).map(", ".join))
+                st.one_of(
+                    st.just("*"),
+                    st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=2).map(", ".join),
+                )
             )
             verb = draw(st.sampled_from([f"create table {name} as ", f"insert into {name} ", ""]))
-            clause = draw(st.sampled_from(["", " where a > 1", " union all select * from elsewhere"]))
+            clause = draw(
+                st.sampled_from(["", " where a > 1", " union all select * from elsewhere"])
+            )
             sql = draw(st.sampled_from([f"{verb}select {wanted} from {source}{clause}", None]))
             readers.setdefault(source, []).append(reads(f"{source}_{name}", name, sql=sql))
     known = draw(st.booleans())
@@ -164,14 +200,20 @@ def scenes(draw: st.DrawFn) -> tuple[Scene, dict[str, list[Reader]]]:
 
 @settings(max_examples=60, deadline=None)
 @given(scenes())
-def test_renaming_what_nobody_names_breaks_nobody(made: tuple[Scene, dict[str, list[Reader]]]) -> None:
+def test_renaming_what_nobody_names_breaks_nobody(
+    made: tuple[Scene, dict[str, list[Reader]]],
+) -> None:
     scene, _ = made
     found = change(scene, "p0", "zz")
     assert "breaking" not in severities(found).values()
 
 
 @settings(max_examples=60, deadline=None)
-@given(scenes(), st.sampled_from(NAMES), st.sampled_from([None, "select a from {}", "select * from {}"]))
+@given(
+    scenes(),
+    st.sampled_from(NAMES),
+    st.sampled_from([None, "select a from {}", "select * from {}"]),
+)
 def test_another_consumer_changes_nobody_elses_severity(
     made: tuple[Scene, dict[str, list[Reader]]], where: str, sql: str | None
 ) -> None:
@@ -189,6 +231,9 @@ def test_another_consumer_changes_nobody_elses_severity(
 @given(scenes())
 def test_a_drop_is_never_better_than_a_rename(made: tuple[Scene, dict[str, list[Reader]]]) -> None:
     scene, _ = made
-    renamed, dropped = severities(change(scene, "p0", "a")), severities(change(scene, "p0", "a", "gone"))
+    renamed, dropped = (
+        severities(change(scene, "p0", "a")),
+        severities(change(scene, "p0", "a", "gone")),
+    )
     assert renamed.keys() <= dropped.keys()
     assert all(dropped[name] == "breaking" for name, one in renamed.items() if one == "breaking")

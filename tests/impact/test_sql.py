@@ -26,7 +26,10 @@ def refers(found: References) -> set[str]:
 
 
 def flows(found: References) -> set[str]:
-    return {f"{one.column}<-{'.'.join(one.source)}.{one.source_column}{'' if one.sure else '?'}" for one in found.flows}
+    return {
+        f"{one.column}<-{'.'.join(one.source)}.{one.source_column}{'' if one.sure else '?'}"
+        for one in found.flows
+    }
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,9 @@ def flows(found: References) -> set[str]:
         ("select count(*) from t", "", set(), set()),
     ],
 )  # fmt: skip
-def test_what_it_refers_to_and_makes(sql: str, dialect: str, expected: set[str], made: set[str]) -> None:
+def test_what_it_refers_to_and_makes(
+    sql: str, dialect: str, expected: set[str], made: set[str]
+) -> None:
     found = read(sql, dialect)
     assert (refers(found), flows(found), found.unknown) == (expected, made, ())
 
@@ -102,7 +107,8 @@ def test_merge() -> None:
     assert flows(found) == {"a<-t.b", "id<-t.id"}
     assert [(one.table, one.columns) for one in found.inserts] == [(("o",), ("id", "a"))]
     every = read(
-        "merge into o using t on o.id = t.id when matched then update set * when not matched then insert *", "spark"
+        "merge into o using t on o.id = t.id when matched then update set * when not matched then insert *",
+        "spark",
     )
     assert flows(every) == {"*<-t.*"}
 
@@ -152,7 +158,9 @@ def test_what_cannot_be_read_is_unknown_and_never_nothing(sql: str) -> None:
     assert read(sql).unknown
 
 
-@pytest.mark.parametrize("sql", ["", "-- only a comment", "set x = 1", "use db", "commit", "grant select on t to r"])
+@pytest.mark.parametrize(
+    "sql", ["", "-- only a comment", "set x = 1", "use db", "commit", "grant select on t to r"]
+)
 def test_what_refers_to_nothing(sql: str) -> None:
     found = read(sql)
     assert (found.read, found.unknown) == ((), ())
@@ -187,10 +195,13 @@ def test_what_is_too_deep_or_too_long_is_unknown_at_once(sql: str) -> None:
 
 def test_what_is_long_but_plain_is_read() -> None:
     began = time.monotonic()
-    wide = read("select " + ", ".join(f"a{number} as b{number}" for number in range(3_000)) + " from t")
+    wide = read(
+        "select " + ", ".join(f"a{number} as b{number}" for number in range(3_000)) + " from t"
+    )
     assert len(wide.read) == 3_000
     chain = ", ".join(
-        f"c{number} as (select * from c{number - 1} union all select * from c{number - 1})" for number in range(1, 60)
+        f"c{number} as (select * from c{number - 1} union all select * from c{number - 1})"
+        for number in range(1, 60)
     )
     assert refers(read(f"with {chain} select z from c59")) == {"c0.*", "c0.z"}
     assert refers(read(" union all ".join(["select a from t"] * 1_000))) == {"t.a"}
@@ -208,15 +219,16 @@ def test_names_of_tables_match_from_their_ends() -> None:
 
 
 _CLAUSES = "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into values create table"
-_REST = (
-    "merge when matched then update set lateral view explode over partition by order group having case end . [ ] {{ }}"
-)
+_REST = "merge when matched then update set lateral view explode over partition by order group having case end . [ ] {{ }}"
 _SIGNS = "{% %} ; -- /* */ except pivot for in unnest exists not is cast :: -> @ # $ recursive"
 WORDS = [word for line in (_CLAUSES, _REST, _SIGNS) for word in line.split()]
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from(WORDS), max_size=25), st.sampled_from(["", "spark", "bigquery", "snowflake", "tsql"]))
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=25),
+    st.sampled_from(["", "spark", "bigquery", "snowflake", "tsql"]),
+)
 def test_any_words_are_read_or_unknown(words: list[str], dialect: str) -> None:
     found = read(" ".join(["select", *words]), dialect)
     assert all(one.table and one.column and one.line >= 1 for one in found.read)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from headwater.server import create_app
 from headwater.settings import Settings
 
@@ -41,9 +41,14 @@ class Api:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def post(self, body: bytes, path: str = "/api/v1/lineage", method: str = "POST", **headers: str) -> Answer:
+    def post(
+        self, body: bytes, path: str = "/api/v1/lineage", method: str = "POST", **headers: str
+    ) -> Answer:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
-            sent = {"Content-Type": "application/json", **{k.replace("_", "-"): v for k, v in headers.items()}}
+            sent = {
+                "Content-Type": "application/json",
+                **{k.replace("_", "-"): v for k, v in headers.items()},
+            }
             connection.request(method, path, body, sent)
             response = connection.getresponse()
             text = response.read()
@@ -56,7 +61,9 @@ class Api:
 
     def kept(self, after: int = 0) -> list[bytes]:
         with closing(Spool(self.spool_path)) as spool:
-            return [record.body for record in spool.read(after, events_max=100_000, bytes_max=2**30)]
+            return [
+                record.body for record in spool.read(after, events_max=100_000, bytes_max=2**30)
+            ]
 
     def last(self) -> int:
         with closing(Spool(self.spool_path)) as spool:
@@ -73,7 +80,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         event_bytes_max=EVENT_BYTES_MAX,
         batch_bytes_max=BATCH_BYTES_MAX,
     )
-    server = uvicorn.Server(uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     deadline = time.monotonic() + 30

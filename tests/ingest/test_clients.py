@@ -23,7 +23,9 @@ COMPRESSIONS = [None, HttpCompression.GZIP]
 def a_run(count: int = 2, columns: int = 2) -> list[RunEvent]:
     """A START, some RUNNING, and a COMPLETE of one run."""
     run, job = Run(str(uuid.uuid4())), Job("etl", "load")
-    fields = [schema_dataset.SchemaDatasetFacetFields(f"column {i}", "string") for i in range(columns)]
+    fields = [
+        schema_dataset.SchemaDatasetFacetFields(f"column {i}", "string") for i in range(columns)
+    ]
     facets: dict[str, DatasetFacet] = {"schema": schema_dataset.SchemaDatasetFacet(fields)}
     states = [RunState.START, *[RunState.RUNNING] * (count - 2), RunState.COMPLETE]
     return [
@@ -70,7 +72,9 @@ def test_the_async_client(api: Api, compression: HttpCompression | None) -> None
 
 def test_an_endpoint_with_a_trailing_slash(api: Api) -> None:
     before = api.last()
-    client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=api.url, endpoint="api/v1/lineage/")))
+    client = OpenLineageClient(
+        transport=HttpTransport(HttpConfig(url=api.url, endpoint="api/v1/lineage/"))
+    )
     client.emit(a_run()[0])
     client.close()
     assert kept_types(api, before) == ["START"]
@@ -91,7 +95,9 @@ def test_many_clients_at_once(api: Api) -> None:
     before = api.last()
 
     def send() -> None:
-        client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=api.url, compression=HttpCompression.GZIP)))
+        client = OpenLineageClient(
+            transport=HttpTransport(HttpConfig(url=api.url, compression=HttpCompression.GZIP))
+        )
         for event in a_run(5):
             client.emit(event)
         client.close()

@@ -6,12 +6,22 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import lineage
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
-from tests.scenes import columns, dataset, dataset_event, edge, job_event, node, read_by, run_event, settle
-from tests.stories import Event, ds, job, run_of
+from tests.event_builders import (
+    columns,
+    dataset,
+    dataset_event,
+    edge,
+    job_event,
+    node,
+    read_by,
+    run_event,
+    settle,
+)
+from tests.run_builders import Event, ds, job, run_of
 
 pytestmark = pytest.mark.neo4j
 
@@ -25,16 +35,35 @@ def step(type: str, subtype: str | None = None, **more: Any) -> Event:
 
 
 def field(name: str, field: str, *steps: Event) -> Event:
-    return {"namespace": "db", "name": name, "field": field, **({"transformations": list(steps)} if steps else {})}
+    return {
+        "namespace": "db",
+        "name": name,
+        "field": field,
+        **({"transformations": list(steps)} if steps else {}),
+    }
 
 
 def told(fields: Event, whole: list[Event] | None = None) -> Event:
-    return {"columnLineage": {"fields": {name: {"inputFields": of} for name, of in fields.items()}, "dataset": whole}}
+    return {
+        "columnLineage": {
+            "fields": {name: {"inputFields": of} for name, of in fields.items()},
+            "dataset": whole,
+        }
+    }
 
 
 def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Database) -> None:
-    ways = [step("DIRECT", "IDENTITY"), step("INDIRECT", "FILTER"), step("DIRECT", "TRANSFORMATION", masking=True)]
-    said = told({"total": [field("a", "price", *ways), field("b", "tax")], "id": [field("a", "id", step("DIRECT"))]})
+    ways = [
+        step("DIRECT", "IDENTITY"),
+        step("INDIRECT", "FILTER"),
+        step("DIRECT", "TRANSFORMATION", masking=True),
+    ]
+    said = told(
+        {
+            "total": [field("a", "price", *ways), field("b", "tax")],
+            "id": [field("a", "id", step("DIRECT"))],
+        }
+    )
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
     assert {(s, t) for s, _, t in edges(database, "FEEDS") if s.startswith("column:")} == {
         (column("a", "price"), column("x", "total")),
@@ -48,9 +77,15 @@ def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Databas
 
 
 def test_the_older_shape_is_read_as_well(database: Database) -> None:
-    old = {"columnLineage": {"fields": {"id": {"inputFields": [field("a", "id")], "transformationType": "MASKED"}}}}
+    old = {
+        "columnLineage": {
+            "fields": {"id": {"inputFields": [field("a", "id")], "transformationType": "MASKED"}}
+        }
+    }
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", old)]))
-    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == ["DIRECT:MASKED"]
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == [
+        "DIRECT:MASKED"
+    ]
 
 
 def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database: Database) -> None:
@@ -61,14 +96,19 @@ def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database:
 
 
 def test_ways_add_up_over_runs(database: Database) -> None:
-    one, two = (told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION"))
+    one, two = (
+        told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION")
+    )
     settle(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", one)]),
         run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", two)]),
     )
     found = edge(database, column("a", "id"), "FEEDS", column("x", "id"))
-    assert (found["ways"], found["firstSeen"].minute) == (["DIRECT:AGGREGATION", "DIRECT:IDENTITY"], 1)
+    assert (found["ways"], found["firstSeen"].minute) == (
+        ["DIRECT:AGGREGATION", "DIRECT:IDENTITY"],
+        1,
+    )
 
 
 def test_two_jobs_are_two_edges(database: Database) -> None:
@@ -113,17 +153,28 @@ def test_declared_without_a_run_or_without_a_job(database: Database) -> None:
     )
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["job"] == job("planned")
     assert edge(database, column("x", "id"), "FEEDS", column("view", "id"))["job"] == ""
-    reached = {one.urn for one in lineage(database, column("view", "id"), direction="UPSTREAM").nodes}
+    reached = {
+        one.urn for one in lineage(database, column("view", "id"), direction="UPSTREAM").nodes
+    }
     assert reached == {column(name, "id") for name in ("view", "x", "a")}
 
 
 def test_a_column_that_only_an_edge_names_is_no_current_one(database: Database) -> None:
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]))
+    settle(
+        database,
+        run_event(
+            "r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]
+        ),
+    )
     assert node(database, column("a", "id"))["current"] is False
 
 
-@pytest.mark.parametrize("broken", [{"namespace": "db"}, {"namespace": " ", "name": "a", "field": "id"}, 7, None])
-def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(database: Database, broken: Any) -> None:
+@pytest.mark.parametrize(
+    "broken", [{"namespace": "db"}, {"namespace": " ", "name": "a", "field": "id"}, 7, None]
+)
+def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(
+    database: Database, broken: Any
+) -> None:
     said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)]))
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == ["DIRECT"]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from headwater.ingest.fold import fold
-from headwater.ingest.registers import FACET_BYTES_MAX, NESTING_MAX
+from headwater.ingest.fold.registers import FACET_BYTES_MAX, NESTING_MAX
 from headwater.schema.events import instant_of, parse
 from headwater.schema.facts import ColumnKey, DerivationKey, Flow, GraphDelta, Name, Register, Span
-from headwater.schema.native import answer_event, artifact_event, source_event
+from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
 
 NOON = "2026-01-01T12:00:00Z"
 AT = instant_of(NOON)
@@ -25,11 +25,18 @@ def dataset(name: str, facets: dict[str, Any] | None = None, **more: Any) -> dic
 
 
 def told(*events: dict[str, Any]) -> GraphDelta:
-    return fold(parse(json.dumps({"eventTime": NOON, **event}).encode(), received=0) for event in events)
+    return fold(
+        parse(json.dumps({"eventTime": NOON, **event}).encode(), received=0) for event in events
+    )
 
 
 def run_event(state: str = "COMPLETE", **more: Any) -> dict[str, Any]:
-    return {"eventType": state, "run": {"runId": "r", "facets": more.pop("facets", None)}, "job": JOB, **more}
+    return {
+        "eventType": state,
+        "run": {"runId": "r", "facets": more.pop("facets", None)},
+        "job": JOB,
+        **more,
+    }
 
 
 def test_nothing_says_nothing() -> None:
@@ -66,14 +73,28 @@ def test_a_missing_type_changes_no_state_but_its_datasets_count() -> None:
 def test_one_run_however_its_id_is_written() -> None:
     lower = {**run_event("START"), "run": {"runId": "0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"}}
     upper = {**run_event("FAIL"), "run": {"runId": "0198C2F4-7B1C-7D3E-9F00-AABBCCDDEEFF"}}
-    assert told(lower, upper).runs["run:0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"].states == {(AT, "START"), (AT, "FAIL")}
+    assert told(lower, upper).runs["run:0198c2f4-7b1c-7d3e-9f00-aabbccddeeff"].states == {
+        (AT, "START"),
+        (AT, "FAIL"),
+    }
 
 
 def test_column_lineage_makes_column_edges_and_derivations() -> None:
-    identity, join = {"type": "DIRECT", "subtype": "IDENTITY"}, {"type": "INDIRECT", "subtype": "JOIN", "masking": True}
+    identity, join = (
+        {"type": "DIRECT", "subtype": "IDENTITY"},
+        {"type": "INDIRECT", "subtype": "JOIN", "masking": True},
+    )
     key = {"namespace": "db", "name": "a", "field": "key", "transformations": [identity]}
-    other = {"namespace": "db", "name": "b", "field": "f", "transformations": [join, {"type": "INDIRECT"}]}
-    old = {"inputFields": [{"namespace": "db", "name": "a", "field": "k"}], "transformationType": "MASKED"}
+    other = {
+        "namespace": "db",
+        "name": "b",
+        "field": "f",
+        "transformations": [join, {"type": "INDIRECT"}],
+    }
+    old = {
+        "inputFields": [{"namespace": "db", "name": "a", "field": "k"}],
+        "transformationType": "MASKED",
+    }
     lineage = {
         **FACET,
         "fields": {"id": {"inputFields": [key, other]}, "old": old},
@@ -82,11 +103,15 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
     delta = told(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
     assert delta.columns == {
         ColumnKey(A, "key", T, "id", "job:etl:load"): Flow(AT, frozenset({"DIRECT:IDENTITY"})),
-        ColumnKey(B, "f", T, "id", "job:etl:load"): Flow(AT, frozenset({"INDIRECT:JOIN:masked", "INDIRECT"})),
+        ColumnKey(B, "f", T, "id", "job:etl:load"): Flow(
+            AT, frozenset({"INDIRECT:JOIN:masked", "INDIRECT"})
+        ),
         ColumnKey(A, "k", T, "old", "job:etl:load"): Flow(AT, frozenset({"DIRECT:MASKED"})),
         ColumnKey(Name("db", "c"), "month", T, "", "job:etl:load"): Flow(AT, frozenset({"DIRECT"})),
     }
-    assert set(delta.derivations) == {DerivationKey(T, name, "job:etl:load") for name in (A, B, Name("db", "c"))}
+    assert set(delta.derivations) == {
+        DerivationKey(T, name, "job:etl:load") for name in (A, B, Name("db", "c"))
+    }
     assert delta.runs["run:r"].outputs["dataset:db:t"].derived == {A, B, Name("db", "c")}
     assert delta.datasets["dataset:db:c"].span is None, "only mentioned"
     assert "columnLineage" not in delta.datasets["dataset:db:t"].facets
@@ -121,7 +146,15 @@ def test_a_parent_is_known_by_name_and_job_and_nothing_is_said_of_its_state() ->
 
 @pytest.mark.parametrize(
     "parent",
-    [{"run": {"runId": " "}}, {"run": {"runId": "r"}}, {"run": {}}, {"job": JOB}, {"run": {"runId": 5}}, "p", None],
+    [
+        {"run": {"runId": " "}},
+        {"run": {"runId": "r"}},
+        {"run": {}},
+        {"job": JOB},
+        {"run": {"runId": 5}},
+        "p",
+        None,
+    ],
 )
 def test_a_parent_that_is_none_or_the_run_itself(parent: object) -> None:
     assert told(run_event(facets={"parent": parent})).runs["run:r"].parents == {}
@@ -150,7 +183,11 @@ def test_a_job_event_declares_lineage_without_a_run() -> None:
 
 
 def test_an_answer_and_what_it_cites() -> None:
-    delta = told(answer_event("x", cites=[{"namespace": "db", "name": "a"}, {"answerId": "y"}], event_time=NOON))
+    delta = told(
+        answer_event(
+            "x", cites=[{"namespace": "db", "name": "a"}, {"answerId": "y"}], event_time=NOON
+        )
+    )
     assert set(delta.answers) == {"answer:x", "answer:y"}
     assert delta.answers["answer:y"].answer is None
     assert set(delta.datasets) == {"dataset:db:a"}, "the answer itself is no dataset"

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import lineage
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
 from tests.canonical import edges
-from tests.scenes import dataset, dataset_event, node, read_by, run_event, settle, symlinks, urns
-from tests.stories import Event, ds, job, run_of, version
+from tests.event_builders import (
+    dataset,
+    dataset_event,
+    node,
+    read_by,
+    run_event,
+    settle,
+    symlinks,
+    urns,
+)
+from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -44,7 +53,10 @@ def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
         run_event("d", "COMPLETE", 1, job="drop", outputs=[dataset("t", change("DROP"))]),
         run_event("c", "COMPLETE", 2, job="make", outputs=[dataset("t", change("CREATE"))]),
     )
-    assert (node(database, ds("t"))["lifecycle"], node(database, ds("t"))["droppedAt"]) == ("CREATE", None)
+    assert (node(database, ds("t"))["lifecycle"], node(database, ds("t"))["droppedAt"]) == (
+        "CREATE",
+        None,
+    )
     assert node(database, version("t", "c"))["lifecycle"] == "CREATE"
 
 
@@ -66,17 +78,25 @@ def test_every_other_change_makes_a_version_that_says_so(database: Database, kin
         run_event("c", "COMPLETE", 2, job="change", outputs=[dataset("t", change(kind))]),
         run_event("r", "START", 3, job="report", inputs=["t"]),
     )
-    assert node(database, version("t", "c"))["lifecycle"] == node(database, ds("t"))["lifecycle"] == kind.upper()
+    assert (
+        node(database, version("t", "c"))["lifecycle"]
+        == node(database, ds("t"))["lifecycle"]
+        == kind.upper()
+    )
     assert node(database, version("t", "w"))["lifecycle"] is None
     assert read_by(database, run_of("r")) == {version("t", "c")}
     assert node(database, ds("t"))["droppedAt"] is None
 
 
-def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(database: Database) -> None:
+def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
+    database: Database,
+) -> None:
     settle(
         database,
         run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
-        run_event("n", "COMPLETE", 3, job="rename", outputs=[dataset("new", change("RENAME", "old"))]),
+        run_event(
+            "n", "COMPLETE", 3, job="rename", outputs=[dataset("new", change("RENAME", "old"))]
+        ),
         run_event("r", "COMPLETE", 5, job="report", inputs=["new"], outputs=["mart"]),
     )
     assert {ds("old"), ds("raw"), job("load")} <= reached(database, ds("new"), "UPSTREAM")
@@ -85,10 +105,16 @@ def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(da
     assert version("old", "w") in reached(database, version("mart", "r"), "UPSTREAM")
 
 
-def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_same(database: Database) -> None:
-    lineage_of_columns = {"columnLineage": {"fields": {"a": {"inputFields": [_field("other", "a")]}}}}
+def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_same(
+    database: Database,
+) -> None:
+    lineage_of_columns = {
+        "columnLineage": {"fields": {"a": {"inputFields": [_field("other", "a")]}}}
+    }
     renamed = dataset("new", {**change("RENAME", "old"), **lineage_of_columns})
-    settle(database, run_event("n", "COMPLETE", 3, job="rename", inputs=["other"], outputs=[renamed]))
+    settle(
+        database, run_event("n", "COMPLETE", 3, job="rename", inputs=["other"], outputs=[renamed])
+    )
     assert reached(database, ds("new"), "UPSTREAM") == {ds("old"), ds("other"), job("rename")}
 
 
@@ -97,10 +123,17 @@ def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(database: Dat
     settle(
         database,
         run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
-        dataset_event("new", 3, {**change("RENAME", "old"), "lineage": {"inputs": [{**_field("old", "id")}]}}),
+        dataset_event(
+            "new", 3, {**change("RENAME", "old"), "lineage": {"inputs": [{**_field("old", "id")}]}}
+        ),
         dataset_event("new", 5, declared),
     )
-    assert reached(database, ds("new"), "UPSTREAM") == {ds("old"), job("load"), ds("raw"), ds("feed")}
+    assert reached(database, ds("new"), "UPSTREAM") == {
+        ds("old"),
+        job("load"),
+        ds("raw"),
+        ds("feed"),
+    }
     assert ds("new") in reached(database, ds("raw"), "DOWNSTREAM")
 
 
@@ -118,7 +151,9 @@ def test_the_made_up_place_of_a_table_that_is_dropped_if_it_exists_is_not_glued_
 ) -> None:
     """Spark names the table that it did not find by a path it made up, with the table's name as a symlink."""
     real = dataset("/lake/shop/t", symlinks("shop.t", namespace="catalog"), namespace="file")
-    phantom = dataset("/spark-warehouse/t", {**symlinks("shop.t", namespace="catalog"), **change("DROP")})
+    phantom = dataset(
+        "/spark-warehouse/t", {**symlinks("shop.t", namespace="catalog"), **change("DROP")}
+    )
     elsewhere = dataset("/other/t", symlinks("shop.t", namespace="other-catalog"), namespace="file")
     settle(
         database,

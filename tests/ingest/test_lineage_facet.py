@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import lineage
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
-from tests.scenes import (
+from tests.event_builders import (
     current,
     dataset,
     dataset_event,
@@ -23,14 +23,19 @@ from tests.scenes import (
     source_job,
     symlinks,
 )
-from tests.stories import Event, ds, job, run_of, version
+from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
 
 def came_from(*inputs: Event, **fields: list[Event]) -> Event:
     """The lineage facet of a dataset."""
-    return {"lineage": {"inputs": list(inputs), "fields": {name: {"inputs": of} for name, of in fields.items()}}}
+    return {
+        "lineage": {
+            "inputs": list(inputs),
+            "fields": {name: {"inputs": of} for name, of in fields.items()},
+        }
+    }
 
 
 def entries(*targets: Event) -> Event:
@@ -49,7 +54,10 @@ def downstream(database: Database, urn: str) -> set[str]:
 def test_on_outputs_of_a_run_each_comes_from_what_it_says(database: Database) -> None:
     outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
-    assert (upstream(database, ds("x")), upstream(database, ds("y"))) == ({job("j"), ds("a")}, {job("j"), ds("b")})
+    assert (upstream(database, ds("x")), upstream(database, ds("y"))) == (
+        {job("j"), ds("a")},
+        {job("j"), ds("b")},
+    )
     assert downstream(database, ds("a")) == {job("j"), ds("x")}
     assert edges(database, "DERIVED_FROM") == {
         (ds("x"), "DERIVED_FROM", ds("a")),
@@ -65,12 +73,17 @@ def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(database: 
     output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
     settle(database, run_event("r", "COMPLETE", 1, outputs=[output]))
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
-    assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(database, "FEEDS")
+    assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(
+        database, "FEEDS"
+    )
     assert upstream(database, ds("x")) == {job("j"), ds("a"), ds("b")}
 
 
 def test_no_inputs_means_that_it_came_from_nothing(database: Database) -> None:
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]))
+    settle(
+        database,
+        run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]),
+    )
     assert upstream(database, ds("x")) == {job("j")}
     assert upstream(database, version("x", "r")) == {run_of("r")}
     assert upstream(database, ds("y")) == {job("j"), ds("a")}, "of which nothing is told"
@@ -88,8 +101,12 @@ def test_what_it_says_outweighs_the_columns_of_an_earlier_event(database: Databa
     assert upstream(database, ds("x")) == {job("j")}
 
 
-def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing(database: Database) -> None:
-    told = entries({**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]})
+def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing(
+    database: Database,
+) -> None:
+    told = entries(
+        {**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]}
+    )
     settle(
         database,
         run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=told),
@@ -144,11 +161,17 @@ def test_on_a_dataset_event_it_needs_no_job(database: Database) -> None:
     assert upstream(database, ds("view")) == {ds("b")}
     assert downstream(database, ds("b")) == {ds("view")}
     assert edge(database, ds("a"), "FEEDS", ds("view"))["current"] is False
-    assert (column_urn("db", "a", "key"), "FEEDS", column_urn("db", "view", "id")) in edges(database, "FEEDS")
+    assert (column_urn("db", "a", "key"), "FEEDS", column_urn("db", "view", "id")) in edges(
+        database, "FEEDS"
+    )
 
 
 def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
-    settle(database, dataset_event("x", 1, came_from(source_job("maker"))), dataset_event("x", 2, came_from()))
+    settle(
+        database,
+        dataset_event("x", 1, came_from(source_job("maker"))),
+        dataset_event("x", 2, came_from()),
+    )
     assert edge(database, job("maker"), "PRODUCED", ds("x"))["claimed"] is False
 
 
@@ -197,15 +220,21 @@ def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database:
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
 
 
-def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_job(database: Database) -> None:
+def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_job(
+    database: Database,
+) -> None:
     """The last event to arrive lies between two others, so that the job was seen before it and after."""
     settle(
         database,
         run_event("r2", "COMPLETE", 5, outputs=["y"]),
-        run_event("r1", "COMPLETE", 1, outputs=[dataset("x", {**came_from(source("a")), **symlinks("y")})]),
+        run_event(
+            "r1", "COMPLETE", 1, outputs=[dataset("x", {**came_from(source("a")), **symlinks("y")})]
+        ),
         run_event("r3", "COMPLETE", 8, inputs=["b"], outputs=["z"]),
     )
-    rows = database.ask("MATCH (:Job)-[e:PRODUCED]->(:Dataset {urn: $urn}) RETURN e.explicit AS e", {"urn": ds("x")})
+    rows = database.ask(
+        "MATCH (:Job)-[e:PRODUCED]->(:Dataset {urn: $urn}) RETURN e.explicit AS e", {"urn": ds("x")}
+    )
     assert [row["e"] for row in rows] == [True, True]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.schema.urns import source_urn
 from tests.canonical import edges
-from tests.scenes import dataset, node, read_by, run_event, settle
-from tests.stories import Event, job, run_of, version
+from tests.event_builders import dataset, node, read_by, run_event, settle
+from tests.run_builders import Event, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -22,7 +22,14 @@ def write(run_id: str, minute: int, name: str | None = None, state: str = "COMPL
 
 
 def read(minute: int, name: str | None = None, run_id: str = "r", state: str = "COMPLETE") -> Event:
-    return run_event(run_id, state, minute, job="report", inputs=[versioned(name) if name else "t"], outputs=["mart"])
+    return run_event(
+        run_id,
+        state,
+        minute,
+        job="report",
+        inputs=[versioned(name) if name else "t"],
+        outputs=["mart"],
+    )
 
 
 def test_the_version_that_is_asked_for_is_taken_whatever_is_newer(database: Database) -> None:
@@ -36,7 +43,9 @@ def test_also_where_it_was_made_after_the_reader_began(database: Database) -> No
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
-def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(database: Database) -> None:
+def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(
+    database: Database,
+) -> None:
     settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v9"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
     settle(database, read(5, "v9"))
@@ -44,25 +53,44 @@ def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(data
 
 
 def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Database) -> None:
-    settle(database, write("w1", 1, "v0", "START"), write("w1", 2, "v1"), write("w0", 0, "v0"), read(5, "v0"))
+    settle(
+        database,
+        write("w1", 1, "v0", "START"),
+        write("w1", 2, "v1"),
+        write("w0", 0, "v0"),
+        read(5, "v0"),
+    )
     assert node(database, version("t", "w1"))["version"] == "v1"
     assert read_by(database, run_of("r")) == {version("t", "w0")}
 
 
 def test_what_was_read_is_named_by_the_event_that_began_the_run(database: Database) -> None:
-    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1", state="START"), read(6, "v2"))
+    settle(
+        database,
+        write("w1", 1, "v1"),
+        write("w2", 2, "v2"),
+        read(5, "v1", state="START"),
+        read(6, "v2"),
+    )
     assert read_by(database, run_of("r")) == {version("t", "w1")}
 
 
 def test_a_run_that_rewrites_what_it_reads_reads_the_version_before(database: Database) -> None:
-    merge = run_event("m", "COMPLETE", 5, job="merge", inputs=[versioned("v1")], outputs=[versioned("v2")])
+    merge = run_event(
+        "m", "COMPLETE", 5, job="merge", inputs=[versioned("v1")], outputs=[versioned("v2")]
+    )
     settle(database, write("w1", 1, "v1"), merge)
     assert read_by(database, run_of("m")) == {version("t", "w1")}
 
 
 def test_a_version_may_be_a_number(database: Database) -> None:
     numbered = dataset("t", {"version": {"datasetVersion": 7}})
-    settle(database, run_event("w", "COMPLETE", 1, outputs=[numbered]), write("w8", 2, "8"), read(5, "7"))
+    settle(
+        database,
+        run_event("w", "COMPLETE", 1, outputs=[numbered]),
+        write("w8", 2, "8"),
+        read(5, "7"),
+    )
     assert read_by(database, run_of("r")) == {version("t", "w")}
 
 
@@ -106,9 +134,13 @@ def test_a_reader_whose_clock_is_behind_read_what_it_was_triggered_by(database: 
 def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Database) -> None:
     """In every order: what is last heard of may be the writer, the reader, or what ran between them."""
     between = run_event("check", "COMPLETE", 10, job="check", facets=after("load", "w2"))
-    settle(database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check"))
+    settle(
+        database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check")
+    )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
-    settle(database, between, write("w1", 1), write("w2", 9), *behind("r", then="check", of="check"))
+    settle(
+        database, between, write("w1", 1), write("w2", 9), *behind("r", then="check", of="check")
+    )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
@@ -118,5 +150,7 @@ def test_a_clock_that_is_right_is_believed(database: Database) -> None:
 
 
 def test_a_writer_that_failed_left_nothing_to_take_on_trust(database: Database) -> None:
-    settle(database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load"))
+    settle(
+        database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load")
+    )
     assert read_by(database, run_of("r")) == {version("t", "w1")}

@@ -23,8 +23,8 @@ from headwater.ingest.project import (
 )
 from headwater.schema.events import parse
 from headwater.schema.facts import Name, RunFacts, Span, Usage
+from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
 from headwater.schema.naming import load
-from headwater.schema.native import answer_event, artifact_event, source_event
 from headwater.schema.urns import artifact_urn, dataset_urn
 
 # Nothing was checked and nothing measured.
@@ -42,24 +42,41 @@ def moment(minute: int) -> datetime:
     return datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
 
 
-def event(minute: int, state: str, *, facets: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+def event(
+    minute: int, state: str, *, facets: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
     run = {"runId": "r", "facets": facets or {}}
-    return {"eventTime": at(minute), "eventType": state, "run": run, "job": {"namespace": "etl", "name": "j"}, **more}
+    return {
+        "eventTime": at(minute),
+        "eventType": state,
+        "run": run,
+        "job": {"namespace": "etl", "name": "j"},
+        **more,
+    }
 
 
 def run(*events: dict[str, Any]) -> RunView:
-    return run_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).runs["run:r"], {})
+    return run_view(
+        fold(parse(json.dumps(e).encode(), received=0) for e in events).runs["run:r"], {}
+    )
 
 
 def table(*facets: dict[str, Any]) -> DatasetView:
     events = [
-        {"eventTime": at(i), "dataset": {"namespace": "db", "name": "t", "facets": f}} for i, f in enumerate(facets)
+        {"eventTime": at(i), "dataset": {"namespace": "db", "name": "t", "facets": f}}
+        for i, f in enumerate(facets)
     ]
-    return dataset_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).datasets["dataset:db:t"])
+    return dataset_view(
+        fold(parse(json.dumps(e).encode(), received=0) for e in events).datasets["dataset:db:t"]
+    )
 
 
 def answer(*events: dict[str, Any]) -> AnswerView:
-    return answer_view(fold(parse(json.dumps(e).encode(), received=0) for e in events).answers["answer:a"], load(), {})
+    return answer_view(
+        fold(parse(json.dumps(e).encode(), received=0) for e in events).answers["answer:a"],
+        load(),
+        {},
+    )
 
 
 def output(rows: Any = None, **more: Any) -> dict[str, Any]:
@@ -69,7 +86,10 @@ def output(rows: Any = None, **more: Any) -> dict[str, Any]:
 
 def test_a_run_from_start_to_end() -> None:
     engine = {"processing_engine": {**FACET, "name": "spark", "version": "4.1.4"}}
-    view = run(event(1, "START", facets=engine), event(5, "COMPLETE", outputs=[output(16, size=1109, fileCount=1)]))
+    view = run(
+        event(1, "START", facets=engine),
+        event(5, "COMPLETE", outputs=[output(16, size=1109, fileCount=1)]),
+    )
     node = {key: value for key, value in view.node.items() if value is not None and key != "facts"}
     assert node == {
         "runId": "r",
@@ -85,13 +105,17 @@ def test_a_run_from_start_to_end() -> None:
     made = view.artifacts[artifact_urn("db", "t", "r")]
     assert (made["createdAt"], made["complete"], made["status"]) == (moment(5), True, "COMPLETE")
     assert (made["rowCount"], made["bytes"], made["fileCount"]) == (16, 1109, 1)
-    assert view.produced == {artifact_urn("db", "t", "r"): {"partitions": None, "subset": None, **UNTOLD}}
+    assert view.produced == {
+        artifact_urn("db", "t", "r"): {"partitions": None, "subset": None, **UNTOLD}
+    }
 
 
 def test_a_run_keeps_when_it_was_last_seen_where_that_is_not_when_it_ended() -> None:
     assert run(event(1, "START")).node["lastSeen"] == moment(1)
     assert run(event(1, "START"), event(5, "COMPLETE")).node["lastSeen"] is None
-    assert run(event(1, "START"), event(5, "COMPLETE"), event(7, "OTHER")).node["lastSeen"] == moment(7)
+    assert run(event(1, "START"), event(5, "COMPLETE"), event(7, "OTHER")).node[
+        "lastSeen"
+    ] == moment(7)
 
 
 @pytest.mark.parametrize(("minutes", "is_long"), [(60, False), (61, True)])
@@ -141,7 +165,10 @@ def test_why_a_run_failed() -> None:
     assert run(event(1, "FAIL", facets=spark)).node["error"] == "from Spark"
     both = {**spark, **failed("errorMessage", "by the book")}
     assert run(event(1, "FAIL", facets=both)).node["error"] == "by the book"
-    assert run(event(1, "FAIL", facets={"errorMessage": {"message": 5}, **spark})).node["error"] == "from Spark"
+    assert (
+        run(event(1, "FAIL", facets={"errorMessage": {"message": 5}, **spark})).node["error"]
+        == "from Spark"
+    )
 
 
 def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
@@ -149,7 +176,11 @@ def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
     assert run(*first).node["error"] == "boom"
     assert run(*first, event(3, "COMPLETE")).node["error"] == "boom", "the listener's late COMPLETE"
     again = run(*first, event(3, "START"), event(4, "COMPLETE"))
-    assert (again.node["status"], again.node["attempts"], again.node["error"]) == ("COMPLETE", 2, None)
+    assert (again.node["status"], again.node["attempts"], again.node["error"]) == (
+        "COMPLETE",
+        2,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +201,9 @@ def test_the_error_of_an_earlier_attempt_is_not_that_of_the_last() -> None:
     ],
 )
 def test_counts(sent: Any, shown: int | None) -> None:
-    made = run(event(1, "COMPLETE", outputs=[output(sent, size=7)])).artifacts[artifact_urn("db", "t", "r")]
+    made = run(event(1, "COMPLETE", outputs=[output(sent, size=7)])).artifacts[
+        artifact_urn("db", "t", "r")
+    ]
     assert made["rowCount"] == shown
     assert made["bytes"] == 7, "one odd count does not take the others with it"
 
@@ -185,52 +218,89 @@ def test_a_run_id_that_is_no_uuid_has_one_beside_it() -> None:
 
 
 def test_which_version_an_input_names() -> None:
-    pin = {"headwater_artifact": {**FACET, "runId": "w"}, "inputStatistics": {**FACET, "rowCount": 3}}
-    used = run(event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}])).uses
+    pin = {
+        "headwater_artifact": {**FACET, "runId": "w"},
+        "inputStatistics": {**FACET, "rowCount": 3},
+    }
+    used = run(
+        event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}])
+    ).uses
     assert [(use.dataset, use.pinned, use.properties) for use in used] == [
         (
             "dataset:db:t",
             artifact_urn("db", "t", "w"),
-            {"rowCount": 3, "bytes": None, "wanted": None, "partitions": None, "subset": None, **UNMARKED},
+            {
+                "rowCount": 3,
+                "bytes": None,
+                "wanted": None,
+                "partitions": None,
+                "subset": None,
+                **UNMARKED,
+            },
         )
     ]
     for blank in ("", " "):
         pin = {"headwater_artifact": {**FACET, "runId": blank}}
         assert (
-            run(event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}])).uses[0].pinned is None
+            run(event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}]))
+            .uses[0]
+            .pinned
+            is None
         )
 
 
 def test_where_something_is_said_of_quality_is_marked() -> None:
     def used(minute: int, state: str, success: bool, **metrics: str) -> dict[str, Any]:
         said = {"assertions": [{"assertion": "a", "success": success}]}
-        facets = {"dataQualityAssertions": {**FACET, **said}, "dataQualityMetrics": {**FACET, **metrics}}
-        inputs = [{"namespace": "db", "name": "t", "inputFacets": facets}, {"namespace": "db", "name": "u"}]
+        facets = {
+            "dataQualityAssertions": {**FACET, **said},
+            "dataQualityMetrics": {**FACET, **metrics},
+        }
+        inputs = [
+            {"namespace": "db", "name": "t", "inputFacets": facets},
+            {"namespace": "db", "name": "u"},
+        ]
         return event(minute, state, inputs=inputs if state == "START" else [])
 
     keys = ("quality", "saidAt", "checked", "updated", "failing")
 
     def marks(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
-        marked_uses = [marked(f"version of {use.dataset}", use.properties) for use in run(*events).uses]
+        marked_uses = [
+            marked(f"version of {use.dataset}", use.properties) for use in run(*events).uses
+        ]
         return [tuple(properties[key] for key in keys) for properties in marked_uses]
 
     t, u = "dataset:db:t", "dataset:db:u"
     nothing = (None, None, None, None, None)
-    assert marks(used(1, "START", True, rowCount="1")) == [(t, moment(1), f"version of {t}", None, None), nothing]
+    assert marks(used(1, "START", True, rowCount="1")) == [
+        (t, moment(1), f"version of {t}", None, None),
+        nothing,
+    ]
     # As of the end, and as updated; tests that failed are of all that the run read.
     whole = marks(used(1, "START", False, lastUpdated=at(0)), used(5, "FAIL", False))
     assert whole == [
         (t, moment(5), f"version of {t}", f"version of {t}", f"version of {t}"),
         (None, moment(5), None, None, f"version of {u}"),
     ]
-    made = {"namespace": "db", "name": "t", "outputFacets": {"dataQualityMetrics": {**FACET, "rowCount": 1}}}
+    made = {
+        "namespace": "db",
+        "name": "t",
+        "outputFacets": {"dataQualityMetrics": {**FACET, "rowCount": 1}},
+    }
     [produced] = run(event(3, "COMPLETE", outputs=[made])).produced.values()
     assert (produced["quality"], produced["saidAt"]) == (t, moment(3))
 
 
 def test_what_a_registered_artifact_adds() -> None:
     details = artifact_event(
-        "t", namespace="db", run_id="r", type="mart", row_count=9, storage_path="s3://x", created_at=at(2), schema="id"
+        "t",
+        namespace="db",
+        run_id="r",
+        type="mart",
+        row_count=9,
+        storage_path="s3://x",
+        created_at=at(2),
+        schema="id",
     )
     made = run(event(1, "START"), event(5, "COMPLETE", outputs=[output(4)]), details).artifacts[
         artifact_urn("db", "t", "r")
@@ -244,7 +314,11 @@ def schema(*fields: Any) -> dict[str, Any]:
 
 
 def test_columns_nested_ones_by_their_path() -> None:
-    address = {"name": "address", "type": "struct", "fields": [{"name": "city", "type": "string"}, {"name": "zip"}]}
+    address = {
+        "name": "address",
+        "type": "struct",
+        "fields": [{"name": "city", "type": "string"}, {"name": "zip"}],
+    }
     view = table(schema({"name": "id", "type": "int"}, address, {"name": " "}))
     assert view.node["columns"] == ["id", "address", "address.city", "address.zip"]
     assert view.columns["column:db:t:address.city"]["type"] == "string"
@@ -255,10 +329,15 @@ def test_columns_nested_ones_by_their_path() -> None:
 
 def test_the_last_schema_counts_and_may_be_deleted() -> None:
     assert table(schema({"name": "a"}), schema({"name": "b"})).node["columns"] == ["b"]
-    assert table(schema({"name": "a"}), {"schema": {**FACET, "_deleted": True}}).node["columns"] is None
+    assert (
+        table(schema({"name": "a"}), {"schema": {**FACET, "_deleted": True}}).node["columns"]
+        is None
+    )
 
 
-@pytest.mark.parametrize("broken", [{"fields": 5}, {"fields": [{"type": "int"}]}, {"fields": [None]}, {"columns": []}])
+@pytest.mark.parametrize(
+    "broken", [{"fields": 5}, {"fields": [{"type": "int"}]}, {"fields": [None]}, {"columns": []}]
+)
 def test_a_schema_that_is_none_has_no_columns(broken: dict[str, Any]) -> None:
     assert table({"schema": broken}).columns == {}
 
@@ -273,7 +352,15 @@ def test_a_schema_nested_without_end_stays_small() -> None:
 
 
 def test_a_registered_source() -> None:
-    sent = source_event("t", namespace="db", origin="CRM", format="csv", row_count=3, captured_at=at(1), checksum="c")
+    sent = source_event(
+        "t",
+        namespace="db",
+        origin="CRM",
+        format="csv",
+        row_count=3,
+        captured_at=at(1),
+        checksum="c",
+    )
     facets = sent["dataset"]["facets"]
     assert table(facets).source == {
         "namespace": "db", "name": "t", "dataset": "dataset:db:t", "registered": True,
@@ -285,14 +372,20 @@ def test_a_registered_source() -> None:
 
 def test_an_answer_only_referred_to_and_a_deleted_one_look_alike() -> None:
     cited = answer({**answer_event("b", cites=[{"answerId": "a"}], event_time=at(1))})
-    said = answer_event("a", cites=[{"namespace": "db", "name": "t"}], content="42", event_time=at(1))
+    said = answer_event(
+        "a", cites=[{"namespace": "db", "name": "t"}], content="42", event_time=at(1)
+    )
     gone = json.loads(json.dumps(said))
     gone["eventTime"] = at(2)
     gone["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
     view = answer(said, gone)
     assert view.citations == []
-    assert {k: v for k, v in view.node.items() if k != "facts"} == {k: v for k, v in cited.node.items() if k != "facts"}
-    assert view.node.keys() == answer(said).node.keys(), "every property is set, so that none can be left behind"
+    assert {k: v for k, v in view.node.items() if k != "facts"} == {
+        k: v for k, v in cited.node.items() if k != "facts"
+    }
+    assert view.node.keys() == answer(said).node.keys(), (
+        "every property is set, so that none can be left behind"
+    )
     assert view.node["content"] is view.node["generatedAt"] is view.node["name"] is None
 
 
@@ -303,7 +396,10 @@ def test_an_answer_without_a_time_was_given_when_it_was_sent() -> None:
 
 
 def test_a_job() -> None:
-    facets = {"sql": {**FACET, "query": "SELECT 1"}, "jobType": {**FACET, "jobType": "SQL_JOB", "integration": "SPARK"}}
+    facets = {
+        "sql": {**FACET, "query": "SELECT 1"},
+        "jobType": {**FACET, "jobType": "SQL_JOB", "integration": "SPARK"},
+    }
     told = {"eventTime": at(1), "job": {"namespace": "etl", "name": "j", "facets": facets}}
     node = job_properties(fold([parse(json.dumps(told).encode(), received=0)]).jobs["job:etl:j"])
     assert (node["sql"], node["type"], node["firstSeen"], node["lastSeen"]) == (

@@ -14,11 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database, Row
+from headwater.cypher.driver.database import Database, Row
 from headwater.ingest.fold import fold
-from headwater.ingest.writer import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, write
 from headwater.schema.events import parse
-from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, job_urn, run_urn, source_urn
+from headwater.schema.urns import (
+    artifact_urn,
+    column_urn,
+    dataset_urn,
+    job_urn,
+    run_urn,
+    source_urn,
+)
 from tests.canonical import canonical, edges, empty
 
 pytestmark = pytest.mark.neo4j
@@ -82,7 +89,10 @@ def node(graph: Database, urn: str) -> Row:
 
 
 def urns(graph: Database, label: str) -> set[str]:
-    return {row["urn"] for row in graph.ask("MATCH (n) WHERE $l IN labels(n) RETURN n.urn AS urn", {"l": label})}
+    return {
+        row["urn"]
+        for row in graph.ask("MATCH (n) WHERE $l IN labels(n) RETURN n.urn AS urn", {"l": label})
+    }
 
 
 def test_the_five_raw_folders_are_the_only_sources(graph: Database) -> None:
@@ -98,19 +108,30 @@ def test_every_version_with_its_rows(graph: Database) -> None:
     for short, (run_id, rows) in WRITTEN.items():
         made = node(graph, version(short, run_id))
         assert (made["rowCount"], made["complete"], made["status"]) == (rows, True, "COMPLETE")
-    first, second = (node(graph, version("marts/airport_punctuality", run_id)) for run_id in PUNCTUALITY)
+    first, second = (
+        node(graph, version("marts/airport_punctuality", run_id)) for run_id in PUNCTUALITY
+    )
     assert (first["rowCount"], second["rowCount"]) == (972, 69)
-    assert first["createdAt"] == datetime(2026, 11, 21, 8, 54, 3, 480_000, UTC), '"03.48Z" is 480 ms'
+    assert first["createdAt"] == datetime(2026, 11, 21, 8, 54, 3, 480_000, UTC), (
+        '"03.48Z" is 480 ms'
+    )
 
 
 def test_schemas(graph: Database) -> None:
-    assert node(graph, dataset_urn("file", name("clean/airlines")))["columns"] == ["carrier", "airline"]
+    assert node(graph, dataset_urn("file", name("clean/airlines")))["columns"] == [
+        "carrier",
+        "airline",
+    ]
     assert node(graph, column("clean/airlines", "airline"))["type"] == "string"
     counts = graph.ask(
-        "MATCH (d:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE c.current RETURN d.name AS name, count(c) AS n", {}
+        "MATCH (d:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE c.current RETURN d.name AS name, count(c) AS n",
+        {},
     )
     found = {row["name"].removeprefix("/data/flights/"): row["n"] for row in counts}
-    assert {short: found[short] for short in ("clean/flights", "joined/flights", "marts/airport_ranking")} == {
+    assert {
+        short: found[short]
+        for short in ("clean/flights", "joined/flights", "marts/airport_ranking")
+    } == {
         "clean/flights": 12,
         "joined/flights": 20,
         "marts/airport_ranking": 4,
@@ -118,7 +139,9 @@ def test_schemas(graph: Database) -> None:
 
 
 def test_column_lineage(graph: Database) -> None:
-    rows = graph.ask("MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, e.ways AS ways", {})
+    rows = graph.ask(
+        "MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, e.ways AS ways", {}
+    )
     ways = {(row["a"], row["b"]): row["ways"] for row in rows}
     for source, target, way in [
         (("raw/airlines", "carrier"), ("clean/airlines", "carrier"), "DIRECT:IDENTITY"),
@@ -127,7 +150,11 @@ def test_column_lineage(graph: Database) -> None:
         (("raw/weather", "temp"), ("clean/weather", "temp"), "DIRECT:AGGREGATION"),
         (("clean/flights", "tailnum"), ("joined/flights", "tailnum"), "DIRECT:IDENTITY"),
         (("clean/airlines", "airline"), ("marts/carrier_delays", "airline"), "DIRECT:IDENTITY"),
-        (("joined/flights", "arr_delay"), ("marts/carrier_delays", "median_arr_delay"), "DIRECT:AGGREGATION"),
+        (
+            ("joined/flights", "arr_delay"),
+            ("marts/carrier_delays", "median_arr_delay"),
+            "DIRECT:AGGREGATION",
+        ),
     ]:
         assert way in ways[column(*source), column(*target)]
     assert (column("raw/airlines", "name"), column("clean/airlines", "carrier")) not in ways
@@ -135,9 +162,14 @@ def test_column_lineage(graph: Database) -> None:
 
 def test_the_failed_run(graph: Database) -> None:
     run = node(graph, run_urn(FAILED))
-    assert (run["status"], run.get("attempts")) == ("FAIL", None), "begun once; COMPLETE came 11 ms after FAIL"
+    assert (run["status"], run.get("attempts")) == ("FAIL", None), (
+        "begun once; COMPLETE came 11 ms after FAIL"
+    )
     assert run["failedAt"] == run["finishedAt"] == datetime(2026, 11, 21, 8, 54, 9, 747_000, UTC)
-    assert run["error"] == "[USER_RAISED_EXCEPTION] implausible arrival delay: 878 minutes SQLSTATE: P0001"
+    assert (
+        run["error"]
+        == "[USER_RAISED_EXCEPTION] implausible arrival delay: 878 minutes SQLSTATE: P0001"
+    )
     assert run["engine"] == "spark 4.1.4"
     left = node(graph, version("marts/december_arrivals", FAILED))
     assert (left["status"], left["complete"], left["rowCount"]) == ("FAIL", False, 0)
@@ -147,12 +179,16 @@ def test_it_is_the_only_one_that_failed(graph: Database) -> None:
     rows = graph.ask("MATCH (r:PipelineRun) RETURN r.status AS status, count(*) AS n", {})
     # RDD jobs send START only, and their application ends without them; everything else ends.
     found = {row["status"]: row["n"] for row in rows}
-    started_only = sum(json.loads(b)["job"]["name"].endswith("map_partitions_parallel_collection") for b in BODIES)
+    started_only = sum(
+        json.loads(b)["job"]["name"].endswith("map_partitions_parallel_collection") for b in BODIES
+    )
     assert found == {"FAIL": 1, "ABANDONED": started_only, "COMPLETE": 29 - 1 - started_only}
 
 
 def test_every_run_is_part_of_its_application(graph: Database) -> None:
-    part_of = {(child, above) for child, _, above in edges(graph, "PART_OF") if child.startswith("run:")}
+    part_of = {
+        (child, above) for child, _, above in edges(graph, "PART_OF") if child.startswith("run:")
+    }
     assert len(part_of) == 29 - 3
     assert (run_urn(FAILED), run_urn(NARROW)) in part_of
     assert (run_urn(JOINED), run_urn(NYC)) in part_of
@@ -164,7 +200,9 @@ def test_every_run_is_part_of_its_application(graph: Database) -> None:
 def test_history_is_linked_version_by_version(graph: Database) -> None:
     feeds = {(source, run) for source, _, run in edges(graph, "FEEDS") if run.startswith("run:")}
     joined = {source for source, run in feeds if run == run_urn(JOINED)}
-    assert joined == {version(f"clean/{t}", WRITTEN[f"clean/{t}"][0]) for t in ("flights", "weather", "planes")}
+    assert joined == {
+        version(f"clean/{t}", WRITTEN[f"clean/{t}"][0]) for t in ("flights", "weather", "planes")
+    }
     # The ranking was made from the punctuality of the first application, not of the later one.
     ranking = {source for source, run in feeds if run == run_urn(RANKING)}
     assert ranking == {version("marts/airport_punctuality", PUNCTUALITY[0])}
@@ -175,7 +213,9 @@ def test_the_map(graph: Database) -> None:
     job = job_urn("flights", "nyc_flights.adaptive_spark_plan.joined_flights")
     mapped = edges(graph, "FEEDS", "PRODUCED")
     inputs = {source for source, type, target in mapped if (type, target) == ("FEEDS", job)}
-    assert inputs == {dataset_urn("file", name(f"clean/{table}")) for table in ("flights", "weather", "planes")}
+    assert inputs == {
+        dataset_urn("file", name(f"clean/{table}")) for table in ("flights", "weather", "planes")
+    }
     assert (job, "PRODUCED", dataset_urn("file", name("joined/flights"))) in mapped
 
 
@@ -193,7 +233,9 @@ def test_any_order_and_any_batches_make_the_same_graph(database: Database, seed:
 def test_a_late_complete_after_the_failure_changes_nothing(graph: Database) -> None:
     """As the listener sends it in some recordings and not in others: it is a race there."""
     failure = next(
-        json.loads(body) for body in BODIES if b'"eventType":"FAIL"' in body or b'"eventType": "FAIL"' in body
+        json.loads(body)
+        for body in BODIES
+        if b'"eventType":"FAIL"' in body or b'"eventType": "FAIL"' in body
     )
     late = {**failure, "eventType": "COMPLETE", "eventTime": "2026-11-21T08:54:30Z"}
     fold_into(graph, [*BODIES, json.dumps(late).encode()])

@@ -10,19 +10,26 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.ingest import memory as memory_module
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, Sent, read_checkpoint, send, write
+from headwater.ingest.write import cache as memory_module
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    CheckpointMovedError,
+    Sent,
+    read_checkpoint,
+    send,
+    write,
+)
 from headwater.schema.events import parse
 from headwater.schema.naming import load
 from tests.canonical import Graph, canonical, empty
-from tests.scenes import run_event, told
-from tests.stories import SPOOL
+from tests.event_builders import run_event, told
+from tests.run_builders import SPOOL
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 Told = dict[str, Any]
@@ -37,7 +44,13 @@ def done(number: int) -> Told:
     return run_event(f"run-{number}", "COMPLETE", 10 * number + 5, inputs=["raw"], outputs=["mart"])
 
 
-def on(database: Database, before: Checkpoint, memory: Memory, *events: Told, after: Checkpoint | None = None) -> Sent:
+def on(
+    database: Database,
+    before: Checkpoint,
+    memory: Memory,
+    *events: Told,
+    after: Checkpoint | None = None,
+) -> Sent:
     """Send these events and wait for nothing."""
     count = before.position + len(events)
     return send(
@@ -105,13 +118,22 @@ def test_a_run_that_is_forgotten_while_it_is_being_committed(
     memory = Memory()
     on(database, START, memory, begun(1), begun(2)).wait()
     second = on(database, Checkpoint(2, 2, 0), memory, done(1), begun(3), begun(4))
-    third = on(database, second.after, memory, done(2), done(3), run_event("run-1", "OTHER", 18, outputs=["late"]))
+    third = on(
+        database,
+        second.after,
+        memory,
+        done(2),
+        done(3),
+        run_event("run-1", "OTHER", 18, outputs=["late"]),
+    )
     second.wait()
     third.wait()
     assert len(memory.runs) > 1, "cut back when the next begins"
     graph = canonical(database)
     late = run_event("run-1", "OTHER", 18, outputs=["late"])
-    assert graph == at_once(database, begun(1), begun(2), done(1), begun(3), begun(4), done(2), done(3), late)
+    assert graph == at_once(
+        database, begun(1), begun(2), done(1), begun(3), begun(4), done(2), done(3), late
+    )
 
 
 class Refusing(Database):
@@ -142,7 +164,12 @@ def test_a_worker_sets_aside_what_fails_only_when_the_next_is_on_its_way(
     ):
         spool.append([json.dumps(event).encode() for event in told_off], received=1)
         seen: list[int] = []
-        worker = Worker(refusing, spool, events_max=4, on_folded=lambda folded: seen.append(len(folded.received)))
+        worker = Worker(
+            refusing,
+            spool,
+            events_max=4,
+            on_folded=lambda folded: seen.append(len(folded.received)),
+        )
         worker.run(until_done=True)
         checkpoint = read_checkpoint(database, spool.id)
         assert checkpoint == Checkpoint(len(told_off), len(events), 1)

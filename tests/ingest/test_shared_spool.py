@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from tests.conftest import Neo4jServer
 from tests.faults.load import Load
 from tests.faults.processes import House, house, wait_for
@@ -20,7 +20,10 @@ NOWHERE = Neo4jServer("bolt://127.0.0.1:1", "neo4j", "nobody")
 
 
 def event(number: int) -> bytes:
-    return b'{"eventType":"START","run":{"runId":"r%d"},"job":{"namespace":"n","name":"j"},"producer":"p"}' % number
+    return (
+        b'{"eventType":"START","run":{"runId":"r%d"},"job":{"namespace":"n","name":"j"},"producer":"p"}'
+        % number
+    )
 
 
 @pytest.fixture
@@ -37,7 +40,9 @@ def apis(tmp_path: Path) -> Iterator[list[House]]:
             context.__exit__(None, None, None)
 
 
-def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(apis: list[House]) -> None:
+def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(
+    apis: list[House],
+) -> None:
     starts = [Thread(target=one.start_api) for one in apis]
     for start in starts:
         start.start()
@@ -47,7 +52,8 @@ def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(apis:
 
     singles = [[[event(1_000_000 * at + number)] for number in range(400)] for at in (0, 1)]
     batches = [
-        [[event(10_000_000 * (at + 1) + 20 * group + k) for k in range(20)] for group in range(60)] for at in (0, 1)
+        [[event(10_000_000 * (at + 1) + 20 * group + k) for k in range(20)] for group in range(60)]
+        for at in (0, 1)
     ]
     with (
         Load(apis[0].port, singles[0]) as first,
@@ -63,7 +69,12 @@ def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(apis:
     assert all(load.acknowledged for load in loads)
 
     # A receipt is the place of that very event, whichever process gave it.
-    receipts = {attempt.receipt: attempt.bodies[0] for load in loads for attempt in load.acked() if attempt.receipt}
+    receipts = {
+        attempt.receipt: attempt.bodies[0]
+        for load in loads
+        for attempt in load.acked()
+        if attempt.receipt
+    }
     assert len(receipts) == 800
     assert {seq: kept[seq] for seq in receipts} == receipts
     # Every batch that was acknowledged stands together, in its order; sent again after the kill, it may stand twice.

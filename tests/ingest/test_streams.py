@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.schema.facts import PARTITIONS_MAX
 from tests.canonical import empty
-from tests.scenes import columns, dataset, edge, node, run_event, schema, settle, told, urns
-from tests.stories import Event, ds, job, run_of, version
+from tests.event_builders import columns, dataset, edge, node, run_event, schema, settle, told, urns
+from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -16,15 +16,22 @@ BATCHES = 5_000
 
 
 def micro_batch(number: int, state: str = "RUNNING") -> Event:
-    topic = dataset("orders", schema(id="int"), usage={"inputStatistics": {"rowCount": number}}, side="input")
+    topic = dataset(
+        "orders", schema(id="int"), usage={"inputStatistics": {"rowCount": number}}, side="input"
+    )
     table = dataset(
         "lake/orders",
         {**schema(id="int"), **columns(id=[("orders", "id")])},
         usage={"outputStatistics": {"rowCount": number}},
     )
     facets = {"spark_properties": {"properties": {"batch": f"{number:06}"}}}
-    event = run_event("stream", state, 1, job="streaming", inputs=[topic], outputs=[table], facets=facets)
-    return {**event, "eventTime": f"2026-01-01T{1 + number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z"}
+    event = run_event(
+        "stream", state, 1, job="streaming", inputs=[topic], outputs=[table], facets=facets
+    )
+    return {
+        **event,
+        "eventTime": f"2026-01-01T{1 + number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
+    }
 
 
 def size(database: Database) -> tuple[int, int, int]:
@@ -55,7 +62,10 @@ def in_lake(name: str) -> Event:
 
 
 def test_an_hourly_partition_is_no_dataset_of_its_own(database: Database) -> None:
-    hours = [run_event(f"h{hour:02}", "COMPLETE", hour, outputs=[in_lake(partition(hour))]) for hour in range(30)]
+    hours = [
+        run_event(f"h{hour:02}", "COMPLETE", hour, outputs=[in_lake(partition(hour))])
+        for hour in range(30)
+    ]
     settle(database, *hours)
     assert urns(database, "Dataset") == {"dataset:s3%3A//lake:lake/orders"}
     assert len(urns(database, "Artifact")) == len(hours)
@@ -63,17 +73,24 @@ def test_an_hourly_partition_is_no_dataset_of_its_own(database: Database) -> Non
     assert made["partitions"] == ["dt=2026-01-02/hour=01"]
 
 
-def test_of_a_run_that_touches_very_many_partitions_so_many_are_kept_whatever_the_order(database: Database) -> None:
+def test_of_a_run_that_touches_very_many_partitions_so_many_are_kept_whatever_the_order(
+    database: Database,
+) -> None:
     hours = range(PARTITIONS_MAX + 20)
     halves = [[in_lake(partition(hour)) for hour in hours[side::2]] for side in (0, 1)]
-    settle(database, *(run_event("r", "RUNNING", minute, inputs=half) for minute, half in enumerate(halves)))
+    settle(
+        database,
+        *(run_event("r", "RUNNING", minute, inputs=half) for minute, half in enumerate(halves)),
+    )
     kept = edge(database, "source:s3%3A//lake:lake/orders", "FEEDS", run_of("r"))["partitions"]
     assert len(kept) == PARTITIONS_MAX
     assert kept == sorted(kept)
 
 
 def test_which_part_was_read_or_written_is_told_on_the_edge(database: Database) -> None:
-    offsets = {"subset": {"inputCondition": {"type": "partition", "partitions": [{"identifier": "0"}]}}}
+    offsets = {
+        "subset": {"inputCondition": {"type": "partition", "partitions": [{"identifier": "0"}]}}
+    }
     where = {"subset": {"outputCondition": {"type": "location", "locations": ["/a"]}}}
     settle(
         database,

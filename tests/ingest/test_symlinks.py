@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import lineage
-from headwater.schema import native
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
+from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, source_urn
 from tests.canonical import canonical, edges, empty
-from tests.scenes import (
+from tests.event_builders import (
     columns,
     current,
     dataset,
@@ -27,13 +27,22 @@ from tests.scenes import (
     told,
     urns,
 )
-from tests.stories import Event, answer, at, ds, job, run_of, version
+from tests.run_builders import Event, answer, at, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
 
 # `path` is where the table lies, `table` what it is called.
 LINKED = dataset_event("path", 30, symlinks("table"))
-TYPES = ("FEEDS", "PRODUCED", "CITED_BY", "DERIVED_FROM", "HAS_COLUMN", "VERSION_OF", "HAS_SCHEMA", "RUN_OF")
+TYPES = (
+    "FEEDS",
+    "PRODUCED",
+    "CITED_BY",
+    "DERIVED_FROM",
+    "HAS_COLUMN",
+    "VERSION_OF",
+    "HAS_SCHEMA",
+    "RUN_OF",
+)
 
 
 def by_hand(one: str, minute: int = 30, **verdicts: str) -> Event:
@@ -46,10 +55,19 @@ def story() -> list[Event]:
     made = dataset("table", {**schema(id="int"), **columns(id=[("raw", "id")])})
     return [
         run_event("w1", "COMPLETE", 1, job="load", inputs=["raw"], outputs=[made]),
-        run_event("w2", "COMPLETE", 5, job="fix", inputs=["raw"], outputs=[dataset("path", schema(id="string"))]),
+        run_event(
+            "w2",
+            "COMPLETE",
+            5,
+            job="fix",
+            inputs=["raw"],
+            outputs=[dataset("path", schema(id="string"))],
+        ),
         run_event("r1", "COMPLETE", 3, job="report", inputs=["table"], outputs=["mart"]),
         run_event("r2", "COMPLETE", 7, job="report", inputs=["path"], outputs=["mart"]),
-        job_event("planned", 8, inputs=["table"], outputs=[dataset("plan", columns(id=[("table", "id")]))]),
+        job_event(
+            "planned", 8, inputs=["table"], outputs=[dataset("plan", columns(id=[("table", "id")]))]
+        ),
         dataset_event("view", 9, {"lineage": {"inputs": [source("table", field="id")]}}),
         *answer("sum", "table", {"namespace": "db", "name": "path", "field": "id"}, minute=10),
         *answer("pin", {"namespace": "db", "name": "table", "runId": "w2"}, minute=11),
@@ -63,7 +81,10 @@ def test_both_names_are_one_dataset_with_one_history(database: Database) -> None
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
     assert read_by(database, run_of("r1")) == {version("path", "w1")}
     assert read_by(database, run_of("r2")) == {version("path", "w2")}
-    assert read_by(database, "answer:sum") == {version("path", "w2"), column_urn("db", "path", "id")}
+    assert read_by(database, "answer:sum") == {
+        version("path", "w2"),
+        column_urn("db", "path", "id"),
+    }
     assert read_by(database, "answer:pin") == {version("path", "w2")}
     assert {name for name in urns(database, "Artifact") if "table" in name} == set()
     assert source_urn("db", "path") in urns(database, "Source")
@@ -74,7 +95,9 @@ def test_both_names_are_one_dataset_with_one_history(database: Database) -> None
         (ds("path"), "FEEDS", job("planned")),
         (ds("path"), "FEEDS", ds("view")),
     } <= current(database)
-    assert (column_urn("db", "path", "id"), "FEEDS", column_urn("db", "plan", "id")) in edges(database, "FEEDS")
+    assert (column_urn("db", "path", "id"), "FEEDS", column_urn("db", "plan", "id")) in edges(
+        database, "FEEDS"
+    )
     assert (ds("plan"), "DERIVED_FROM", ds("path")) in edges(database, "DERIVED_FROM")
     assert (ds("path"), "DERIVED_FROM", ds("raw")) in edges(database, "DERIVED_FROM")
     drifted = node(database, version("path", "w2"))["drift"]
@@ -125,7 +148,10 @@ def test_names_of_names_are_one_dataset(database: Database) -> None:
         dataset_event("b", 3, symlinks("c")),
         run_event("r", "COMPLETE", 4, job="report", inputs=["a"]),
     )
-    assert edges(database, "SYMLINK_OF") == {(ds("b"), "SYMLINK_OF", ds("a")), (ds("c"), "SYMLINK_OF", ds("a"))}
+    assert edges(database, "SYMLINK_OF") == {
+        (ds("b"), "SYMLINK_OF", ds("a")),
+        (ds("c"), "SYMLINK_OF", ds("a")),
+    }
     assert read_by(database, run_of("r")) == {version("a", "w")}
 
 
@@ -167,7 +193,9 @@ def test_names_under_two_namespaces_are_told_apart(database: Database) -> None:
     assert {target for _, _, target in edges(database, "SYMLINK_OF")} == {ds("path")}
 
 
-def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_another(database: Database) -> None:
+def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_another(
+    database: Database,
+) -> None:
     settle(
         database,
         dataset_event("path", 0, symlinks("table")),
@@ -196,10 +224,14 @@ def test_a_declaration_in_the_same_breath_as_the_symlink_is_believed(database: D
     assert canonical(database) == at_once
 
 
-def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(database: Database) -> None:
+def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(
+    database: Database,
+) -> None:
     settle(
         database,
-        run_event("w", "COMPLETE", 1, inputs=["in"], outputs=[dataset("out", columns(id=[("in", "id")]))]),
+        run_event(
+            "w", "COMPLETE", 1, inputs=["in"], outputs=[dataset("out", columns(id=[("in", "id")]))]
+        ),
         dataset_event("view", 1, {"lineage": {"inputs": [source("in", field="id")]}}),
         dataset_event("in-path", 2, symlinks("in")),
         dataset_event("out-path", 3, symlinks("out")),
@@ -237,15 +269,25 @@ def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Databas
     settle(
         database,
         run_event("w7", "COMPLETE", 1, job="load", outputs=[dataset("path", at_seven)]),
-        run_event("w8", "COMPLETE", 2, job="load", outputs=[dataset("path", {"version": {"datasetVersion": "8"}})]),
+        run_event(
+            "w8",
+            "COMPLETE",
+            2,
+            job="load",
+            outputs=[dataset("path", {"version": {"datasetVersion": "8"}})],
+        ),
         run_event("r", "COMPLETE", 3, job="report", inputs=[dataset("table", at_seven)]),
         LINKED,
     )
     assert read_by(database, run_of("r")) == {version("path", "w7")}
-    assert edge(database, version("path", "w7"), "FEEDS", run_of("r"))["wanted"] == f"{ds('path')}@7"
+    assert (
+        edge(database, version("path", "w7"), "FEEDS", run_of("r"))["wanted"] == f"{ds('path')}@7"
+    )
 
 
-def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_same_breath(database: Database) -> None:
+def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_same_breath(
+    database: Database,
+) -> None:
     """That it once succeeded, and so made a version, is refuted by the event that joins the names of what it read."""
     events = [
         run_event("w", "START", 9),

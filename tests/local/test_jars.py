@@ -20,10 +20,23 @@ import pytest
 
 from headwater.errors import JarError
 from headwater.local.ivy import Jar
-from headwater.local.jars import Lock, classpath, default_cache, ensure_jars, missing_jars, read_lock
+from headwater.local.jars import (
+    Lock,
+    classpath,
+    default_cache,
+    ensure_jars,
+    missing_jars,
+    read_lock,
+)
 from tests.conftest import jar_cache
 
-few = ("neo4j-annotations", "annotations", "neo4j-util", "slf4j-api", "netty-transport-native-epoll")
+few = (
+    "neo4j-annotations",
+    "annotations",
+    "neo4j-util",
+    "slf4j-api",
+    "netty-transport-native-epoll",
+)
 
 
 class Mirror(SimpleHTTPRequestHandler):
@@ -112,7 +125,10 @@ def test_jars_come_from_the_users_mirror_once(
 ) -> None:
     seen: list[tuple[int, int]] = []
     folder = ensure_jars(
-        tmp_path / "cache", lambda done, total: seen.append((done, total)), lock=lock, ivy_settings=settings
+        tmp_path / "cache",
+        lambda done, total: seen.append((done, total)),
+        lock=lock,
+        ivy_settings=settings,
     )
     assert sorted(file.name for file in folder.iterdir()) == sorted(
         [jar.file_name for jar in lock.jars] + ["stamp.json"]
@@ -143,7 +159,7 @@ def test_a_tampered_jar_in_the_cache_is_refused(tmp_path: Path, jars: Path, lock
     victim.write_bytes(bytes(content))
     with pytest.raises(JarError, match=victim.name) as caught:
         ensure_jars(tmp_path / "cache", lock=lock)
-    assert f"Delete {victim}" in caught.value.mend
+    assert f"Delete {victim}" in caught.value.hint
 
 
 def test_a_mirror_that_changes_a_jar_is_refused(tmp_path: Path, lock: Lock, settings: Path) -> None:
@@ -161,14 +177,16 @@ def test_a_mirror_that_changes_a_jar_is_refused(tmp_path: Path, lock: Lock, sett
 def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: Lock, settings: Path) -> None:
     none = Jar("org.example", "nowhere", "1.0", "", "0" * 64, 1)
     with pytest.raises(JarError, match=r"org\.example:nowhere:1\.0"):
-        ensure_jars(tmp_path / "cache", lock=replace(lock, jars=(*lock.jars, none)), ivy_settings=settings)
+        ensure_jars(
+            tmp_path / "cache", lock=replace(lock, jars=(*lock.jars, none)), ivy_settings=settings
+        )
 
 
 def test_offline_says_what_to_do(tmp_path: Path, lock: Lock) -> None:
     with pytest.raises(JarError, match="could not be fetched") as caught:
         ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=settings_for(tmp_path, port=9))
-    assert "online" in caught.value.mend
-    assert "HEADWATER_IVY_SETTINGS" in caught.value.mend
+    assert "online" in caught.value.hint
+    assert "HEADWATER_IVY_SETTINGS" in caught.value.hint
 
 
 def test_a_settings_file_that_is_missing_or_broken_is_said(tmp_path: Path, lock: Lock) -> None:
@@ -192,7 +210,9 @@ ensure_jars(Path(sys.argv[1]), lock=lock, ivy_settings=Path(sys.argv[2]))
 
 
 def fetcher(cache: Path, settings: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", fetch_program, str(cache), str(settings), json.dumps(few)])
+    return subprocess.Popen(
+        [sys.executable, "-c", fetch_program, str(cache), str(settings), json.dumps(few)]
+    )
 
 
 def test_two_processes_at_once_fetch_once(

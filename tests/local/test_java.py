@@ -60,10 +60,12 @@ def test_no_java_says_how_to_install_one(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(JavaError, match=r"No Java 17 or 21 on this machine\.") as caught:
         find_java({"PATH": str(stub / "bin")})
     for word in ("apt install openjdk-17-jre-headless", "brew install openjdk@17", "dnf install"):
-        assert word in caught.value.mend
+        assert word in caught.value.hint
 
 
-def test_a_java_of_another_version_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_of_another_version_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(java, "usual_places", ())
     newer = script(tmp_path / "newer", "echo 'openjdk version \"25\"' >&2")
     with pytest.raises(JavaError, match="found only version 25"):

@@ -78,19 +78,27 @@ def test_every_setting_is_in_force(shared: LocalNeo4j) -> None:
 
 def test_a_run_s_urn_fills_one_block_of_strings(shared: LocalNeo4j) -> None:
     shared.start()
-    strings = shared.home.folder / "data" / "databases" / "neo4j" / "neostore.propertystore.db.strings"
+    strings = (
+        shared.home.folder / "data" / "databases" / "neo4j" / "neostore.propertystore.db.strings"
+    )
     # The first block of a store tells how large each is, with the eight bytes that lead to the next.
     assert int.from_bytes(strings.read_bytes()[:4]) == len(run_urn(str(UUID(int=0)))) + 8
 
 
-@pytest.mark.parametrize("url", ["file:///etc/hostname", "http://127.0.0.1:9/x", "https://[::1]:9/x"])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/hostname", "http://127.0.0.1:9/x", "https://[::1]:9/x"]
+)
 def test_cypher_can_not_read_files_or_the_network(shared: LocalNeo4j, url: str) -> None:
     with driver(shared.start()) as graph, pytest.raises(ClientError, match="Cannot load from URL"):
         graph.execute_query("LOAD CSV FROM $url AS row RETURN row", url=url)
 
 
 def test_a_transaction_over_the_memory_limit_is_ended(shared: LocalNeo4j) -> None:
-    with driver(shared.start()) as graph, pytest.raises(Neo4jError, match="memory"), graph.session() as session:
+    with (
+        driver(shared.start()) as graph,
+        pytest.raises(Neo4jError, match="memory"),
+        graph.session() as session,
+    ):
         session.run("UNWIND range(1, 20000000) AS n RETURN collect(n + '')").consume()
 
 
@@ -121,7 +129,9 @@ def test_secrets_are_private(shared: LocalNeo4j) -> None:
     assert password not in process.command_line(shared.start().pid)
 
 
-@pytest.mark.skipif(not Path("/proc/self/net").exists(), reason="reads Linux's own table of sockets")
+@pytest.mark.skipif(
+    not Path("/proc/self/net").exists(), reason="reads Linux's own table of sockets"
+)
 def test_it_listens_on_loopback_only(shared: LocalNeo4j) -> None:
     pid = shared.start().pid
     links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
@@ -154,7 +164,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ServerError, match=f"Port {port} is taken") as caught:
             local(tmp_path / "home", port).start()
-    assert "--bolt-port" in caught.value.mend
+    assert "--bolt-port" in caught.value.hint
     assert not local(tmp_path / "home").status().running
 
 
@@ -179,7 +189,9 @@ def test_a_store_held_by_an_unknown_server_is_refused(shared: LocalNeo4j) -> Non
             file.chmod(0o600)
 
 
-def test_two_processes_that_start_at_once_share_one_server_and_ignore_a_stale_pid(home: Path) -> None:
+def test_two_processes_that_start_at_once_share_one_server_and_ignore_a_stale_pid(
+    home: Path,
+) -> None:
     home.mkdir()
     # A pid that was used again: this one is ours, and no Neo4j, so it is neither believed nor killed.
     (home / "server.json").write_text(f'{{"pid": {os.getpid()}, "bolt_port": 7687, "dbms": "o1"}}')
@@ -219,7 +231,9 @@ def test_after_kill_9_it_recovers(home: Path) -> None:
     assert not second.reused
     assert second.pid != first.pid
     with driver(second) as graph:
-        assert graph.execute_query("MATCH (n:Kept) RETURN count(n) AS kept").records[0]["kept"] == 1000
+        assert (
+            graph.execute_query("MATCH (n:Kept) RETURN count(n) AS kept").records[0]["kept"] == 1000
+        )
 
 
 def test_ctrl_c_while_it_starts_leaves_no_process(home: Path) -> None:
@@ -250,7 +264,7 @@ def test_a_failed_start_shows_the_log(home: Path) -> None:
     sizes = Sizes(heap_mb=512, page_cache_mb=128, transaction_seconds=-1)
     with pytest.raises(ServerError, match=r"db\.transaction\.timeout") as caught:
         LocalNeo4j(home, 0, sizes=sizes, cache=jar_cache()).start()
-    assert "logs" in caught.value.mend
+    assert "logs" in caught.value.hint
     with pytest.raises(ServerError, match="heap"):
         LocalNeo4j(home, 0, sizes=Sizes(heap_mb=0), cache=jar_cache()).start()
 
@@ -267,8 +281,18 @@ def test_a_lost_password_file_is_replaced(shared: LocalNeo4j) -> None:
 
 def test_the_fixture_gives_a_clean_graph(clean_graph: Driver) -> None:
     clean_graph.execute_query("CREATE (:Left)-[:OVER]->(:Right)")
-    assert clean_graph.execute_query("MATCH (n) WHERE NOT n:Migration RETURN count(n) AS n").records[0]["n"] == 2
+    assert (
+        clean_graph.execute_query("MATCH (n) WHERE NOT n:Migration RETURN count(n) AS n").records[
+            0
+        ]["n"]
+        == 2
+    )
 
 
 def test_the_graph_is_clean_again(clean_graph: Driver) -> None:
-    assert clean_graph.execute_query("MATCH (n) WHERE NOT n:Migration RETURN count(n) AS n").records[0]["n"] == 0
+    assert (
+        clean_graph.execute_query("MATCH (n) WHERE NOT n:Migration RETURN count(n) AS n").records[
+            0
+        ]["n"]
+        == 0
+    )

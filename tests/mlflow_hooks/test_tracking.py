@@ -49,7 +49,10 @@ def names(datasets: list[Event]) -> list[tuple[str, str]]:
 def faults(event: Event) -> list[str]:
     """In what an event breaks the schemas of its facets."""
     parse(msgspec.json.encode(event), received=0)
-    parts: list[tuple[Entity, Event]] = [("run", event["run"]["facets"]), ("job", event["job"]["facets"])]
+    parts: list[tuple[Entity, Event]] = [
+        ("run", event["run"]["facets"]),
+        ("job", event["job"]["facets"]),
+    ]
     parts += [("dataset", dataset["facets"]) for dataset in (*event["inputs"], *event["outputs"])]
     return [
         f"{entity} {key}: {fault}"
@@ -79,7 +82,9 @@ def test_a_training_is_told_with_all_that_mlflow_knows_of_it(mlflow_uri: str) ->
     assert told["COMPLETE"]["job"]["name"] == "credit"
     facets = told["COMPLETE"]["run"]["facets"]
     assert facets["headwater_mlflow"]["metrics"] == {"auc": 0.8, "loss": "nan"}
-    assert facets["executionParameters"]["parameters"] == [{"key": "depth", "name": "depth", "value": "7"}]
+    assert facets["executionParameters"]["parameters"] == [
+        {"key": "depth", "name": "depth", "value": "7"}
+    ]
     tags = {tag["key"]: tag["value"] for tag in facets["tags"]["tags"]}
     assert tags == {
         "mlflow.run_id": run.info.run_id,
@@ -88,7 +93,10 @@ def test_a_training_is_told_with_all_that_mlflow_knows_of_it(mlflow_uri: str) ->
         "team": "risk",
     }
     assert names(told["START"]["inputs"]) == [("file", "/lake/features/credit")]
-    assert names(told["COMPLETE"]["inputs"]) == [("file", "/lake/features/credit"), ("file", "/data/credit.csv")]
+    assert names(told["COMPLETE"]["inputs"]) == [
+        ("file", "/lake/features/credit"),
+        ("file", "/data/credit.csv"),
+    ]
     [model] = told["COMPLETE"]["outputs"]
     assert (model["namespace"], model["name"]) == (server_namespace(mlflow_uri), "credit_risk")
     assert model["facets"]["datasetType"]["datasetType"] == "MODEL"
@@ -114,7 +122,9 @@ def test_of_two_versions_of_one_model_the_newest_is_the_one_a_run_made() -> None
             register("credit_risk", run.info.run_id)
     [model] = by_state(server)["COMPLETE"]["outputs"]
     assert model["facets"]["version"]["datasetVersion"] == "11"
-    tags = [MlflowClient().get_model_version("credit_risk", version).tags for version in ("1", "11")]
+    tags = [
+        MlflowClient().get_model_version("credit_risk", version).tags for version in ("1", "11")
+    ]
     assert tags[0] == tags[1] != {}
 
 
@@ -140,7 +150,10 @@ def test_kinds_and_versions_of_datasets_are_told() -> None:
     base = {"namespace": "hub", "name": "base", "type": "MODEL", "runId": str(UUID(int=7))}
     with recorder() as server:
         report = {"namespace": "reports", "name": "credit", "type": "REPORT"}
-        with mlflow.start_run(), track(url=server.url, inputs=[features, base, base], outputs=[report]):
+        with (
+            mlflow.start_run(),
+            track(url=server.url, inputs=[features, base, base], outputs=[report]),
+        ):
             pass
     told = by_state(server)["COMPLETE"]
     assert faults(told) == []
@@ -196,12 +209,22 @@ def test_an_mlflow_that_fails_on_us_does_not_fail_the_training(
 
     for name in ("search_model_versions", "set_tag"):
         monkeypatch.setattr(MlflowClient, name, broken)
-    with caplog.at_level(logging.WARNING), recorder() as server, mlflow.start_run(), track(url=server.url):
+    with (
+        caplog.at_level(logging.WARNING),
+        recorder() as server,
+        mlflow.start_run(),
+        track(url=server.url),
+    ):
         pass
     assert set(by_state(server)) == {"START", "COMPLETE"}
     assert caplog.text.count("the registry is gone") == 2
     monkeypatch.setattr(MlflowClient, "get_run", broken)
-    with recorder() as server, pytest.raises(ZeroDivisionError), mlflow.start_run(), track(url=server.url):
+    with (
+        recorder() as server,
+        pytest.raises(ZeroDivisionError),
+        mlflow.start_run(),
+        track(url=server.url),
+    ):
         raise ZeroDivisionError
     assert server.events == []
 
@@ -210,7 +233,12 @@ def test_what_is_wrong_is_said_before_the_training() -> None:
     with pytest.raises(SettingsError, match="no MLflow run"), track(url="http://h:1"):
         pass
     with mlflow.start_run():
-        for wrong in ("/lake/a", [{"name": "x"}], [""], [{"namespace": "a", "name": "b", "versoin": "1"}]):
+        for wrong in (
+            "/lake/a",
+            [{"name": "x"}],
+            [""],
+            [{"namespace": "a", "name": "b", "versoin": "1"}],
+        ):
             with pytest.raises(SettingsError), track(url="http://h:1", inputs=wrong):
                 pass
         with pytest.raises(SettingsError, match="URL"), track(url="ftp://h"):

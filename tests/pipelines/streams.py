@@ -25,17 +25,19 @@ from openlineage.client.facet_v2 import column_lineage_dataset, error_message_ru
 from openlineage.client.serde import Serde
 from openlineage.client.transport.kafka import KafkaConfig, KafkaTransport
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, read_checkpoint
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
 
 PRODUCER = "https://example.com/etl"
 KEY = "0123456789abcdef-tests"
 SECONDS_MAX = 60.0
-_FIELDS = [schema_dataset.SchemaDatasetFacetFields(name=name, type="string") for name in ("id", "mail")]
+_FIELDS = [
+    schema_dataset.SchemaDatasetFacetFields(name=name, type="string") for name in ("id", "mail")
+]
 _IDENTITY = [column_lineage_dataset.Transformation(type="DIRECT", subtype="IDENTITY")]
 
 
@@ -48,7 +50,9 @@ def events_of(number: int, jobs: int = 12) -> list[RunEvent]:
         fields={"id": column_lineage_dataset.Fields(inputFields=[field])}
     )
     failed = number % 7 == 3
-    error = error_message_run.ErrorMessageRunFacet(f"jane.doe{number}@example.com is no id", "python")
+    error = error_message_run.ErrorMessageRunFacet(
+        f"jane.doe{number}@example.com is no id", "python"
+    )
     run_id = str(uuid.uuid5(uuid.NAMESPACE_URL, str(number)))
     told = []
     for second, state in ((0, RunState.START), (1, RunState.FAIL if failed else RunState.COMPLETE)):
@@ -59,8 +63,14 @@ def events_of(number: int, jobs: int = 12) -> list[RunEvent]:
                 run=Run(run_id, facets={"errorMessage": error} if failed and second else {}),
                 job=Job("etl", f"job{job}"),
                 producer=PRODUCER,
-                inputs=[InputDataset("db", source, facets={"schema": schema_dataset.SchemaDatasetFacet(_FIELDS)})],
-                outputs=[OutputDataset("db", target, facets={"columnLineage": lineage})] if second else [],
+                inputs=[
+                    InputDataset(
+                        "db", source, facets={"schema": schema_dataset.SchemaDatasetFacet(_FIELDS)}
+                    )
+                ],
+                outputs=[OutputDataset("db", target, facets={"columnLineage": lineage})]
+                if second
+                else [],
             )
         )
     return told
@@ -81,7 +91,9 @@ def send(bootstrap: str, topic: str, events: list[RunEvent]) -> None:
 
 def held(bootstrap: str, topic: str, partitions: int = 2) -> list[tuple[bytes, dict[str, str]]]:
     """Every message of a topic: its value and its headers."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "tests", "enable.auto.commit": False})
+    consumer = Consumer(
+        {"bootstrap.servers": bootstrap, "group.id": "tests", "enable.auto.commit": False}
+    )
     with closing(consumer):
         places = [TopicPartition(topic, number, 0) for number in range(partitions)]
         ends = [consumer.get_watermark_offsets(place, timeout=SECONDS_MAX)[1] for place in places]
@@ -99,7 +111,7 @@ def _headers(message: Message) -> list[tuple[str, bytes]]:
 
 def by_the_worker(database: Database, folder: Path, sent: list[bytes]) -> Graph:
     """The graph that the online worker makes of these."""
-    from headwater.ingest.redact import Redactor
+    from headwater.ingest.receive.redact import Redactor
 
     empty(database)
     redactor = Redactor(KEY.encode())
@@ -111,7 +123,9 @@ def by_the_worker(database: Database, folder: Path, sent: list[bytes]) -> Graph:
 
 def counted(database: Database) -> dict[str, int]:
     """How many events each producer sent, as the tallies have it."""
-    rows = database.ask("MATCH (p:Producer) RETURN p.producer AS producer, p.events AS events", {}, seconds=10)
+    rows = database.ask(
+        "MATCH (p:Producer) RETURN p.producer AS producer, p.events AS events", {}, seconds=10
+    )
     return {row["producer"]: row["events"] for row in rows}
 
 
@@ -192,7 +206,16 @@ class StreamProcess:
             "HEADWATER_NEO4J_USER": server.user,
             "HEADWATER_NEO4J_PASSWORD": server.password,
         }
-        command = ["-m", "headwater", "pipeline", "stream", "--checkpoint", str(self.checkpoint), "--metrics-port", "0"]
+        command = [
+            "-m",
+            "headwater",
+            "pipeline",
+            "stream",
+            "--checkpoint",
+            str(self.checkpoint),
+            "--metrics-port",
+            "0",
+        ]
         with self.log.open("ab") as output:
             self._from = output.tell()
             self.process = subprocess.Popen(
@@ -221,7 +244,10 @@ class StreamProcess:
         assert address, self.said()
         with urllib.request.urlopen(address[1], timeout=5) as answer:
             lines = answer.read().decode().splitlines()
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#")}
+        return {
+            name: float(value)
+            for name, _, value in (line.rpartition(" ") for line in lines if line[:1] != "#")
+        }
 
     def end(self) -> int:
         self.process.terminate()

@@ -18,9 +18,9 @@ from headwater.errors import NotFoundError
 from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
 from headwater.pipelines.lake import SCHEMA
 from headwater.schema.naming import load
-from tests.scenes import columns, dataset, schema
+from tests.event_builders import columns, dataset, schema
+from tests.run_builders import Event, ds, job
 from tests.sparks import small_spark
-from tests.stories import Event, ds, job
 
 # Spark's own client leaves the sockets of answers to the collector of garbage.
 pytestmark = [
@@ -38,7 +38,14 @@ def days_ago(days: float, seconds: float = 0) -> datetime:
 
 
 def event(
-    run: str, name: str, at: datetime, kind: str, *, inputs: Any = (), outputs: Any = (), producer: str = "spark"
+    run: str,
+    name: str,
+    at: datetime,
+    kind: str,
+    *,
+    inputs: Any = (),
+    outputs: Any = (),
+    producer: str = "spark",
 ) -> Event:
     return {
         "eventType": kind,
@@ -52,7 +59,9 @@ def event(
 
 
 def rows(name: str, count: int, **types: str) -> Event:
-    return dataset(name, schema(**(types or {"a": "int"})), usage={"outputStatistics": {"rowCount": count}})
+    return dataset(
+        name, schema(**(types or {"a": "int"})), usage={"outputStatistics": {"rowCount": count}}
+    )
 
 
 def history() -> list[Event]:
@@ -68,11 +77,25 @@ def history() -> list[Event]:
         told.append(event(f"b{day}", "build", at, "START", inputs=[dataset("raw")]))
         end = days_ago(day, 200 if recent else 100)
         made = rows("mart", count, **fields)
-        told.append(event(f"b{day}", "build", end, "COMPLETE", inputs=[dataset("raw")], outputs=[made]))
+        told.append(
+            event(f"b{day}", "build", end, "COMPLETE", inputs=[dataset("raw")], outputs=[made])
+        )
         told.append(event(f"s{day}", "steady", at, "START"))
-        told.append(event(f"s{day}", "steady", days_ago(day, 10), "COMPLETE", outputs=[rows("log", 50)]))
+        told.append(
+            event(f"s{day}", "steady", days_ago(day, 10), "COMPLETE", outputs=[rows("log", 50)])
+        )
     lineage = dataset("report", columns(a=[("mart", "a")]))
-    told.append(event("lost", "publish", END, "START", inputs=[dataset("mart")], outputs=[lineage], producer="dbt"))
+    told.append(
+        event(
+            "lost",
+            "publish",
+            END,
+            "START",
+            inputs=[dataset("mart")],
+            outputs=[lineage],
+            producer="dbt",
+        )
+    )
     return told
 
 
@@ -98,7 +121,9 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
-    folder = lake(tmp_path_factory.mktemp("lake"), [*history(), {"eventTime": "never", "run": {"runId": "x"}}])
+    folder = lake(
+        tmp_path_factory.mktemp("lake"), [*history(), {"eventTime": "never", "run": {"runId": "x"}}]
+    )
     return analyse(spark, folder, load())
 
 
@@ -111,15 +136,28 @@ def test_it_stands_at_the_newest_event(found: Analysed) -> None:
 
 
 def test_coverage_by_day_and_producer(found: Analysed) -> None:
-    days = {(row["day"], row["producer"]): row.asDict() for row in found.tables["coverage"].collect()}
+    days = {
+        (row["day"], row["producer"]): row.asDict() for row in found.tables["coverage"].collect()
+    }
     assert len(days) == 21
     usual = days[date(2026, 3, 30), "spark"]
     # START of build names raw and tells no schema, START of steady names nothing; both ends tell schema and rows.
-    counts = {"events": 4, "with_datasets": 3, "with_schema": 2, "with_outputs": 2, "with_column_lineage": 0}
+    counts = {
+        "events": 4,
+        "with_datasets": 3,
+        "with_schema": 2,
+        "with_outputs": 2,
+        "with_column_lineage": 0,
+    }
     assert {key: usual[key] for key in counts} == counts
     assert (usual["with_statistics"], usual["runs"], usual["never_ended"]) == (2, 2, 0)
     lost = days[date(2026, 3, 31), "dbt"]
-    assert (lost["events"], lost["with_column_lineage"], lost["runs"], lost["never_ended"]) == (1, 1, 1, 1)
+    assert (lost["events"], lost["with_column_lineage"], lost["runs"], lost["never_ended"]) == (
+        1,
+        1,
+        1,
+        1,
+    )
 
 
 def test_row_counts_that_drift(found: Analysed) -> None:
@@ -136,7 +174,12 @@ def test_row_counts_that_drift(found: Analysed) -> None:
 def test_jobs_that_became_slower(found: Analysed) -> None:
     by_job = table(found, "run_times", "job")
     build = by_job[job("build")]
-    assert (build["recent_seconds"], build["before_seconds"], build["spread"], build["slower"]) == (200, 100, 0, True)
+    assert (build["recent_seconds"], build["before_seconds"], build["spread"], build["slower"]) == (
+        200,
+        100,
+        0,
+        True,
+    )
     assert by_job[job("steady")]["slower"] is False
     assert job("publish") not in by_job
 
@@ -164,15 +207,28 @@ def test_what_nobody_reads_and_what_it_costs(found: Analysed) -> None:
         ds("report"): True,
     }
     # Six runs of 200 s and fourteen of 100 s.
-    assert (use[ds("mart")]["seconds"], use[ds("mart")]["writes"], use[ds("mart")]["reads"]) == (2_600, 20, 1)
+    assert (use[ds("mart")]["seconds"], use[ds("mart")]["writes"], use[ds("mart")]["reads"]) == (
+        2_600,
+        20,
+        1,
+    )
     assert (use[ds("log")]["seconds"], use[ds("log")]["writes"]) == (200, 20)
     assert (use[ds("raw")]["reads"], use[ds("raw")]["readers"]) == (20, 1)
 
 
 def test_blast_radius_and_what_becomes_a_fact(found: Analysed) -> None:
     radius = table(found, "blast_radius", "node")
-    reached = {urn: (one["datasets"], one["jobs"]) for urn, one in radius.items() if urn.startswith("dataset:")}
-    assert reached == {ds("raw"): (2, 2), ds("mart"): (1, 1), ds("report"): (0, 0), ds("log"): (0, 0)}
+    reached = {
+        urn: (one["datasets"], one["jobs"])
+        for urn, one in radius.items()
+        if urn.startswith("dataset:")
+    }
+    assert reached == {
+        ds("raw"): (2, 2),
+        ds("mart"): (1, 1),
+        ds("report"): (0, 0),
+        ds("log"): (0, 0),
+    }
     told = {(one.table, one.subject): one.values for one in findings(found)}
     assert set(told) == {
         ("row_counts", ds("mart")),
@@ -188,7 +244,9 @@ def test_blast_radius_and_what_becomes_a_fact(found: Analysed) -> None:
     assert summary["median_blast_radius"] == 0.5
 
 
-def test_tables_are_written_and_replaced(spark: SparkSession, found: Analysed, tmp_path: Path) -> None:
+def test_tables_are_written_and_replaced(
+    spark: SparkSession, found: Analysed, tmp_path: Path
+) -> None:
     for _ in range(2):
         write(found, str(tmp_path / "out"))
     kept = spark.read.parquet(str(tmp_path / "out" / "run_times"))
@@ -202,9 +260,24 @@ def test_an_empty_lake_says_so(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_circles_and_diamonds_are_counted_once() -> None:
     assert blast_radius([]) == {}
-    edges = [("dataset:a", "job:x"), ("job:x", "dataset:b"), ("dataset:b", "job:x"), ("job:x", "dataset:c")]
-    assert blast_radius(edges) == {"dataset:a": (2, 1), "dataset:b": (1, 1), "dataset:c": (0, 0), "job:x": (2, 0)}
-    diamond = [("dataset:a", "job:l"), ("dataset:a", "job:r"), ("job:l", "dataset:z"), ("job:r", "dataset:z")]
+    edges = [
+        ("dataset:a", "job:x"),
+        ("job:x", "dataset:b"),
+        ("dataset:b", "job:x"),
+        ("job:x", "dataset:c"),
+    ]
+    assert blast_radius(edges) == {
+        "dataset:a": (2, 1),
+        "dataset:b": (1, 1),
+        "dataset:c": (0, 0),
+        "job:x": (2, 0),
+    }
+    diamond = [
+        ("dataset:a", "job:l"),
+        ("dataset:a", "job:r"),
+        ("job:l", "dataset:z"),
+        ("job:r", "dataset:z"),
+    ]
     assert blast_radius(diamond)["dataset:a"] == (1, 2)
 
 

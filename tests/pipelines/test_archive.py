@@ -19,12 +19,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.recall import Recall
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
+from tests.run_builders import run
 from tests.sparks import QUICK_JAVA, SMALL, small_spark
-from tests.stories import run
 
 # Spark's own Python leaves sockets for the garbage collector.
 pytestmark = [
@@ -61,13 +61,18 @@ def told(count: int, first: int = 0) -> list[bytes]:
 
 def rows(lake: Lake) -> list[dict[str, object]]:
     """What whoever reads the folder finds, by seq."""
-    tables = [pq.ParquetFile(path).read().to_pylist() for path in Path(lake.root).rglob("*.parquet")]
+    tables = [
+        pq.ParquetFile(path).read().to_pylist() for path in Path(lake.root).rglob("*.parquet")
+    ]
     return sorted((row for table in tables for row in table), key=lambda row: row["seq"])
 
 
 def part(spool: Spool, lake: Lake, first: int, last: int) -> None:
     """One round, written by hand, as Spark's workers do."""
-    lake.add(spool.id, Range(first, last, pipeline.write_part(Recall(spool.path), lake, spool.id, first, last)))
+    lake.add(
+        spool.id,
+        Range(first, last, pipeline.write_part(Recall(spool.path), lake, spool.id, first, last)),
+    )
 
 
 @pytest.mark.spark
@@ -79,7 +84,8 @@ def test_every_event_is_there_once_by_day_and_namespace(
     bodies = told(4)
     spool.append(bodies[:5], received=JANUARY_31 - 1)
     spool.append(
-        [*bodies[5:], b'{"dataset": {"namespace": "s3://b/x y", "name": "t"}}', b"{no event"], received=JANUARY_31
+        [*bodies[5:], b'{"dataset": {"namespace": "s3://b/x y", "name": "t"}}', b"{no event"],
+        received=JANUARY_31,
     )
     done = pipeline.archive(spark, spool, lake)
     assert (done.events, done.archived) == (10, 10)
@@ -87,7 +93,9 @@ def test_every_event_is_there_once_by_day_and_namespace(
     assert [row["body"] for row in found] == [kept.body for kept in Recall(spool.path).kept(1, 10)]
     assert [row["seq"] for row in found] == list(range(1, 11))
     # In parts of the size that the driver said, whatever process writes them.
-    parts = {tuple(map(int, path.stem.split("-")[-2:])) for path in Path(lake.root).rglob("*.parquet")}
+    parts = {
+        tuple(map(int, path.stem.split("-")[-2:])) for path in Path(lake.root).rglob("*.parquet")
+    }
     assert parts == {(1, 3), (4, 6), (7, 9), (10, 10)}
     assert all(row["checksum"] == zlib.crc32(row["body"]) for row in found)  # type: ignore[arg-type]  # bytes
     assert {row["spool"] for row in found} == {spool.id}
@@ -96,7 +104,9 @@ def test_every_event_is_there_once_by_day_and_namespace(
         ("j0", "r0", "COMPLETE"),
     ]
     table = spark.read.parquet(lake.root)
-    assert sorted(map(tuple, table.groupBy("date", "namespace").count().collect()), key=str) == sorted(
+    assert sorted(
+        map(tuple, table.groupBy("date", "namespace").count().collect()), key=str
+    ) == sorted(
         [
             (date(2026, 1, 30), "etl", 5),
             (date(2026, 1, 31), "etl", 3),
@@ -186,8 +196,8 @@ _ARCHIVING = """
 import sys
 from functools import partial
 from pathlib import Path
-from headwater.ingest.recall import Recall
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive
 from headwater.pipelines.lake import Lake
 archive.PART_EVENTS, archive.ROUND_PARTS = 25, 2
@@ -209,7 +219,9 @@ def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
             time.sleep(0.004 * lines)
             killed.send_signal(signal.SIGKILL)
     assert 0 < lake.archived(spool.id) < 2_000
-    assert subprocess.run(words, stdout=subprocess.DEVNULL, check=True, env=os.environ).returncode == 0
+    assert (
+        subprocess.run(words, stdout=subprocess.DEVNULL, check=True, env=os.environ).returncode == 0
+    )
     found = rows(lake)
     assert [row["seq"] for row in found] == list(range(1, 2_001))
     assert [row["body"] for row in found] == bodies
@@ -217,7 +229,9 @@ def test_killed_while_it_writes(spool: Spool, lake: Lake) -> None:
 
 def written(lake: Lake) -> int:
     """The last seq that is in any file, whether that counts or not."""
-    return max((int(path.stem.split("-")[-1]) for path in Path(lake.root).rglob("*.parquet")), default=0)
+    return max(
+        (int(path.stem.split("-")[-1]) for path in Path(lake.root).rglob("*.parquet")), default=0
+    )
 
 
 _IN_SMALL_ROUNDS = f"""
@@ -234,10 +248,16 @@ main()
 def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
     bodies = told(300)
     spool.append(bodies[:500], received=JANUARY_31)
-    program, words = [sys.executable, "-c", _IN_SMALL_ROUNDS], ["pipeline", "archive", lake.root, "--json"]
+    program, words = (
+        [sys.executable, "-c", _IN_SMALL_ROUNDS],
+        ["pipeline", "archive", lake.root, "--json"],
+    )
     environment = {**os.environ, **QUICK_JAVA, "HEADWATER_HOME": str(spool.path.parent)}
     with subprocess.Popen(
-        [*program, "100", *words], env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+        [*program, "100", *words],
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as killed:
         try:
             deadline = time.monotonic() + 100
@@ -253,7 +273,9 @@ def test_the_command_is_killed_and_run_again(spool: Spool, lake: Lake) -> None:
             assert before >= 200
             # Parts end elsewhere now: what it left is under names that nobody writes again.
             spool.append(bodies[500:], received=JANUARY_31)
-            again = subprocess.run([*program, "130", *words], env=environment, stdout=subprocess.PIPE, check=True)
+            again = subprocess.run(
+                [*program, "130", *words], env=environment, stdout=subprocess.PIPE, check=True
+            )
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(killed.pid, signal.SIGKILL)

@@ -21,23 +21,24 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from headwater.cli import whole
-from headwater.cypher.conformance import producers
-from headwater.cypher.database import Database
+from headwater.cli import graph_admin as whole
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.fold import fold
-from headwater.ingest.redact import Redactor
-from headwater.ingest.spool import Spool
-from headwater.ingest.tally import Tallies, tally
+from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, read_checkpoint, write
-from headwater.pipelines import archive, progress
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.lineage.questions.conformance import producers
+from headwater.pipelines import archive
 from headwater.pipelines import backfill as pipeline
-from headwater.pipelines.archives import files_in
+from headwater.pipelines import spark_progress as progress
 from headwater.pipelines.backfill import Done, Heard, backfill
-from headwater.pipelines.folding import Rules, rules_of
+from headwater.pipelines.chunk_writer import move_on
+from headwater.pipelines.event_files import files_in
+from headwater.pipelines.fold_partition import Rules, rules_of
 from headwater.pipelines.lake import Lake
-from headwater.pipelines.writing import move_on
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import load
@@ -45,8 +46,8 @@ from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
 from tests.histories import histories
+from tests.run_builders import run
 from tests.sparks import SMALL, small_spark
-from tests.stories import run
 
 pytestmark = [
     pytest.mark.neo4j,
@@ -83,12 +84,22 @@ def told(count: int) -> list[bytes]:
     return [
         json.dumps(event).encode()
         for number in range(count)
-        for event in run(f"r{number}", f"j{number % 7}", [f"d{number % 11}"], [f"d{number % 11 + 1}"], minute=number)
+        for event in run(
+            f"r{number}",
+            f"j{number % 7}",
+            [f"d{number % 11}"],
+            [f"d{number % 11 + 1}"],
+            minute=number,
+        )
     ]
 
 
-def into(spark: SparkSession, graph: Database, folder: Path, *paths: Path | str, heard: Heard = print) -> Done:
-    return backfill(spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"), heard=heard)
+def into(
+    spark: SparkSession, graph: Database, folder: Path, *paths: Path | str, heard: Heard = print
+) -> Done:
+    return backfill(
+        spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"), heard=heard
+    )
 
 
 @settings(
@@ -125,7 +136,10 @@ def test_what_real_producers_sent_in_every_kind_of_file(
 ) -> None:
     monkeypatch.setattr(progress, "SECONDS", 0.01)
     heard: list[tuple[str, int, int]] = []
-    streams = [(CAPTURES / f"{name}.jsonl").read_bytes() for name in ("spark_flights", "airflow_shop", "dbt_shop")]
+    streams = [
+        (CAPTURES / f"{name}.jsonl").read_bytes()
+        for name in ("spark_flights", "airflow_shop", "dbt_shop")
+    ]
     bodies = [[line for line in stream.splitlines() if line.strip()] for stream in streams]
     folder = tmp_path / "of [many] kinds"
     (folder / "deep").mkdir(parents=True)
@@ -133,7 +147,13 @@ def test_what_real_producers_sent_in_every_kind_of_file(
     (folder / "deep" / "b.json.gz").write_bytes(gzip.compress(b"\n".join(bodies[1])))
     pq.write_table(pa.table({"body": [body.decode() for body in bodies[2]]}), folder / "c.parquet")
     (folder / "_not.jsonl").write_bytes(b"no event")
-    done = into(spark, graph, tmp_path, str(tmp_path / "of*kinds"), heard=lambda *how_far: heard.append(how_far))
+    done = into(
+        spark,
+        graph,
+        tmp_path,
+        str(tmp_path / "of*kinds"),
+        heard=lambda *how_far: heard.append(how_far),
+    )
     # While Spark folds its tasks are told, and then the facts; never the other way round.
     whats = [what.partition(":")[0] for what, _, _ in heard]
     assert [what for what, _ in groupby(whats)] == ["listing", "folding", "writing"]
@@ -147,23 +167,45 @@ def test_what_real_producers_sent_in_every_kind_of_file(
     assert found == folded_at_once(graph, [redact(body) for stream in bodies for body in stream])
 
 
-def test_what_is_no_event_is_set_aside_with_its_place(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+def test_what_is_no_event_is_set_aside_with_its_place(
+    spark: SparkSession, graph: Database, tmp_path: Path
+) -> None:
     good = told(3)
     secret = b'{"job": {"namespace": "etl"}, "url": "postgres://etl:hunter2@db"}'
-    lines = [good[0], b"{broken", *good[1:3], secret, b"", good[3], b'{"big": "' + b"x" * 100_000 + b'"}', *good[4:]]
+    lines = [
+        good[0],
+        b"{broken",
+        *good[1:3],
+        secret,
+        b"",
+        good[3],
+        b'{"big": "' + b"x" * 100_000 + b'"}',
+        *good[4:],
+    ]
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
     pq.write_table(pa.table({"body": [b"[]", good[0]]}), tmp_path / "b.parquet")
     done = into(spark, graph, tmp_path, tmp_path)
     assert (done.events, done.folded, done.duplicates, done.refused) == (11, 6, 1, 4)
-    said = [line for part in Path(str(done.dead)).rglob("*.json") for line in part.read_text().splitlines()]
+    said = [
+        line
+        for part in Path(str(done.dead)).rglob("*.json")
+        for line in part.read_text().splitlines()
+    ]
     letters = [json.loads(line) for line in said]
     places = [(Path(one["file"]).name, one["number"], one["field"]) for one in letters]
-    assert sorted(places) == [("a.jsonl", 2, ""), ("a.jsonl", 5, "job.name"), ("a.jsonl", 8, ""), ("b.parquet", 0, "")]
+    assert sorted(places) == [
+        ("a.jsonl", 2, ""),
+        ("a.jsonl", 5, "job.name"),
+        ("a.jsonl", 8, ""),
+        ("b.parquet", 0, ""),
+    ]
     assert "hunter2" not in json.dumps(letters)
     assert canonical(graph) == folded_at_once(graph, good)
 
 
-def test_there_must_be_something_to_read(spark: SparkSession, graph: Database, tmp_path: Path) -> None:
+def test_there_must_be_something_to_read(
+    spark: SparkSession, graph: Database, tmp_path: Path
+) -> None:
     with pytest.raises(NotFoundError):
         into(spark, graph, tmp_path, tmp_path / "absent")
     pq.write_table(pa.table({"text": ["x"]}), tmp_path / "other.parquet")
@@ -186,7 +228,9 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         worker.run(until_done=True)
         whole = canonical(graph)
         tallied = producers(graph)
-        assert [(one.events, [f.count for f in one.findings if "case" in f.rule]) for one in tallied] == [
+        assert [
+            (one.events, [f.count for f in one.findings if "case" in f.rule]) for one in tallied
+        ] == [
             (60, [2]),
             (1, []),
         ]
@@ -212,7 +256,14 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
     for seq, body in enumerate(told(5), 1):
         tally(seq, seq, body, parse(body, received=seq), future_after=60, into=said)
     begun = Checkpoint(5, 5, 0)
-    write(graph, GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test")
+    write(
+        graph,
+        GraphDelta(),
+        spool="s",
+        before=Checkpoint(),
+        after=Checkpoint(8, 8, 0),
+        holder="test",
+    )
     move_on(graph, "s", begun, 20, dead=1, tallies=said)
     assert (read_checkpoint(graph, "s"), producers(graph)) == (Checkpoint(8, 8, 0), [])
     move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, tallies=said)
@@ -221,9 +272,17 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
 
 
 def test_a_graph_is_made_anew_from_lake_and_spool(
-    spark: SparkSession, graph: Database, neo4j_server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    graph: Database,
+    neo4j_server: Neo4jServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name, value in ("URI", neo4j_server.uri), ("USER", neo4j_server.user), ("PASSWORD", neo4j_server.password):
+    for name, value in (
+        ("URI", neo4j_server.uri),
+        ("USER", neo4j_server.user),
+        ("PASSWORD", neo4j_server.password),
+    ):
         monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
     # Ctrl-C stays that of the tests.
     monkeypatch.setattr(whole, "set_when_told_to_end", id)
@@ -268,11 +327,21 @@ def test_killed_while_it_writes(
         "HEADWATER_NEO4J_USER": neo4j_server.user,
         "HEADWATER_NEO4J_PASSWORD": neo4j_server.password,
     }
-    words = [sys.executable, "-c", _IN_SMALL_PIECES, "pipeline", "backfill", str(tmp_path / "*.jsonl"), "--json"]
+    words = [
+        sys.executable,
+        "-c",
+        _IN_SMALL_PIECES,
+        "pipeline",
+        "backfill",
+        str(tmp_path / "*.jsonl"),
+        "--json",
+    ]
     rules = rules_of(load_settings({"HEADWATER_HOME": str(tmp_path / "home")}))
     files = files_in(spark, [str(tmp_path / "*.jsonl")])
     name = pipeline.name_of(files, rules)
-    with subprocess.Popen(words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as killed:
+    with subprocess.Popen(
+        words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as killed:
         deadline = time.monotonic() + 200
         while read_checkpoint(graph, name).position < 100:
             assert time.monotonic() < deadline

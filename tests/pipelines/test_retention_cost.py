@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.pipelines.retention_cost import Cost, Saving, Size, cost, files, node_bytes
 from headwater.schema.retention import Rules
 from tests.canonical import canonical
 from tests.pipelines.test_rollup import daily
-from tests.stories import tell
+from tests.run_builders import tell
 
 RULES = Rules({"*": 90}, {"*": 0}, {"*": 0})
 
@@ -28,11 +28,20 @@ def test_bytes_of_a_node_follow_the_format_of_its_record() -> None:
 
 
 def test_files_of_a_store_the_largest_first(tmp_path: Path) -> None:
-    for name, size in (("neostore.nodestore.db", 5), ("neostore", 9), ("schema/index/1", 4), ("schema/index/2", 3)):
+    for name, size in (
+        ("neostore.nodestore.db", 5),
+        ("neostore", 9),
+        ("schema/index/1", 4),
+        ("schema/index/2", 3),
+    ):
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"x" * size)
-    assert list(files(tmp_path).items()) == [("neostore", 9), ("indexes", 7), ("neostore.nodestore.db", 5)]
+    assert list(files(tmp_path).items()) == [
+        ("neostore", 9),
+        ("indexes", 7),
+        ("neostore.nodestore.db", 5),
+    ]
     assert files(tmp_path / "none") == {}
 
 
@@ -51,7 +60,11 @@ def test_it_counts_and_tells_what_settings_would_save(database: Database) -> Non
     found = cost(database, RULES, now=now)
     assert canonical(database) == before
     # Eight runs of two events; each run makes a version.
-    assert (found.events, found.sizes["PipelineRun"].nodes, found.sizes["Artifact"].nodes) == (16, 8, 8)
+    assert (found.events, found.sizes["PipelineRun"].nodes, found.sizes["Artifact"].nodes) == (
+        16,
+        8,
+        8,
+    )
     assert found.per_million(found.sizes["PipelineRun"].nodes) == 500_000
     said = found.as_json()
     assert said["labels"]["PipelineRun"]["nodesPerMillionEvents"] == 500_000

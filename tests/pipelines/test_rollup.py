@@ -15,18 +15,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.cypher.consequences import consequences
-from headwater.cypher.database import Database, Row
-from headwater.cypher.freshness import freshness
-from headwater.cypher.lineage import Trace, trace
-from headwater.cypher.usage import usage
+from headwater.cypher.driver.database import Database, Row
+from headwater.lineage.questions.failure_impact import consequences
+from headwater.lineage.questions.freshness import freshness
+from headwater.lineage.questions.lineage import Trace, trace
+from headwater.lineage.questions.usage import usage
 from headwater.pipelines.rollup import Rolled, roll_up
 from headwater.schema.retention import Horizon, Rules
-from headwater.schema.sight import Sight
+from headwater.schema.visibility import Sight
 from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
-from tests.scenes import dataset, parent, run_event, schema, urns
-from tests.stories import Event, answer, ds, job, run, run_of, tell, version
+from tests.event_builders import dataset, parent, run_event, schema, urns
+from tests.run_builders import Event, answer, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -37,9 +37,15 @@ HISTORY = ("run:", "artifact:", "source:", "answer:", "summary:")
 
 def horizon(minute: int, *, sample: float = 0.0, namespace: str = "*") -> Horizon:
     """What was heard of last before this minute of 1 January 2026 is old."""
-    moment = int((datetime(2026, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()) * 1_000_000 + minute * 60_000_000
+    moment = (
+        int((datetime(2026, 1, 1, tzinfo=UTC) - EPOCH).total_seconds()) * 1_000_000
+        + minute * 60_000_000
+    )
     return Horizon(
-        Rules({"*": 1.0} if namespace == "*" else {"*": 9.0, namespace: 1.0}, {"*": sample}, {"*": 0}), moment + DAY
+        Rules(
+            {"*": 1.0} if namespace == "*" else {"*": 9.0, namespace: 1.0}, {"*": sample}, {"*": 0}
+        ),
+        moment + DAY,
     )
 
 
@@ -48,14 +54,18 @@ def runs_left(database: Database) -> set[str]:
 
 
 def summaries(database: Database, name: str) -> list[Row]:
-    return [row["properties"] for row in database.read("read/rollup_summaries", job=job(name), limit=9)]
+    return [
+        row["properties"] for row in database.read("read/rollup_summaries", job=job(name), limit=9)
+    ]
 
 
 def daily() -> list[Event]:
     """`load` fills raw every 10 minutes, `build` makes mart of it; both four times."""
     told: list[Event] = []
     for number in range(4):
-        told += run(f"load-{number}", "load", ["crm"], ["raw"], minute=10 * number, rows=100 + number)
+        told += run(
+            f"load-{number}", "load", ["crm"], ["raw"], minute=10 * number, rows=100 + number
+        )
         told += run(f"build-{number}", "build", ["raw"], ["mart"], minute=10 * number + 5, rows=10)
     return told
 
@@ -65,7 +75,9 @@ def test_old_runs_become_summaries(database: Database) -> None:
     tell(database, daily())
     before = edges(database)
     # Of the eight runs five ended before minute 25; build-2 ended at 26.
-    assert roll_up(database, horizon(25)) == Rolled(old=5, summarised=5, protected=0, done=True, passes=1)
+    assert roll_up(database, horizon(25)) == Rolled(
+        old=5, summarised=5, protected=0, done=True, passes=1
+    )
     assert runs_left(database) == {"load-3", "build-2", "build-3"}
     # What build-2 read is there, its run is not.
     assert urns(database, "Artifact") == {
@@ -78,12 +90,24 @@ def test_old_runs_become_summaries(database: Database) -> None:
     [load] = summaries(database, "load")
     [build] = summaries(database, "build")
     assert load["urn"] == f"summary:etl:load:2026-01-01:COMPLETE:{load['versions']}"
-    told = {"runs": 3, "timed": 3, "seconds": 180.0, "secondsMin": 60.0, "secondsMax": 60.0, "errors": 0}
+    told = {
+        "runs": 3,
+        "timed": 3,
+        "seconds": 180.0,
+        "secondsMin": 60.0,
+        "secondsMax": 60.0,
+        "errors": 0,
+    }
     assert {key: load[key] for key in told} == told
     assert (load["rowsWritten"], load["day"], load["status"]) == (303, "2026-01-01", "COMPLETE")
-    assert (load["first"], load["last"]) == (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, 0, 20, tzinfo=UTC))
+    assert (load["first"], load["last"]) == (
+        datetime(2026, 1, 1, tzinfo=UTC),
+        datetime(2026, 1, 1, 0, 20, tzinfo=UTC),
+    )
     assert (build["runs"], build["reads"], build["writes"]) == (2, [ds("raw")], [ds("mart")])
-    on_map = {edge for edge in before if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))}
+    on_map = {
+        edge for edge in before if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))
+    }
     assert on_map <= edges(database)
 
 
@@ -124,17 +148,34 @@ def test_failures_stay_with_what_came_before_and_after(database: Database) -> No
     tell(database, told, failed)
     before = consequences(database, [run_of("load-x")])
     roll_up(database, horizon(25))
-    # load-x left an unfinished version that build-1 read beside that of load-1; load-2 mended it.
-    assert runs_left(database) == {"load-x", "load-1", "build-1", "load-2", "build-2", "load-3", "build-3"}
+    # load-x left an unfinished version that build-1 read beside that of load-1; load-2 resolved it.
+    assert runs_left(database) == {
+        "load-x",
+        "load-1",
+        "build-1",
+        "load-2",
+        "build-2",
+        "load-3",
+        "build-3",
+    }
     assert consequences(database, [run_of("load-x")]) == before
 
 
 @pytest.mark.usefixtures("clean_graph")
 def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
-    nightly = [run_event("dag-0", "START", 0, job="dag"), run_event("dag-0", "COMPLETE", 9, job="dag")]
+    nightly = [
+        run_event("dag-0", "START", 0, job="dag"),
+        run_event("dag-0", "COMPLETE", 9, job="dag"),
+    ]
     task = run_event("task-0", "COMPLETE", 5, job="task", facets=parent("dag-0", "dag"))
-    newer = [run_event("dag-1", "COMPLETE", 50, job="dag"), run_event("other", "COMPLETE", 3, job="once")]
-    two = [run_event(f"s-{n}", "COMPLETE", 1, job="j", outputs=[dataset("s", schema(a=t))]) for n, t in ((0, "int"),)]
+    newer = [
+        run_event("dag-1", "COMPLETE", 50, job="dag"),
+        run_event("other", "COMPLETE", 3, job="once"),
+    ]
+    two = [
+        run_event(f"s-{n}", "COMPLETE", 1, job="j", outputs=[dataset("s", schema(a=t))])
+        for n, t in ((0, "int"),)
+    ]
     two += [run_event("s-1", "COMPLETE", 2, job="j", outputs=[dataset("s", schema(a="int"))])]
     two += [run_event("s-2", "COMPLETE", 3, job="j", outputs=[dataset("s", schema(a="string"))])]
     two += [run_event("s-3", "COMPLETE", 4, job="j", outputs=[dataset("s", schema(a="string"))])]
@@ -168,12 +209,17 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
     # load-0 to -2, build-0 and -1.
     assert found["late"] == 5
     # One that was never heard of and is as old is left out too; one that is new comes in.
-    tell(database, [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)])
+    tell(
+        database,
+        [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)],
+    )
     assert runs_left(database) == {"load-3", "build-2", "build-3", "load-4"}
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_it_stops_between_two_pieces_and_goes_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_stops_between_two_pieces_and_goes_on(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tell(database, daily())
     roll_up(database, horizon(25))
     whole = canonical(database)
@@ -195,7 +241,12 @@ def test_it_stops_between_two_pieces_and_goes_on(database: Database, monkeypatch
 
 @pytest.mark.usefixtures("clean_graph")
 def test_use_is_counted_over_summaries_too(database: Database) -> None:
-    tell(database, daily(), run("side-0", "side", ["raw", "crm"], minute=6), run("side-1", "side", ["crm"], minute=50))
+    tell(
+        database,
+        daily(),
+        run("side-0", "side", ["raw", "crm"], minute=6),
+        run("side-1", "side", ["crm"], minute=50),
+    )
     now = datetime(2026, 1, 1, 1, tzinfo=UTC)
     before = usage(database, ds("raw"), now=now)
     # Four runs of a minute; one of a minute that read two datasets.
@@ -215,7 +266,7 @@ def test_use_is_counted_over_summaries_too(database: Database) -> None:
 KILLED = """
 import os, signal, sys, msgspec
 from headwater.cypher import rollup as steps
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.pipelines import rollup
 from headwater.schema.retention import Horizon
 
@@ -273,7 +324,9 @@ def histories(draw: st.DrawFn) -> list[Event]:
         told += run(f"run-{number}", name, *JOBS[name], minute=minute, status=status, rows=number)
     for number in range(draw(st.integers(0, 2))):
         told += answer(
-            f"answer-{number}", draw(st.sampled_from(["raw", "mart", "log"])), minute=draw(st.integers(0, 55))
+            f"answer-{number}",
+            draw(st.sampled_from(["raw", "mart", "log"])),
+            minute=draw(st.integers(0, 55)),
         )
     return told
 
@@ -283,7 +336,9 @@ def histories(draw: st.DrawFn) -> list[Event]:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(histories(), st.integers(5, 60), st.sampled_from([0.0, 0.5]), st.randoms(use_true_random=False))
+@given(
+    histories(), st.integers(5, 60), st.sampled_from([0.0, 0.5]), st.randoms(use_true_random=False)
+)
 def test_nothing_that_is_asked_for_is_lost(
     database: Database, told: list[Event], minute: int, sample: float, chance: random.Random
 ) -> None:
@@ -295,7 +350,8 @@ def test_nothing_that_is_asked_for_is_lost(
     assert asked(database) == questions
     kept = by_day(database)
     for row in database.ask(
-        "MATCH (s:RunSummary) RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs", {}
+        "MATCH (s:RunSummary) RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs",
+        {},
     ):
         kept[row["job"], row["day"], row["status"]] += row["runs"]
     assert kept == counted
@@ -315,10 +371,17 @@ def asked(database: Database) -> dict[str, Any]:
     told = consequences(database, failed)
     present = sorted(urns(database, "Dataset"))
     return {
-        "answers": {urn: _whole(trace(database, urn.removeprefix("answer:"))) for urn in urns(database, "Answer")},
+        "answers": {
+            urn: _whole(trace(database, urn.removeprefix("answer:")))
+            for urn in urns(database, "Answer")
+        },
         "failures": {urn: _sorted(one) for urn, one in told.items()},
         "freshness": freshness(database, present),
-        "map": {edge for edge in edges(database) if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))},
+        "map": {
+            edge
+            for edge in edges(database)
+            if not any(end.startswith(HISTORY) for end in (edge[0], edge[2]))
+        },
         "current": database.ask(
             "MATCH (a:Dataset|Job)-[e]->(b:Dataset|Job) "
             "RETURN a.urn AS a, b.urn AS b, type(e) AS t, e.current AS c ORDER BY a, t, b",
@@ -334,12 +397,17 @@ def _whole(found: Trace) -> tuple[Any, ...]:
 
 def _sorted(one: Any) -> tuple[Any, ...]:
     sides = (
-        [sorted(getattr(side, kind)) for kind in ("runs", "artifacts", "answers", "datasets", "jobs")]
+        [
+            sorted(getattr(side, kind))
+            for kind in ("runs", "artifacts", "answers", "datasets", "jobs")
+        ]
         for side in (one.partial, one.stale)
     )
-    return (*sides, one.mend, one.job)
+    return (*sides, one.hint, one.job)
 
 
 def by_day(database: Database) -> Counter[tuple[str, str, str]]:
     text = "MATCH (r:PipelineRun)-[:RUN_OF]->(j:Job) RETURN j.urn AS job, r.startedAt AS at, r.status AS status"
-    return Counter((row["job"], row["at"].date().isoformat(), row["status"]) for row in database.ask(text, {}))
+    return Counter(
+        (row["job"], row["at"].date().isoformat(), row["status"]) for row in database.ask(text, {})
+    )

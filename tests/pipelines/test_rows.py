@@ -10,13 +10,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.writer import Checkpoint, read_checkpoint, write
-from headwater.pipelines import bundles
-from headwater.pipelines.bundles import bucketed, bundled, gathered, merged
-from headwater.pipelines.rows import Kind, Met, Row, cut, delta_of, joined, packed, rows_of, seen, unpacked
-from headwater.pipelines.writing import PieceWriter
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.pipelines import shuffle as bundles
+from headwater.pipelines.chunk_writer import PieceWriter
+from headwater.pipelines.rows import (
+    Kind,
+    Met,
+    Row,
+    cut,
+    delta_of,
+    joined,
+    packed,
+    rows_of,
+    seen,
+    unpacked,
+)
+from headwater.pipelines.shuffle import bucketed, bundled, gathered, merged
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import load
@@ -25,7 +36,9 @@ from tests.histories import histories
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 on_neo4j = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -36,10 +49,14 @@ def folded(bodies: list[bytes]) -> GraphDelta:
 def sorted_rows(bodies: list[bytes], chance: random.Random, parts: int = 4) -> list[Row]:
     """The rows of a history that is folded in parts, in the order in which they are written."""
     cuts = sorted(chance.randint(0, len(bodies)) for _ in range(parts - 1))
-    rows = [row for a, b in pairwise([0, *cuts, len(bodies)]) for row in rows_of(folded(bodies[a:b]))]
+    rows = [
+        row for a, b in pairwise([0, *cuts, len(bodies)]) for row in rows_of(folded(bodies[a:b]))
+    ]
     chance.shuffle(rows)
     met = joined(sorted(rows, key=lambda row: (row.kind, row.key)))
-    return sorted((row for row in met if row.kind > Kind.REFUSED), key=lambda row: (row.kind, row.at, row.key))
+    return sorted(
+        (row for row in met if row.kind > Kind.REFUSED), key=lambda row: (row.kind, row.at, row.key)
+    )
 
 
 @relaxed
@@ -54,21 +71,33 @@ def test_rows_are_the_delta_however_it_was_cut(bodies: list[bytes], chance: rand
 
 
 def test_what_was_read_comes_before_the_facts_in_pieces_of_its_own() -> None:
-    rows = [Row(kind, 0, b"", b"x" * 10) for kind in (Kind.COUNTS, Kind.MET, Kind.SCHEMA, Kind.RUN, Kind.RUN)]
+    rows = [
+        Row(kind, 0, b"", b"x" * 10)
+        for kind in (Kind.COUNTS, Kind.MET, Kind.SCHEMA, Kind.RUN, Kind.RUN)
+    ]
     assert [[row.kind for row in piece] for piece in cut(rows, rows_max=2, bytes_max=1_000)] == [
         [Kind.COUNTS, Kind.MET],
         [Kind.SCHEMA, Kind.RUN],
         [Kind.RUN],
     ]
     assert [len(piece) for piece in cut(rows, rows_max=9, bytes_max=15)] == [1, 1, 1, 1, 1]
-    edges = [Row(kind, 0, b"", b"x" * 10) for kind in (Kind.SCHEMA, Kind.SCHEMA, Kind.COLUMN, Kind.DERIVATION)]
+    edges = [
+        Row(kind, 0, b"", b"x" * 10)
+        for kind in (Kind.SCHEMA, Kind.SCHEMA, Kind.COLUMN, Kind.DERIVATION)
+    ]
     assert [len(piece) for piece in cut(edges, rows_max=9, bytes_max=40)] == [4]
-    assert [len(piece) for piece in cut(edges, rows_max=9, bytes_max=40, edge_weight=3)] == [2, 1, 1]
+    assert [len(piece) for piece in cut(edges, rows_max=9, bytes_max=40, edge_weight=3)] == [
+        2,
+        1,
+        1,
+    ]
 
 
 def test_events_seen_are_counted_once_and_go_no_further() -> None:
     first, second, third = (sha1(text).digest() for text in (b"a", b"b", b"c"))
-    rows = [*seen([first, second]), *seen([second, third, second])] + [Row(Kind.SCHEMA, 0, b"s", packed("[]"))] * 2
+    rows = [*seen([first, second]), *seen([second, third, second])] + [
+        Row(Kind.SCHEMA, 0, b"s", packed("[]"))
+    ] * 2
     *facts, met = joined(sorted(rows))
     assert facts == [Row(Kind.SCHEMA, 0, b"s", packed("[]"))]
     assert (met.kind, met.fact) == (Kind.MET, packed(Met(3, 1)))
@@ -76,7 +105,9 @@ def test_events_seen_are_counted_once_and_go_no_further() -> None:
 
 @relaxed
 @given(histories, st.integers(0, 2**32).map(random.Random))
-def test_in_bundles_they_are_the_same_rows_in_order(bodies: list[bytes], chance: random.Random) -> None:
+def test_in_bundles_they_are_the_same_rows_in_order(
+    bodies: list[bytes], chance: random.Random
+) -> None:
     buckets, middle = chance.randint(1, 20), chance.randint(0, len(bodies))
     parts = [
         (bucket, packed(rows))
@@ -97,7 +128,9 @@ def test_in_bundles_they_are_the_same_rows_in_order(bodies: list[bytes], chance:
 @pytest.mark.neo4j
 @on_neo4j
 @given(histories, st.integers(0, 2**32).map(random.Random))
-def test_any_pieces_same_graph(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+def test_any_pieces_same_graph(
+    database: Database, bodies: list[bytes], chance: random.Random
+) -> None:
     rows = sorted_rows(bodies, chance)
     empty(database)
     writer = PieceWriter(database, "pieces", load())

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from headwater.cypher.database import Database, Transaction
+from headwater.cypher.driver.database import Database, Transaction
 from headwater.errors import QueryError
-from headwater.ingest.redact import Redactor
+from headwater.ingest.receive.redact import Redactor
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.kafka import LocalKafka
 from headwater.pipelines.stream import Pace, Stream, session
@@ -171,17 +171,24 @@ class PickyTransaction(Transaction):
         return super().later(name, **parameters)
 
 
-def test_files_that_are_added(database: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> None:
+def test_files_that_are_added(
+    database: Database, neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
     empty(database)
     folder = tmp_path / "events"
     folder.mkdir()
     source = FileSource(str(folder), str(tmp_path / "dead"), files_max=1)
-    rules = Rules(redaction_key=KEY.encode(), naming=load(), event_bytes_max=10_000, future_seconds=60)
+    rules = Rules(
+        redaction_key=KEY.encode(), naming=load(), event_bytes_max=10_000, future_seconds=60
+    )
     first, second = (
-        bodies([event for number in numbers for event in events_of(number)]) for numbers in (range(20), range(20, 40))
+        bodies([event for number in numbers for event in events_of(number)])
+        for numbers in (range(20), range(20, 40))
     )
     poison = bodies(events_of(13, jobs=99))
-    (folder / "1.jsonl").write_bytes(b"\n".join([*first, b"", b"not json", b'{"a": "' + b"x" * 10_000 + b'"}']) + b"\n")
+    (folder / "1.jsonl").write_bytes(
+        b"\n".join([*first, b"", b"not json", b'{"a": "' + b"x" * 10_000 + b'"}']) + b"\n"
+    )
 
     with (
         closing(Picky(neo4j_server.uri, neo4j_server.user, neo4j_server.password)) as picky,
@@ -207,13 +214,20 @@ def test_files_that_are_added(database: Database, neo4j_server: Neo4jServer, tmp
         (folder / "3.jsonl").write_bytes(first[0] + b"\n")
         with pytest.raises(OtherGraphError, match="0 batches") as caught:
             once()
-        assert "--checkpoint" in caught.value.mend
+        assert "--checkpoint" in caught.value.hint
 
     dead = [
-        json.loads(line) for file in sorted((tmp_path / "dead").iterdir()) for line in file.read_text().splitlines()
+        json.loads(line)
+        for file in sorted((tmp_path / "dead").iterdir())
+        for line in file.read_text().splitlines()
     ]
     assert [one["event"].encode() for one in dead] == [b"not json", b"", *poison]
-    assert [Path(one["file"]).name for one in dead] == ["1.jsonl", "1.jsonl", "2.jsonl.gz", "2.jsonl.gz"]
+    assert [Path(one["file"]).name for one in dead] == [
+        "1.jsonl",
+        "1.jsonl",
+        "2.jsonl.gz",
+        "2.jsonl.gz",
+    ]
     assert "not JSON" in dead[0]["reason"]
     assert "larger than 10000 bytes" in dead[1]["reason"]
     assert dead[2]["reason"] == "QueryError: this cannot be held"

@@ -10,29 +10,36 @@ import pytest
 
 from headwater.errors import SettingsError
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
-from headwater.ingest.tally import Tallies
+from headwater.ingest.producer_stats import Tallies
 from headwater.ingest.worker import Folded
-from headwater.ingest.writer import Checkpoint
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import Checkpoint
 from headwater.pipelines import stream_batches
 from headwater.pipelines.stream_batches import Part, keep_plan, piece
 from headwater.pipelines.stream_chunks import Chunk
 from headwater.pipelines.stream_metrics import StreamCounts, lag_of, served
 from headwater.pipelines.stream_sources import read_options
 from headwater.schema.events import parse
-from tests.stories import run
+from tests.run_builders import run
 
 
 def progress(batch: int, latest: int, end: int) -> dict[str, Any]:
     return {
         "batchId": batch,
-        "sources": [{"latestOffset": {"t": {"0": latest, "1": 7}}, "endOffset": {"t": {"0": end, "1": 7}}}],
+        "sources": [
+            {"latestOffset": {"t": {"0": latest, "1": 7}}, "endOffset": {"t": {"0": end, "1": 7}}}
+        ],
     }
 
 
 def sums(counts: StreamCounts) -> dict[str, float]:
     found = {sample.name: sample.value for metric in counts.collect() for sample in metric.samples}
-    names = ("events_received_total", "events_folded_total", "events_dead_total", "stream_lag_offsets")
+    names = (
+        "events_received_total",
+        "events_folded_total",
+        "events_dead_total",
+        "stream_lag_offsets",
+    )
     received, folded, dead, lag = (found[f"headwater_{name}"] for name in names)
     assert received == folded + dead + lag
     return {"received": received, "folded": folded, "dead": dead, "lag": lag}
@@ -69,13 +76,15 @@ def test_options_take_secrets_from_the_environment_or_a_file(tmp_path: Path) -> 
 def test_a_secret_is_no_argument_and_is_told_to_nobody(given: str, said: str) -> None:
     with pytest.raises(SettingsError, match=said) as caught:
         read_options([given], {})
-    assert "hidden" not in f"{caught.value.message} {caught.value.mend}"
+    assert "hidden" not in f"{caught.value.message} {caught.value.hint}"
 
 
 def test_the_lag_is_that_of_all_partitions() -> None:
     assert lag_of(progress(0, latest=20, end=12)) == 8
     assert lag_of({"sources": [{"latestOffset": None, "endOffset": {"logOffset": 3}}]}) == 0
-    told_as_text = {"sources": [{"latestOffset": '{"t": {"0": 5}}', "endOffset": '{"t": {"0": 1}}'}]}
+    told_as_text = {
+        "sources": [{"latestOffset": '{"t": {"0": 5}}', "endOffset": '{"t": {"0": 1}}'}]
+    }
     assert lag_of(told_as_text) == 4
 
 
@@ -97,7 +106,10 @@ def test_the_counts_add_up_at_every_moment() -> None:
 def test_a_port_that_is_taken_is_said() -> None:
     with served(StreamCounts(), 0) as address:
         port = int(address.split(":")[2].split("/")[0])
-        with pytest.raises(SettingsError, match=f"--metrics-port {port}"), served(StreamCounts(), port):
+        with (
+            pytest.raises(SettingsError, match=f"--metrics-port {port}"),
+            served(StreamCounts(), port),
+        ):
             pass
     with served(StreamCounts(), None) as address:
         assert address == ""
@@ -108,7 +120,12 @@ def test_a_plan_is_synced_wherever_it_lies(tmp_path: Path) -> None:
     (tmp_path / "offsets" / "3").write_text("v1")
     (tmp_path / "sources" / "0").mkdir(parents=True)
     (tmp_path / "sources" / "0" / "3").write_text("v1")
-    for place in (str(tmp_path), f"file://{tmp_path}", str(tmp_path / "none"), "s3a://bucket/checkpoint"):
+    for place in (
+        str(tmp_path),
+        f"file://{tmp_path}",
+        str(tmp_path / "none"),
+        "s3a://bucket/checkpoint",
+    ):
         keep_plan(place, 3)
 
 
@@ -133,7 +150,8 @@ def test_of_what_is_new_a_transaction_takes_only_so_much(monkeypatch: pytest.Mon
 
 def chunk_of(number: int) -> Chunk:
     fields = {
-        name: {"inputFields": [{"namespace": "db", "name": f"a{number}", "field": name}]} for name in ("id", "mail")
+        name: {"inputFields": [{"namespace": "db", "name": f"a{number}", "field": name}]}
+        for name in ("id", "mail")
     }
     facets = {"columnLineage": {"_producer": "x", "_schemaURL": "y", "fields": fields}}
     told = run(f"r{number}", f"j{number}", [f"a{number}"], [f"b{number}"])[-1]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from headwater.cypher.database import Database, Row
-from headwater.ingest.spool import Spool
-from headwater.ingest.writer import read_checkpoint
+from headwater.cypher.driver.database import Database, Row
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.write.transaction import read_checkpoint
 from tests.conftest import Neo4jServer
 from tests.end_to_end.conftest import Running, started
 from tests.producers.environments import plain_environment, programs_of
@@ -30,7 +30,9 @@ class Shop:
         """The data of a GraphQL answer, once everything accepted so far is in the graph."""
         self._running.wait_folded()
         body = json.dumps({"query": query, "variables": variables}).encode()
-        request = urllib.request.Request(f"{self.url}/graphql", body, {"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.url}/graphql", body, {"Content-Type": "application/json"}
+        )
         with urllib.request.urlopen(request, timeout=30) as answer:
             said = json.load(answer)
         assert "errors" not in said, said
@@ -43,7 +45,10 @@ class Shop:
 
     def datasets(self, namespace: str) -> set[str]:
         return {
-            row["name"] for row in self.rows("MATCH (d:Dataset {namespace: $n}) RETURN d.name AS name", n=namespace)
+            row["name"]
+            for row in self.rows(
+                "MATCH (d:Dataset {namespace: $n}) RETURN d.name AS name", n=namespace
+            )
         }
 
     def upstream(self, namespace: str, name: str) -> set[str]:
@@ -77,7 +82,9 @@ class Shop:
 
 
 @pytest.fixture(scope="package")
-def shop(neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+def shop(
+    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Shop]:
     with started(neo4j_server, database, tmp_path_factory.mktemp("headwater")) as running:
         yield Shop(running)
 
@@ -92,7 +99,9 @@ def airflow_programs() -> Path:
     return programs_of("airflow")
 
 
-def run(programs: Path, folder: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    programs: Path, folder: Path, *command: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """One command of a producer; what it says of its failure is for the caller to judge."""
     path = f"{programs}:{plain_environment()['PATH']}"
     return subprocess.run(

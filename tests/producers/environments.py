@@ -44,7 +44,16 @@ def _home(name: str) -> Path:
 def _make(home: Path, lock: Path) -> None:
     _uv("venv", "--python", sys.executable, str(home))
     python = str(home / "bin" / "python")
-    _uv("pip", "install", "--python", python, "--require-hashes", "--only-binary=:all:", "-r", str(lock))
+    _uv(
+        "pip",
+        "install",
+        "--python",
+        python,
+        "--require-hashes",
+        "--only-binary=:all:",
+        "-r",
+        str(lock),
+    )
 
 
 def _uv(*arguments: str) -> None:
@@ -62,4 +71,6 @@ def _uv(*arguments: str) -> None:
 def plain_environment(**more: str) -> dict[str, str]:
     """This process's environment without what would lead another Python, or a producer, to this one's things."""
     strange = ("VIRTUAL_ENV", "PYTHON", "PYTEST_", "OPENLINEAGE_", "AIRFLOW_", "DBT_", "HEADWATER_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(strange)} | more
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(strange)
+    } | more

@@ -25,7 +25,13 @@ def work(module: str, program: str, url: str, folder: Path, seconds: float = 280
     command = [sys.executable, "-m", f"tests.producers.{module}", program, url, str(folder)]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_USER": "spark"}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+        command,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
     said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -37,7 +43,10 @@ def record(file: Path, module: str, program: str) -> None:
     FOLDER.mkdir(parents=True)
     with recorder(201) as server:
         said = work(module, program, server.url, FOLDER, seconds=900)
-    lines = [json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n" for event in server.events]
+    lines = [
+        json.dumps(event, separators=(",", ":"), ensure_ascii=False) + "\n"
+        for event in server.events
+    ]
     file.write_text("".join(lines).replace(str(ROOT), f"{FOLDER}/code"), encoding="utf-8")
     print(json.dumps(said))
 

@@ -53,7 +53,9 @@ def change(spark: SparkSession, step: Steps, kind: str, catalog: str) -> dict[st
     spark.sql(f"CREATE DATABASE IF NOT EXISTS {catalog}shop")
     step(
         "create",
-        lambda: spark.sql(f"CREATE TABLE {names['stock']} (id INT, name STRING, amount INT) USING {kind}"),
+        lambda: spark.sql(
+            f"CREATE TABLE {names['stock']} (id INT, name STRING, amount INT) USING {kind}"
+        ),
     )
     for name, statement in CHANGES.items():
         text = statement.format(**names)
@@ -77,9 +79,13 @@ def drop(spark: SparkSession, step: Steps, names: dict[str, str]) -> None:
 def iceberg(spark: SparkSession, folder: Path, step: Steps) -> None:
     names = change(spark, step, "iceberg", "lake.")
     stock = names["stock"]
-    snapshots = spark.sql(f"SELECT snapshot_id FROM {stock}.snapshots ORDER BY committed_at").collect()
+    snapshots = spark.sql(
+        f"SELECT snapshot_id FROM {stock}.snapshots ORDER BY committed_at"
+    ).collect()
     read(spark, folder, step, stock, str(snapshots[0][0]))
-    history = spark.sql(f"SELECT snapshot_id, operation FROM {stock}.snapshots ORDER BY committed_at").collect()
+    history = spark.sql(
+        f"SELECT snapshot_id, operation FROM {stock}.snapshots ORDER BY committed_at"
+    ).collect()
     step.notes["snapshots"] = [list(row) for row in history]
     drop(spark, step, names)
 
@@ -87,7 +93,9 @@ def iceberg(spark: SparkSession, folder: Path, step: Steps) -> None:
 def delta(spark: SparkSession, folder: Path, step: Steps) -> None:
     names = change(spark, step, "delta", "")
     read(spark, folder, step, names["stock"], "1")
-    history = spark.sql(f"DESCRIBE HISTORY {names['stock']}").select("version", "operation").collect()
+    history = (
+        spark.sql(f"DESCRIBE HISTORY {names['stock']}").select("version", "operation").collect()
+    )
     step.notes["snapshots"] = [list(row) for row in history]
     drop(spark, step, names)
 
@@ -95,6 +103,12 @@ def delta(spark: SparkSession, folder: Path, step: Steps) -> None:
 if __name__ == "__main__":
     name, where, home = sys.argv[1:]
     if name == "iceberg":
-        run(iceberg, "shop_iceberg", where, home, {**ICEBERG, "spark.sql.catalog.lake.warehouse": f"{home}/lake"})
+        run(
+            iceberg,
+            "shop_iceberg",
+            where,
+            home,
+            {**ICEBERG, "spark.sql.catalog.lake.warehouse": f"{home}/lake"},
+        )
     else:
         run(delta, "shop_delta", where, home, DELTA)

@@ -94,7 +94,9 @@ def _read(spark: SparkSession, folder: Path, name: str, schema: str) -> DataFram
 
 def _files(spark: SparkSession, folder: Path, step: Steps) -> None:
     """csv, json and parquet; a directory, and one file inside it; masked and derived columns."""
-    customers = _read(spark, folder, "customers.csv", "id INT, name STRING, email STRING, ssn STRING").select(
+    customers = _read(
+        spark, folder, "customers.csv", "id INT, name STRING, email STRING, ssn STRING"
+    ).select(
         "id",
         fn.upper("name").alias("name"),
         fn.sha2("email", 256).alias("email_hash"),
@@ -105,13 +107,17 @@ def _files(spark: SparkSession, folder: Path, step: Steps) -> None:
     step("directory to parquet", lambda: orders.write.parquet(str(folder / "clean" / "orders")))
     first = _read(spark, folder, "orders/first.csv", ORDERS)
     step("file of it to json", lambda: first.write.json(str(folder / "clean" / "first_orders")))
-    payments = spark.read.json(str(folder / "landing" / "payments.json"), schema="order INT, method STRING")
+    payments = spark.read.json(
+        str(folder / "landing" / "payments.json"), schema="order INT, method STRING"
+    )
     step("json to csv", lambda: payments.write.csv(str(folder / "clean" / "payments"), header=True))
 
 
 def _tables(spark: SparkSession, folder: Path, step: Steps) -> None:
     step("create database", lambda: spark.sql("CREATE DATABASE shop"))
-    customers, orders = (spark.read.parquet(str(folder / "clean" / name)) for name in ("customers", "orders"))
+    customers, orders = (
+        spark.read.parquet(str(folder / "clean" / name)) for name in ("customers", "orders")
+    )
     step("saveAsTable", lambda: customers.write.saveAsTable("shop.customers"))
     step("saveAsTable orders", lambda: orders.write.saveAsTable("shop.orders"))
     late = _read(spark, folder, "late_orders.csv", ORDERS)
@@ -125,7 +131,9 @@ def _views(spark: SparkSession, folder: Path, step: Steps) -> None:
             "CREATE VIEW shop.big_orders AS SELECT id, customer, amount FROM shop.orders WHERE amount > 50"
         ),
     )
-    payments = spark.read.csv(str(folder / "clean" / "payments"), schema="order INT, method STRING", header=True)
+    payments = spark.read.csv(
+        str(folder / "clean" / "payments"), schema="order INT, method STRING", header=True
+    )
     step("temp view", lambda: payments.createOrReplaceTempView("paid"))
     step(
         "ctas",
@@ -164,10 +172,18 @@ def _changes_of_tables(spark: SparkSession, folder: Path, step: Steps) -> None:
     step("add column", lambda: spark.sql("ALTER TABLE shop.order_lines ADD COLUMNS (note STRING)"))
     step("rename", lambda: spark.sql("ALTER TABLE shop.order_lines RENAME TO shop.sold_lines"))
     sold = step(
-        "read renamed", lambda: spark.table("shop.sold_lines").groupBy("email_hash").agg(fn.sum("cents").alias("cents"))
+        "read renamed",
+        lambda: (
+            spark.table("shop.sold_lines").groupBy("email_hash").agg(fn.sum("cents").alias("cents"))
+        ),
     )
     step("mart", lambda: sold.write.parquet(str(folder / "marts" / "by_customer")))
-    step("scratch", lambda: spark.sql("CREATE TABLE shop.scratch USING parquet AS SELECT id FROM shop.customers"))
+    step(
+        "scratch",
+        lambda: spark.sql(
+            "CREATE TABLE shop.scratch USING parquet AS SELECT id FROM shop.customers"
+        ),
+    )
     step("truncate", lambda: spark.sql("TRUNCATE TABLE shop.scratch"))
     step("drop", lambda: spark.sql("DROP TABLE shop.scratch"))
     step("drop of none", lambda: spark.sql("DROP TABLE IF EXISTS shop.never_there"))
@@ -184,7 +200,10 @@ def _failures(spark: SparkSession, folder: Path, step: Steps) -> None:
     orders = spark.table("shop.orders")
     audited = orders.select("id", checked("amount").alias("amount"))
     step("failing udf", lambda: audited.write.parquet(str(folder / "marts" / "audited")))
-    step("refused", lambda: orders.write.mode("errorifexists").parquet(str(folder / "marts" / "by_customer")))
+    step(
+        "refused",
+        lambda: orders.write.mode("errorifexists").parquet(str(folder / "marts" / "by_customer")),
+    )
 
 
 def _lengths(lines: Iterable[str]) -> Iterator[str]:
@@ -193,7 +212,9 @@ def _lengths(lines: Iterable[str]) -> Iterator[str]:
 
 def _rdd(spark: SparkSession, folder: Path, step: Steps) -> None:
     context = spark.sparkContext
-    step("rdd collect", lambda: context.parallelize(["a", "bc"], 2).mapPartitions(_lengths).collect())
+    step(
+        "rdd collect", lambda: context.parallelize(["a", "bc"], 2).mapPartitions(_lengths).collect()
+    )
     lines = context.textFile(str(folder / "landing" / "late_orders.csv")).mapPartitions(_lengths)
     step("rdd save", lambda: lines.saveAsTextFile(str(folder / "clean" / "lengths")))
 
@@ -212,12 +233,18 @@ def stream(spark: SparkSession, folder: Path, step: Steps) -> None:
     waiting.mkdir(parents=True)
     for number in range(BATCHES):
         (waiting / f"{number}.csv").write_text(f"{number},{number * 10}\n")
-    arriving = spark.readStream.option("maxFilesPerTrigger", 1).csv(str(waiting), schema="id INT, amount INT")
+    arriving = spark.readStream.option("maxFilesPerTrigger", 1).csv(
+        str(waiting), schema="id INT, amount INT"
+    )
 
     def keep(rows: DataFrame, number: int) -> None:
-        rows.withColumn("batch", fn.lit(number)).write.mode("append").parquet(str(folder / "clean" / "kept"))
+        rows.withColumn("batch", fn.lit(number)).write.mode("append").parquet(
+            str(folder / "clean" / "kept")
+        )
 
-    step("foreachBatch", lambda: _to_its_end(arriving.writeStream.foreachBatch(keep), folder, "kept"))
+    step(
+        "foreachBatch", lambda: _to_its_end(arriving.writeStream.foreachBatch(keep), folder, "kept")
+    )
     sink = arriving.writeStream.format("parquet").option("path", str(folder / "clean" / "arrived"))
     step("file sink", lambda: _to_its_end(sink, folder, "arrived"))
     step("read of sink", lambda: _daily(spark, folder))
@@ -233,7 +260,9 @@ def _to_its_end(writer: Any, folder: Path, name: str) -> None:
 
 def _daily(spark: SparkSession, folder: Path) -> None:
     arrived = spark.read.parquet(str(folder / "clean" / "arrived"))
-    arrived.agg(fn.sum("amount").alias("total")).write.parquet(str(folder / "marts" / "total_arrived"))
+    arrived.agg(fn.sum("amount").alias("total")).write.parquet(
+        str(folder / "marts" / "total_arrived")
+    )
 
 
 def _stopped(writer: Any, folder: Path, name: str) -> None:
@@ -252,7 +281,9 @@ def _stopped(writer: Any, folder: Path, name: str) -> None:
 Program = Callable[[SparkSession, Path, Steps], None]
 
 
-def run(program: Program, app: str, url: str, folder: str, settings: Mapping[str, str] | None = None) -> None:
+def run(
+    program: Program, app: str, url: str, folder: str, settings: Mapping[str, str] | None = None
+) -> None:
     steps = Steps()
     spark = session(url, Path(folder), app, settings or {})
     program(spark, Path(folder), steps)

@@ -34,7 +34,9 @@ def main(url: str, namespace: str) -> None:
                 job=Job(namespace, name, {"sql": sql_job.SQLJobFacet(statement)}),
                 producer="https://example.com/sql",
                 inputs=[InputDataset(namespace, table.qualified_name) for table in found.in_tables],
-                outputs=[OutputDataset(namespace, table.qualified_name) for table in found.out_tables],
+                outputs=[
+                    OutputDataset(namespace, table.qualified_name) for table in found.out_tables
+                ],
             )
         )
     client.close()

@@ -47,7 +47,9 @@ class Airflow:
             "AIRFLOW__CORE__DAGS_FOLDER": str(folder / "dags"),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "false",
             "AIRFLOW__OPENLINEAGE__NAMESPACE": JOBS,
-            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps({"type": "http", "url": shop.url, "compression": "gzip"}),
+            "AIRFLOW__OPENLINEAGE__TRANSPORT": json.dumps(
+                {"type": "http", "url": shop.url, "compression": "gzip"}
+            ),
             "AIRFLOW_CONN_TILL": json.dumps(till),
         }
 
@@ -63,7 +65,9 @@ class Airflow:
 
 
 @pytest.fixture(scope="module")
-def airflow(shop: Shop, airflow_programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Airflow:
+def airflow(
+    shop: Shop, airflow_programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Airflow:
     built = Airflow(shop, airflow_programs, tmp_path_factory.mktemp("airflow"))
     said = built.said("db", "migrate")
     assert "migration done" in said, said[-4000:]
@@ -110,7 +114,9 @@ def test_statements_are_part_of_their_task(shop: Shop, once: Day) -> None:
     for number in (1, 2):
         (statement,) = shop.runs_of(JOBS, f"shop.load_orders.query.{number}")[-1:]
         assert load["runId"] in [parent["runId"] for parent in statement["parents"]]
-    query = 'query ($n: String!) { job(namespace: $n, name: "shop.load_orders.query.2") { sql type } }'
+    query = (
+        'query ($n: String!) { job(namespace: $n, name: "shop.load_orders.query.2") { sql type } }'
+    )
     job = shop.ask(query, n=JOBS)["job"]
     assert job["sql"].startswith("insert into orders values")
     assert job["type"] == "QUERY"
@@ -136,7 +142,11 @@ def test_the_same_day_again_is_a_new_attempt_of_the_same_runs(once: Day, twice: 
     for task in TASKS:
         ids = {run["runId"] for run in twice.runs[task]}
         assert ids == {run["runId"] for run in once.runs[task]}
-    first = next(run for run in twice.runs["print_labels"] if run["runId"] == once.runs["print_labels"][0]["runId"])
+    first = next(
+        run
+        for run in twice.runs["print_labels"]
+        if run["runId"] == once.runs["print_labels"][0]["runId"]
+    )
     assert (first["status"], first["attempts"]) == ("COMPLETE", 2)
     assert twice.statuses("write_report") == ["FAIL", "FAIL"]
     assert {run["attempts"] for run in twice.runs["write_report"]} == {2}

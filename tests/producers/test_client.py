@@ -28,7 +28,10 @@ def story(job: str, number: int) -> list[RunEvent]:
     run = Run(str(uuid.uuid5(uuid.NAMESPACE_URL, f"{job}/{number}")))
     failed = number % 3 == 0
     ended = Run(
-        run.runId, {"errorMessage": error_message_run.ErrorMessageRunFacet("no till", "python")} if failed else {}
+        run.runId,
+        {"errorMessage": error_message_run.ErrorMessageRunFacet("no till", "python")}
+        if failed
+        else {},
     )
     states = [RunState.START, RunState.RUNNING, RunState.FAIL if failed else RunState.COMPLETE]
     return [
@@ -47,15 +50,22 @@ def story(job: str, number: int) -> list[RunEvent]:
 
 def check(shop: Shop, job: str) -> None:
     runs = shop.runs_of("client", job)
-    assert [run["status"] for run in runs] == ["FAIL" if number % 3 == 0 else "COMPLETE" for number in range(RUNS)]
+    assert [run["status"] for run in runs] == [
+        "FAIL" if number % 3 == 0 else "COMPLETE" for number in range(RUNS)
+    ]
     assert {run["attempts"] for run in runs} == {1}
     assert {run["error"] for run in runs if run["status"] == "FAIL"} == {"no till"}
     newest = max(number for number in range(RUNS) if number % 3)
-    assert shop.upstream("client", f"{job}/sales") == {f"{job}/day {newest}"}, "what the newest success read is current"
-    rows = shop.rows(
-        "MATCH (d:Dataset)-[:FEEDS]->(j:Job {namespace: 'client', name: $job}) RETURN d.name AS name", job=job
+    assert shop.upstream("client", f"{job}/sales") == {f"{job}/day {newest}"}, (
+        "what the newest success read is current"
     )
-    assert {row["name"] for row in rows} == {f"{job}/day {number}" for number in range(RUNS)}, "and all is kept"
+    rows = shop.rows(
+        "MATCH (d:Dataset)-[:FEEDS]->(j:Job {namespace: 'client', name: $job}) RETURN d.name AS name",
+        job=job,
+    )
+    assert {row["name"] for row in rows} == {f"{job}/day {number}" for number in range(RUNS)}, (
+        "and all is kept"
+    )
     assert shop.set_aside() == 0
 
 

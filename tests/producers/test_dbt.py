@@ -43,9 +43,13 @@ def build(shop: Shop, programs: Path, folder: Path, way: str, **settings: str) -
     return Built(way, f"duckdb://{way}/shop.duckdb")
 
 
-def dbt(shop: Shop, programs: Path, folder: Path, way: str, *arguments: str, **settings: str) -> Any:
+def dbt(
+    shop: Shop, programs: Path, folder: Path, way: str, *arguments: str, **settings: str
+) -> Any:
     settings = {"OPENLINEAGE_URL": shop.url, "OPENLINEAGE_NAMESPACE": way} | settings
-    return run(programs, folder, "dbt-ol", *arguments, SHOP_DATABASE=f"{way}/shop.duckdb", **settings)
+    return run(
+        programs, folder, "dbt-ol", *arguments, SHOP_DATABASE=f"{way}/shop.duckdb", **settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +68,9 @@ def structured(shop: Shop, dbt_programs: Path, tmp_path_factory: pytest.TempPath
     """Sent while it builds, by the asynchronous client, packed."""
     transport = {"TYPE": "async_http", "URL": shop.url, "COMPRESSION": "gzip"}
     settings = {f"OPENLINEAGE__TRANSPORT__{name}": value for name, value in transport.items()}
-    return build(shop, dbt_programs, tmp_path_factory.mktemp("structured"), "structured", **settings)
+    return build(
+        shop, dbt_programs, tmp_path_factory.mktemp("structured"), "structured", **settings
+    )
 
 
 def names(*tables: str) -> set[str]:
@@ -94,8 +100,14 @@ class TestFromItsArtifacts:
 
     def test_columns_from_the_seeds_to_the_mart(self, shop: Shop, classic: Built) -> None:
         """dbt names no seed as an input, but its columns it does name."""
-        flows = {(row["source"], row["target"]) for row in shop.rows(COLUMN_FLOWS, n=classic.tables)}
-        assert {(target.rpartition(".")[2], source) for source, target in flows if "customer_orders." in target} == {
+        flows = {
+            (row["source"], row["target"]) for row in shop.rows(COLUMN_FLOWS, n=classic.tables)
+        }
+        assert {
+            (target.rpartition(".")[2], source)
+            for source, target in flows
+            if "customer_orders." in target
+        } == {
             ("customer_id", "shop.main.raw_customers.customer_id"),
             ("name", "shop.main.raw_customers.name"),
             ("orders", "shop.main.stg_orders.order_id"),
@@ -104,9 +116,13 @@ class TestFromItsArtifacts:
         assert ("shop.main.raw_orders.order_id", "shop.main.stg_orders.order_id") in flows
         assert ("shop.till.payments.amount", "shop.main.stg_payments.amount") in flows
 
-    def test_the_failed_test_and_its_invocation_stay_failed(self, shop: Shop, classic: Built) -> None:
+    def test_the_failed_test_and_its_invocation_stay_failed(
+        self, shop: Shop, classic: Built
+    ) -> None:
         assert shop.statuses(classic.jobs, "shop.main.shop.refunds.build.test") == ["FAIL"]
-        assert shop.statuses(classic.jobs, "shop.main.shop.customer_orders.build.test") == ["COMPLETE"]
+        assert shop.statuses(classic.jobs, "shop.main.shop.customer_orders.build.test") == [
+            "COMPLETE"
+        ]
         assert shop.statuses(classic.jobs, "dbt-run-shop") == ["FAIL"]
         assert shop.statuses(classic.jobs, "shop.main.shop.refunds.build.run") == ["COMPLETE"]
 
@@ -127,7 +143,9 @@ class TestFromItsArtifacts:
         query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
           versions { nodes { complete run { pipelineName } } } } }"""
         versions = shop.ask(query, n=classic.tables)["dataset"]["versions"]["nodes"]
-        assert versions == [{"complete": True, "run": {"pipelineName": "shop.main.shop.refund_report"}}]
+        assert versions == [
+            {"complete": True, "run": {"pipelineName": "shop.main.shop.refund_report"}}
+        ]
 
     def test_the_statement_is_kept(self, shop: Shop, classic: Built) -> None:
         query = '{ job(namespace: "classic", name: "shop.main.shop.refunds") { sql type } }'
@@ -152,11 +170,19 @@ class TestFromItsStructuredLogs:
             "main_dbt_test__audit.not_null_refunds_amount",
         )
 
-    def test_the_mart_comes_from_its_seeds_and_the_till(self, shop: Shop, structured: Built) -> None:
+    def test_the_mart_comes_from_its_seeds_and_the_till(
+        self, shop: Shop, structured: Built
+    ) -> None:
         assert shop.upstream(structured.tables, "shop.main.customer_orders") == names(
-            "main.raw_customers", "main.raw_orders", "main.stg_orders", "main.stg_payments", "till.payments"
+            "main.raw_customers",
+            "main.raw_orders",
+            "main.stg_orders",
+            "main.stg_payments",
+            "till.payments",
         )
-        assert shop.upstream(structured.tables, "shop.main.customers_kept") == names("main.raw_customers")
+        assert shop.upstream(structured.tables, "shop.main.customers_kept") == names(
+            "main.raw_customers"
+        )
 
     def test_seeds_are_made_by_their_jobs(self, shop: Shop, structured: Built) -> None:
         query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.raw_orders") {
@@ -177,7 +203,9 @@ class TestFromItsStructuredLogs:
         failures = {edge["node"]["runId"] for edge in shop.ask(query)["failedRuns"]["edges"]}
         assert {failed["runId"], invocation["runId"]} <= failures
 
-    def test_a_skipped_model_was_aborted_and_made_nothing(self, shop: Shop, structured: Built) -> None:
+    def test_a_skipped_model_was_aborted_and_made_nothing(
+        self, shop: Shop, structured: Built
+    ) -> None:
         """Its START and its ABORT have the same instant."""
         assert shop.statuses(structured.jobs, "model.shop.refund_report") == ["ABORT"]
         query = """query ($n: String!) { dataset(namespace: $n, name: "shop.main.refund_report") {
@@ -200,7 +228,11 @@ class TestFromItsStructuredLogs:
             n=structured.jobs,
         )
         found = [row["status"] for row in rows]
-        assert (found.count("FAIL"), found.count("ABORT"), set(found)) == (2, 1, {"FAIL", "ABORT", "COMPLETE"})
+        assert (found.count("FAIL"), found.count("ABORT"), set(found)) == (
+            2,
+            1,
+            {"FAIL", "ABORT", "COMPLETE"},
+        )
 
 
 def test_no_event_of_dbt_is_set_aside(shop: Shop, classic: Built, structured: Built) -> None:

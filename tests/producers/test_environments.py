@@ -22,7 +22,11 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_one_is_made_once(lock: Path) -> None:
     programs = environments.programs_of("empty")
-    said = subprocess.run([programs / "python", "-c", "import sys; print(sys.prefix)"], capture_output=True, check=True)
+    said = subprocess.run(
+        [programs / "python", "-c", "import sys; print(sys.prefix)"],
+        capture_output=True,
+        check=True,
+    )
     assert said.stdout.decode().strip() == str(programs.parent)
     made = os.stat(programs.parent).st_ino
     assert environments.programs_of("empty") == programs

@@ -63,7 +63,11 @@ class Work:
         return f"{self.folder}/{short}"
 
     def short(self, names: set[str]) -> set[str]:
-        return {name.removeprefix(f"{self.folder}/") for name in names if name.startswith(str(self.folder))}
+        return {
+            name.removeprefix(f"{self.folder}/")
+            for name in names
+            if name.startswith(str(self.folder))
+        }
 
     def datasets(self) -> set[str]:
         return self.short(self.shop.datasets("file"))
@@ -72,7 +76,9 @@ class Work:
         return self.short(self.shop.upstream("file", self.path(short)))
 
     def versions(self, short: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.shop.ask(VERSIONS, n=self.path(short))["dataset"]["versions"]["nodes"]
+        found: list[dict[str, Any]] = self.shop.ask(VERSIONS, n=self.path(short))["dataset"][
+            "versions"
+        ]["nodes"]
         return found
 
     def node(self, short: str) -> dict[str, Any]:
@@ -107,7 +113,9 @@ class TestTheNight:
         # Dropping a view names the place of a table by its name, when the listener is in time to look.
         assert found - {f"{TABLES}/big_orders"} == MADE_OF | ROWS.keys() | others
 
-    def test_the_mart_comes_from_what_landed_across_views_joins_and_a_rename(self, nightly: Work) -> None:
+    def test_the_mart_comes_from_what_landed_across_views_joins_and_a_rename(
+        self, nightly: Work
+    ) -> None:
         assert nightly.upstream("marts/by_customer") == MADE_OF
 
     def test_a_file_and_its_directory_are_read_by_different_jobs(self, nightly: Work) -> None:
@@ -116,7 +124,9 @@ class TestTheNight:
 
     @pytest.mark.parametrize("short", sorted(ROWS))
     def test_rows_are_those_that_were_written(self, nightly: Work, short: str) -> None:
-        assert {one["rowCount"] for one in nightly.versions(short) if one["complete"]} - {None} == ROWS[short]
+        assert {one["rowCount"] for one in nightly.versions(short) if one["complete"]} - {
+            None
+        } == ROWS[short]
 
     def test_what_was_cached_still_comes_from_where_it_was_read(self, nightly: Work) -> None:
         assert nightly.upstream("marts/larger_ids") == {"clean/orders", "landing/orders"}
@@ -124,7 +134,10 @@ class TestTheNight:
     def test_a_masked_column_says_so_and_a_derived_one_does_not(self, nightly: Work) -> None:
         query = """MATCH (a:Column {dataset: $from})-[e:FEEDS]->(b:Column {dataset: $to})
           RETURN a.name + '>' + b.name AS flow, e.ways AS ways"""
-        names = {"from": nightly.path("landing/customers.csv"), "to": nightly.path("clean/customers")}
+        names = {
+            "from": nightly.path("landing/customers.csv"),
+            "to": nightly.path("clean/customers"),
+        }
         ways = {row["flow"]: set(row["ways"]) for row in nightly.shop.rows(query, **names)}
         assert ways == {
             "id>id": {"DIRECT:IDENTITY"},
@@ -154,7 +167,9 @@ class TestTheNight:
         versions = nightly.versions("marts/by_customer")
         assert [version["status"] for version in versions if version["complete"]] == ["COMPLETE"]
 
-    @pytest.mark.xfail(reason="what a failed run meant to write is taken for the schema of what is there")
+    @pytest.mark.xfail(
+        reason="what a failed run meant to write is taken for the schema of what is there"
+    )
     def test_a_write_that_was_refused_changed_no_column(self, nightly: Work) -> None:
         mart = nightly.shop.ask(VERSIONS, n=nightly.path("marts/by_customer"))["dataset"]
         assert [field["name"] for field in mart["fields"]] == ["email_hash", "cents"]
@@ -166,7 +181,11 @@ class TestTheNight:
         failed = {row["job"] for row in rows if row["status"] == "FAIL"}
         assert failed - {f"{WRITE}.marts_by_customer"} == {f"{WRITE}.marts_audited"}
         # Jobs of RDDs whose end the listener does not tell.
-        silent = {row["job"].rpartition(".")[2] for row in rows if row["status"] not in {"COMPLETE", "FAIL"}}
+        silent = {
+            row["job"].rpartition(".")[2]
+            for row in rows
+            if row["status"] not in {"COMPLETE", "FAIL"}
+        }
         assert silent <= {"map_partitions_parallel_collection", "python_parallel_collection"}
         assert {row["status"] for row in rows} == {"COMPLETE", "FAIL", "ABANDONED"}
 
@@ -183,14 +202,18 @@ class TestTheNight:
         assert nightly.shop.rows(query) == []
         assert not any("never_there" in name for _, name in _versions_of_datasets(nightly))
 
-    @pytest.mark.xfail(reason="the listener says it of shop.db/shop.db/scratch, a place that never was")
+    @pytest.mark.xfail(
+        reason="the listener says it of shop.db/shop.db/scratch, a place that never was"
+    )
     def test_the_dropped_table_is_dropped(self, nightly: Work) -> None:
         assert nightly.node(f"{TABLES}/scratch").get("droppedAt") is not None
         assert not any(name.startswith(f"{TABLES}/shop.db/") for name in nightly.datasets())
 
 
 def _versions_of_datasets(work: Work) -> set[tuple[str, str]]:
-    query = "MATCH (a:Artifact) WHERE a.name STARTS WITH $folder RETURN a.runId AS run, a.name AS name"
+    query = (
+        "MATCH (a:Artifact) WHERE a.name STARTS WITH $folder RETURN a.runId AS run, a.name AS name"
+    )
     return {(row["run"], row["name"]) for row in work.shop.rows(query, folder=str(work.folder))}
 
 
@@ -240,20 +263,28 @@ class TestVersions:
         [("replace_data", 0, 0), ("replace_data", 1, 2), ("append_data", 2, 4)],
         ids=["update", "merge", "append to itself"],
     )
-    def test_a_run_read_the_version_before_the_one_it_made(self, lake: Work, job: str, nth: int, read: int) -> None:
+    def test_a_run_read_the_version_before_the_one_it_made(
+        self, lake: Work, job: str, nth: int, read: int
+    ) -> None:
         found = versions_read(lake, f"{job}.lake_shop_stock", "lake/shop/stock")
         assert found[nth] == {snapshots(lake)[read]}
 
     def test_the_reader_read_the_newest_version(self, lake: Work) -> None:
         (found,) = versions_read(
-            lake, "execute_insert_into_hadoop_fs_relation_command.marts_stock_now", "lake/shop/stock"
+            lake,
+            "execute_insert_into_hadoop_fs_relation_command.marts_stock_now",
+            "lake/shop/stock",
         )
         assert found == {snapshots(lake)[4]}
 
-    @pytest.mark.xfail(reason="the listener's version facet names the newest; only its scan report what was read")
+    @pytest.mark.xfail(
+        reason="the listener's version facet names the newest; only its scan report what was read"
+    )
     def test_a_reader_of_the_past_read_an_old_version(self, lake: Work) -> None:
         (found,) = versions_read(
-            lake, "execute_insert_into_hadoop_fs_relation_command.marts_stock_then", "lake/shop/stock"
+            lake,
+            "execute_insert_into_hadoop_fs_relation_command.marts_stock_then",
+            "lake/shop/stock",
         )
         assert found == {snapshots(lake)[0]}
 
@@ -281,6 +312,8 @@ def versions_read(lake: Work, job: str, short: str) -> list[set[str]]:
     return [set(row["read"]) for row in rows]
 
 
-def test_no_event_of_spark_is_set_aside(shop: Shop, nightly: Work, streams: Work, lake: Work) -> None:
+def test_no_event_of_spark_is_set_aside(
+    shop: Shop, nightly: Work, streams: Work, lake: Work
+) -> None:
     assert len({nightly.folder, streams.folder, lake.folder}) == 3
     assert shop.set_aside() == 0

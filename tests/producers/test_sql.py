@@ -31,7 +31,13 @@ def sent(shop: Shop, dbt_programs: Path) -> Shop:
     command = [str(dbt_programs / "python"), str(SENDER), shop.url, TABLES]
     statements = json.dumps(list(STATEMENTS.items()))
     done = subprocess.run(
-        command, input=statements, env=plain_environment(), capture_output=True, text=True, timeout=60, check=False
+        command,
+        input=statements,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return shop

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from headwater.cypher import map_follower
-from headwater.cypher.database import Database
-from headwater.cypher.filters import EVERY_NODE, Filter
-from headwater.cypher.lineage import lineage
-from headwater.cypher.map_follower import MapFollower
-from headwater.cypher.map_memory import MapMemory
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.ingest.fold import fold
-from headwater.ingest.writer import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.lineage.cache import cache_refresher as map_follower
+from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.lineage.cache.lineage_cache import MapMemory
+from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.events import parse
-from headwater.schema.sight import EVERYTHING, Sight
+from headwater.schema.visibility import EVERYTHING, Sight
 from tests.canonical import empty
 from tests.histories import histories
 
@@ -62,10 +62,14 @@ def answer(database: Database, urn: str, sight: Sight, **question: Any) -> Any:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(histories, st.randoms(use_true_random=False))
-def test_it_is_what_neo4j_has_after_every_batch(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+def test_it_is_what_neo4j_has_after_every_batch(
+    database: Database, bodies: list[bytes], chance: random.Random
+) -> None:
     empty(database)
     follower = MapFollower(database)
     follower.load()
@@ -95,4 +99,6 @@ def test_it_is_what_neo4j_has_after_every_batch(database: Database, bodies: list
         }
         sight = chance.choice(SIGHTS)
         note(f"{urn} {question} {sight}")
-        assert answer(remembering, urn, sight, **question) == answer(database, urn, sight, **question)
+        assert answer(remembering, urn, sight, **question) == answer(
+            database, urn, sight, **question
+        )

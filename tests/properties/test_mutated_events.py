@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.project import answer_view, dataset_view, job_properties, run_view
-from headwater.ingest.redact import Redactor
-from headwater.schema import native
+from headwater.ingest.receive.redact import Redactor
+from headwater.schema import headwater_facets as native
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import load
 from headwater.schema.urns import URN_BYTES_MAX, parse_urn
@@ -24,11 +24,16 @@ redact = Redactor(b"a key of the tests").redact
 NOON = "2026-01-01T12:00:00Z"
 OURS: list[dict[str, Any]] = [
     native.answer_event(
-        "a", cites=[{"namespace": "db", "name": "t", "field": "id"}, {"answerId": "b"}], content="42", event_time=NOON
+        "a",
+        cites=[{"namespace": "db", "name": "t", "field": "id"}, {"answerId": "b"}],
+        content="42",
+        event_time=NOON,
     ),
     native.source_event("t", origin="CRM", row_count=3, captured_at=NOON),
     native.artifact_event("t", run_id="r", row_count=3, created_at=NOON),
-    *native.run_events("r", pipeline_name="p", status="failed", error="boom", version="1", started_at=NOON),
+    *native.run_events(
+        "r", pipeline_name="p", status="failed", error="boom", version="1", started_at=NOON
+    ),
 ]
 REAL = [*map(json.loads, CAPTURE.read_bytes().splitlines()), *OURS]
 
@@ -38,12 +43,19 @@ scalars = st.one_of(
     st.integers(-(2**80), 2**80),
     st.floats(),
     st.text(max_size=20),
-    st.sampled_from(["", " ", "\x00", "\ud800", NOON, "FAIL", "#", "%", ":", "🙂" * 3_000, "9" * 400]),
+    st.sampled_from(
+        ["", " ", "\x00", "\ud800", NOON, "FAIL", "#", "%", ":", "🙂" * 3_000, "9" * 400]
+    ),
 )
 values = st.recursive(
-    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
 )
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+relaxed = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @st.composite
@@ -108,7 +120,9 @@ def test_a_damaged_event_is_refused_or_folded(body: bytes) -> None:
 
 @relaxed
 @given(st.sampled_from(REAL), st.data())
-def test_bytes_damaged_on_the_way_are_refused_or_folded(event: dict[str, Any], data: st.DataObject) -> None:
+def test_bytes_damaged_on_the_way_are_refused_or_folded(
+    event: dict[str, Any], data: st.DataObject
+) -> None:
     body = bytearray(json.dumps(event).encode())
     for _ in range(data.draw(st.integers(1, 5))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -142,7 +156,11 @@ SECRETS = st.sampled_from(
 
 @relaxed
 @given(
-    st.dictionaries(st.lists(SECRETS, max_size=4).map("".join), st.lists(SECRETS, max_size=12).map("".join), max_size=4)
+    st.dictionaries(
+        st.lists(SECRETS, max_size=4).map("".join),
+        st.lists(SECRETS, max_size=12).map("".join),
+        max_size=4,
+    )
 )
 def test_taking_secrets_out_leaves_json(facet: dict[str, str]) -> None:
     body = json.dumps({"job": {"namespace": "a", "name": "b", "facets": {"f": facet}}}).encode()

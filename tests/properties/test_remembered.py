@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.ingest.fold import fold
-from headwater.ingest.tally import Tallies, tally
+from headwater.ingest.producer_stats import Tallies, tally
 from headwater.schema.events import STATES, instant_of, parse
 from headwater.schema.facts import GraphDelta, join
 from headwater.schema.memo import Memo
@@ -50,7 +50,10 @@ def reruns(draw: st.DrawFn) -> list[bytes]:
     some = draw(st.lists(st.sampled_from(REAL), min_size=1, max_size=3))
     bodies = []
     for _ in range(draw(st.integers(2, 8))):
-        event: dict[str, Any] = {**draw(st.sampled_from(some)), "eventTime": at(draw(st.integers(0, 5)))}
+        event: dict[str, Any] = {
+            **draw(st.sampled_from(some)),
+            "eventTime": at(draw(st.integers(0, 5))),
+        }
         if "run" in event:
             event["eventType"] = draw(st.sampled_from(STATES))
             event["run"] = {**event["run"], "runId": draw(st.sampled_from(["run-1", "run-2"]))}
@@ -58,14 +61,19 @@ def reruns(draw: st.DrawFn) -> list[bytes]:
             event["job"] = {**event["job"], "name": draw(st.sampled_from(["one", "other"]))}
         for side in ("inputs", "outputs"):
             if event.get(side) and draw(st.booleans()):
-                event[side] = [{**event[side][0], "name": draw(st.sampled_from(["here", "there"]))}, *event[side][1:]]
+                event[side] = [
+                    {**event[side][0], "name": draw(st.sampled_from(["here", "there"]))},
+                    *event[side][1:],
+                ]
         bodies.append(json.dumps(event).encode())
     return bodies
 
 
 @relaxed
 @given(st.one_of(histories, reruns()), st.one_of(histories, reruns()))
-def test_what_was_seen_before_makes_no_difference(earlier: list[bytes], bodies: list[bytes]) -> None:
+def test_what_was_seen_before_makes_no_difference(
+    earlier: list[bytes], bodies: list[bytes]
+) -> None:
     expected = told_by_one_who_forgets(bodies)
     told(earlier)
     assert told(bodies) == expected

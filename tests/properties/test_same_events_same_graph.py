@@ -11,21 +11,23 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.memory import Memory
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
-from headwater.ingest.writer import Checkpoint, CheckpointMovedError, write
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, write
+from headwater.schema.dataset_aliases import goes_by
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
-from headwater.schema.identity import goes_by
 from headwater.schema.naming import load
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty
 from tests.histories import histories
 
 on_neo4j = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -41,7 +43,9 @@ def test_fold_is_a_function_of_the_set(bodies: list[bytes], chance: random.Rando
 
 
 @given(histories, histories, histories)
-def test_join_is_associative_commutative_and_idempotent(a: list[bytes], b: list[bytes], c: list[bytes]) -> None:
+def test_join_is_associative_commutative_and_idempotent(
+    a: list[bytes], b: list[bytes], c: list[bytes]
+) -> None:
     x, y, z = _fold(a), _fold(b), _fold(c)
     assert join(x, join(y, z)) == join(join(x, y), z)
     assert join(x, y) == join(y, x)
@@ -53,7 +57,9 @@ def test_join_is_associative_commutative_and_idempotent(a: list[bytes], b: list[
 @pytest.mark.neo4j
 @on_neo4j
 @given(histories, st.randoms(use_true_random=False))
-def test_any_order_any_batches_same_graph(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+def test_any_order_any_batches_same_graph(
+    database: Database, bodies: list[bytes], chance: random.Random
+) -> None:
     shuffled = bodies + chance.choices(bodies, k=2)
     chance.shuffle(shuffled)
     whole = _graph_of(database, [bodies])
@@ -124,23 +130,35 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
     """Every version link, found by looking at every version of every dataset for every reader."""
     names = _names(delta)
     runs = {urn: run_view(facts, names) for urn, facts in delta.runs.items()}
-    versions = [(urn, version) for urn, version in versions_of(runs) if version["createdAt"] is not None]
+    versions = [
+        (urn, version) for urn, version in versions_of(runs) if version["createdAt"] is not None
+    ]
 
     def read(dataset: str, source: str, when: datetime, reader: str) -> set[str]:
         others = [(urn, v) for urn, v in versions if v["dataset"] == dataset and v["run"] != reader]
         if reader in delta.runs:
             triggers = _triggers(delta, reader)
-            by_them = [(v["createdAt"], urn) for urn, v in others if v["complete"] and v["run"] in triggers]
+            by_them = [
+                (v["createdAt"], urn) for urn, v in others if v["complete"] and v["run"] in triggers
+            ]
             if by_them and max(by_them)[0] > when:
                 return {max(by_them)[1]}
-        earlier = [(v["createdAt"], urn, v["complete"]) for urn, v in others if v["createdAt"] <= when]
+        earlier = [
+            (v["createdAt"], urn, v["complete"]) for urn, v in others if v["createdAt"] <= when
+        ]
         whole = max(((at, urn) for at, urn, complete in earlier if complete), default=None)
-        left = [(at, urn) for at, urn, complete in earlier if not complete and (whole is None or at > whole[0])]
+        left = [
+            (at, urn)
+            for at, urn, complete in earlier
+            if not complete and (whole is None or at > whole[0])
+        ]
         partial = max(left, default=None)
         if whole or partial:
             return {found[1] for found in (whole, partial) if found}
         making = [
-            (v["createdAt"], urn) for urn, v in others if v["startedAt"] and v["startedAt"] <= when < v["createdAt"]
+            (v["createdAt"], urn)
+            for urn, v in others
+            if v["startedAt"] and v["startedAt"] <= when < v["createdAt"]
         ]
         return {min(making)[1]} if making else {source}
 
@@ -151,7 +169,9 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
             said = {
                 version
                 for version, v in versions_of(runs)
-                if use.version and (v["dataset"], v["version"]) == (use.dataset, use.version) and v["run"] != urn
+                if use.version
+                and (v["dataset"], v["version"]) == (use.dataset, use.version)
+                and v["run"] != urn
             }
             if use.pinned:
                 made = {use.pinned}

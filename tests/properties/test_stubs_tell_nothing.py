@@ -13,10 +13,10 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headwater.cypher.filters import EVERY_NODE, Filter
-from headwater.cypher.stubs import HIDDEN
-from headwater.cypher.walk import Edge, Mark, Walk
-from tests.maps import UNSEEN, Map, ds, job
+from headwater.lineage.hidden_nodes import HIDDEN
+from headwater.lineage.traversal.bfs import Edge, Mark, Walk
+from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from tests.graph_model import UNSEEN, Map, ds, job
 
 SEEDS = st.integers(0, 10**9)
 FILTERS = (EVERY_NODE, Filter(tags=("even",)), Filter(job_types=("odd",)))
@@ -29,7 +29,9 @@ def is_hidden(urn: str) -> bool:
 def random_map(chance: random.Random) -> Map:
     """Jobs that are seen make what they make of anything they read, or of some of what is seen of it; hidden ones of
     whatever they like."""
-    names = [f"{'h' if chance.random() < 0.5 else ''}{number}" for number in range(chance.randint(2, 9))]
+    names = [
+        f"{'h' if chance.random() < 0.5 else ''}{number}" for number in range(chance.randint(2, 9))
+    ]
     map = Map()
     for number in range(chance.randint(1, 9)):
         name = f"{'h' if chance.random() < 0.5 else ''}j{number}"
@@ -38,7 +40,9 @@ def random_map(chance: random.Random) -> Map:
         plain = [one for one in inputs if name.startswith("h") or not one.startswith("h")]
         narrow = [one for one in outputs if name.startswith("h") or not one.startswith("h")]
         derived = {
-            o: chance.sample(plain, chance.randint(1, len(plain))) for o in narrow if plain and chance.random() < 0.4
+            o: chance.sample(plain, chance.randint(1, len(plain)))
+            for o in narrow
+            if plain and chance.random() < 0.4
         }
         map.add(name, inputs, outputs, derived)
     return map
@@ -66,7 +70,9 @@ def joined(map: Map) -> tuple[set[tuple[str, str]], set[str], set[str]]:
     for name in map.inputs:
         if not is_hidden(name):
             # A job that is seen can be left by whatever it makes.
-            steps[(name, "")] = {(output, "") for output in map.outputs.get(name, ()) if is_hidden(output)}
+            steps[(name, "")] = {
+                (output, "") for output in map.outputs.get(name, ()) if is_hidden(output)
+            }
             for output in map.outputs.get(name, ()):
                 if is_hidden(output):
                     steps[("", name)].add((output, ""))
@@ -83,8 +89,14 @@ def joined(map: Map) -> tuple[set[tuple[str, str]], set[str], set[str]]:
                 elif state not in known:
                     known.add(state)
                     waiting.append(state)
-    entered = {n for n, some in map.inputs.items() if not is_hidden(n) and any(is_hidden(one) for one in some)}
-    entered |= {d for n, some in map.outputs.items() if is_hidden(n) for d in some if not is_hidden(d)}
+    entered = {
+        n
+        for n, some in map.inputs.items()
+        if not is_hidden(n) and any(is_hidden(one) for one in some)
+    }
+    entered |= {
+        d for n, some in map.outputs.items() if is_hidden(n) for d in some if not is_hidden(d)
+    }
     return pairs, leaving, entered
 
 
@@ -153,8 +165,12 @@ def test_hidden_parts_that_join_the_same_look_the_same(seed: int) -> None:
             depth = chance.choice([1, 2, 3, 50])
             bound = chance.choice([1, 2, 4, 5_000])
             where = chance.choice(FILTERS)
-            shown = map.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound, where=where)
-            same = other.seen().walk(start, upstream=upstream, depth=depth, nodes_max=bound, where=where)
+            shown = map.seen().walk(
+                start, upstream=upstream, depth=depth, nodes_max=bound, where=where
+            )
+            same = other.seen().walk(
+                start, upstream=upstream, depth=depth, nodes_max=bound, where=where
+            )
             assert said(shown) == said(same)
             assert UNSEEN not in repr(said(shown))
 
@@ -165,7 +181,10 @@ def test_what_is_seen_and_reached_is_shown_and_joined(seed: int) -> None:
     map = random_map(random.Random(seed))
     for start in sorted(urn for urn in map.urns if not is_hidden(urn)):
         for upstream in (False, True):
-            whole, seen = map.walk(start, upstream=upstream), map.seen().walk(start, upstream=upstream)
+            whole, seen = (
+                map.walk(start, upstream=upstream),
+                map.seen().walk(start, upstream=upstream),
+            )
             visible = {urn for urn in whole.nodes if not is_hidden(urn)}
             assert {urn for urn in seen.nodes if not urn.startswith(HIDDEN)} == visible
             kept = {edge for edge in whole.edges if {edge.source, edge.target} <= visible}

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.spool import Spool
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.writer import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
 from headwater.schema.events import parse
 from tests.canonical import canonical, empty
 from tests.histories import histories
@@ -23,14 +23,21 @@ from tests.histories import histories
 
 @pytest.mark.neo4j
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(histories, st.randoms(use_true_random=False))
-def test_a_worker_makes_the_same_graph(database: Database, bodies: list[bytes], chance: random.Random) -> None:
+def test_a_worker_makes_the_same_graph(
+    database: Database, bodies: list[bytes], chance: random.Random
+) -> None:
     shuffled = bodies + chance.choices(bodies, k=2)
     chance.shuffle(shuffled)
     empty(database)
-    with tempfile.TemporaryDirectory() as folder, closing(Spool(Path(folder) / "spool.db")) as spool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Spool(Path(folder) / "spool.db")) as spool,
+    ):
         spool.append(shuffled, received=0)
         Worker(database, spool, events_max=chance.choice([1, 2, 3])).run(until_done=True)
         assert read_checkpoint(database, spool.id) == Checkpoint(len(shuffled), len(shuffled), 0)
@@ -38,5 +45,12 @@ def test_a_worker_makes_the_same_graph(database: Database, bodies: list[bytes], 
     empty(database)
     delta = fold(parse(body, received=0) for body in bodies)
     count = len(bodies)
-    write(database, delta, spool="s", before=Checkpoint(), after=Checkpoint(count, count, 0), holder="test")
+    write(
+        database,
+        delta,
+        spool="s",
+        before=Checkpoint(),
+        after=Checkpoint(count, count, 0),
+        holder="test",
+    )
     assert canonical(database) == worked

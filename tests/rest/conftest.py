@@ -23,11 +23,11 @@ from headwater.access.events import judge
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANYBODY, Principal
 from headwater.access.principal import Scope as KeyScope
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load
-from headwater.schema.sight import Sight
-from tests.stories import tell
+from headwater.schema.visibility import Sight
+from tests.run_builders import tell
 
 
 class Known:
@@ -40,7 +40,11 @@ class Known:
         if scope["type"] == "http":
             patterns = Request(scope).headers.get("x-sight")
             scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
-            who = ANYBODY if patterns is None else Principal("tests", scopes, Sight(tuple(patterns.split(","))))
+            who = (
+                ANYBODY
+                if patterns is None
+                else Principal("tests", scopes, Sight(tuple(patterns.split(","))))
+            )
             scope.setdefault("state", {})["principal"] = who
         await self._app(scope, receive, send)
 
@@ -90,7 +94,9 @@ def client(application: Starlette) -> Iterator[TestClient]:
 @contextmanager
 def serving(application: Starlette) -> Iterator[str]:
     """Where an application answers over a socket, for clients that bring their own."""
-    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning")
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -7,27 +7,42 @@ from datetime import UTC, datetime
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.cypher.analyses import Finding, save
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.analyses import Finding, save
 from tests.canonical import empty
-from tests.stories import ds, job, run, tell
+from tests.run_builders import ds, job, run, tell
 
 pytestmark = pytest.mark.neo4j
 PATH = "/api/v1/analyses"
 
 
-def test_what_was_found_is_told_as_far_as_it_may_be_seen(database: Database, client: TestClient) -> None:
+def test_what_was_found_is_told_as_far_as_it_may_be_seen(
+    database: Database, client: TestClient
+) -> None:
     empty(database)
     missing = client.get(PATH)
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NotFound")
     tell(database, run("b", "build", ["raw"], ["mart"]))
     slow = Finding("run_times", job("build"), {"slower": True, "recent_seconds": 200.0})
-    told = [slow, Finding("row_counts", ds("mart"), {"drifted": True}), Finding("summary", "", {"events": 81})]
-    save(database, told, until=datetime(2026, 3, 31, tzinfo=UTC), analysed=datetime(2026, 4, 1, tzinfo=UTC))
+    told = [
+        slow,
+        Finding("row_counts", ds("mart"), {"drifted": True}),
+        Finding("summary", "", {"events": 81}),
+    ]
+    save(
+        database,
+        told,
+        until=datetime(2026, 3, 31, tzinfo=UTC),
+        analysed=datetime(2026, 4, 1, tzinfo=UTC),
+    )
     whole = client.get(PATH).json()
     assert (whole["until"], whole["analysed"]) == ("2026-03-31T00:00:00Z", "2026-04-01T00:00:00Z")
     assert [one["table"] for one in whole["findings"]] == ["row_counts", "run_times", "summary"]
-    only = {"table": "run_times", "subject": job("build"), "values": {"slower": True, "recent_seconds": 200.0}}
+    only = {
+        "table": "run_times",
+        "subject": job("build"),
+        "values": {"slower": True, "recent_seconds": 200.0},
+    }
     assert client.get(PATH, params={"table": "run_times"}).json()["findings"] == [only]
     assert client.get(PATH, headers={"x-sight": "etl"}).json()["findings"] == [only]
     assert client.get(PATH, params={"table": "other"}).status_code == 400

@@ -7,19 +7,27 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.cypher.assets import asset_id
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.assets import asset_id
 from headwater.schema.urns import dataset_urn
-from tests.scenes import dataset_event
-from tests.stories import run, tell
+from tests.event_builders import dataset_event
+from tests.run_builders import run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 Json = dict[str, Any]
 
 
-def register(client: TestClient, name: str, *upstream: str, kind: str = "table", **more: Any) -> Json:
-    new = {"asset_type": kind, "name": name, "source_ref": f"refs/{name}", "upstream_assets": list(upstream), **more}
+def register(
+    client: TestClient, name: str, *upstream: str, kind: str = "table", **more: Any
+) -> Json:
+    new = {
+        "asset_type": kind,
+        "name": name,
+        "source_ref": f"refs/{name}",
+        "upstream_assets": list(upstream),
+        **more,
+    }
     answer = client.post("/v1/lineage/trace", json=new)
     assert answer.status_code == 201, answer.text
     found: Json = answer.json()
@@ -44,8 +52,20 @@ def story(client: TestClient) -> Json:
     first = register(client, "raw_orders")
     register(client, "stg_orders", "raw_orders", kind="dbt_model")
     register(client, "fct_orders", "stg_orders", kind="dbt_model")
-    register(client, "daily_revenue_report", "fct_orders", kind="dag", source_ref="dags/daily_revenue_report.py")
-    register(client, "customer_ltv_model", "fct_orders", kind="spark_job", source_ref="jobs/customer_ltv.py")
+    register(
+        client,
+        "daily_revenue_report",
+        "fct_orders",
+        kind="dag",
+        source_ref="dags/daily_revenue_report.py",
+    )
+    register(
+        client,
+        "customer_ltv_model",
+        "fct_orders",
+        kind="spark_job",
+        source_ref="jobs/customer_ltv.py",
+    )
     return first
 
 
@@ -64,7 +84,10 @@ def test_the_story_of_the_orders_as_trees(client: TestClient) -> None:
                     (
                         "dbt_model",
                         "fct_orders",
-                        [("dag", "daily_revenue_report", []), ("spark_job", "customer_ltv_model", [])],
+                        [
+                            ("dag", "daily_revenue_report", []),
+                            ("spark_job", "customer_ltv_model", []),
+                        ],
                     )
                 ],
             )
@@ -93,14 +116,22 @@ def test_registering_again_is_the_same_asset_and_replaces_its_upstream(client: T
     first = register(client, "c", "a", "b")
     assert register(client, "c", "a", "b")["id"] == first["id"]
     register(client, "c", "b")
-    assert shown(ask(client, "c", "upstream")["graph"], "upstream") == ("table", "c", [("unknown", "b", [])])
+    assert shown(ask(client, "c", "upstream")["graph"], "upstream") == (
+        "table",
+        "c",
+        [("unknown", "b", [])],
+    )
     register(client, "c")
     assert shown(ask(client, "c", "upstream")["graph"], "upstream") == ("table", "c", [])
     assert shown(ask(client, "a")["graph"]) == ("unknown", "a", [])
 
 
-@pytest.mark.parametrize(("before", "after"), [("table", "dag"), ("dag", "table"), ("spark_job", "dag")])
-def test_an_asset_may_turn_out_to_be_something_else(client: TestClient, before: str, after: str) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"), [("table", "dag"), ("dag", "table"), ("spark_job", "dag")]
+)
+def test_an_asset_may_turn_out_to_be_something_else(
+    client: TestClient, before: str, after: str
+) -> None:
     register(client, "x", "a", kind=before)
     register(client, "y", "x")
     register(client, "x", "b", kind=after)
@@ -117,7 +148,11 @@ def test_a_placeholder_fills_in_later_whatever_it_turns_out_to_be(client: TestCl
     placeholder = child["upstream_assets"][0]["id"]
     assert register(client, "later", "raw", kind="dag")["id"] == placeholder
     assert shown(ask(client, placeholder)["graph"]) == ("dag", "later", [("table", "report", [])])
-    assert shown(ask(client, "raw")["graph"]) == ("unknown", "raw", [("dag", "later", [("table", "report", [])])])
+    assert shown(ask(client, "raw")["graph"]) == (
+        "unknown",
+        "raw",
+        [("dag", "later", [("table", "report", [])])],
+    )
     assert register(client, "report", "later")["upstream_assets"][0]["known"] is True
 
 
@@ -125,7 +160,11 @@ def test_a_cycle_ends(client: TestClient) -> None:
     register(client, "a", "b")
     register(client, "b", "a", kind="dag")
     assert shown(ask(client, "a")["graph"]) == ("table", "a", [("dag", "b", ["a"])])
-    assert shown(ask(client, "a", "upstream")["graph"], "upstream") == ("table", "a", [("dag", "b", ["a"])])
+    assert shown(ask(client, "a", "upstream")["graph"], "upstream") == (
+        "table",
+        "a",
+        [("dag", "b", ["a"])],
+    )
 
 
 def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
@@ -144,23 +183,34 @@ def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
         waiting.extend(node.get("downstream", []))
     # 2^6 ways lead from the top to the bottom; each asset is expanded once, and each edge is in the tree once.
     assert len(counted) == found["node_count"] == 19
-    assert all(sorted(seen)[0] is False and sum(not ref for ref in seen) == 1 for seen in counted.values())
+    assert all(
+        sorted(seen)[0] is False and sum(not ref for ref in seen) == 1 for seen in counted.values()
+    )
     assert sum(map(len, counted.values())) == 1 + 6 * 4
     assert found["truncated"] is None
 
 
-def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(client: TestClient, database: Database) -> None:
+def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(
+    client: TestClient, database: Database
+) -> None:
     tell(database, run("r", "load", ["raw"], ["orders"]))
     mart = register(client, "mart", "orders")
-    assert mart["upstream_assets"] == [{"id": asset_id(dataset_urn("db", "orders")), "name": "orders", "known": True}]
+    assert mart["upstream_assets"] == [
+        {"id": asset_id(dataset_urn("db", "orders")), "name": "orders", "known": True}
+    ]
     assert shown(ask(client, dataset_urn("db", "raw"))["graph"]) == (
         "dataset", "raw", [("job", "load", [("dataset", "orders", [("table", "mart", [])])])],
     )  # fmt: skip
 
 
-def test_a_name_that_several_assets_have_is_called_ambiguous(client: TestClient, database: Database) -> None:
+def test_a_name_that_several_assets_have_is_called_ambiguous(
+    client: TestClient, database: Database
+) -> None:
     tell(database, [dataset_event("t", namespace="one"), dataset_event("t", namespace="two")])
-    answer = client.post("/v1/lineage/trace", json={"asset_type": "table", "name": "m", "upstream_assets": ["x", "t"]})
+    answer = client.post(
+        "/v1/lineage/trace",
+        json={"asset_type": "table", "name": "m", "upstream_assets": ["x", "t"]},
+    )
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(
         "upstream_assets[1]: 2 assets are called 't': dataset:one:t, dataset:two:t."
@@ -168,7 +218,9 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(client: TestClient,
     asked = client.get("/v1/lineage/t")
     assert (asked.status_code, "2 assets are called 't'" in asked.json()["detail"]) == (409, True)
     by_urn = register(client, "m", "dataset:two:t")
-    assert by_urn["upstream_assets"] == [{"id": asset_id("dataset:two:t"), "name": "dataset:two:t", "known": True}]
+    assert by_urn["upstream_assets"] == [
+        {"id": asset_id("dataset:two:t"), "name": "dataset:two:t", "known": True}
+    ]
     odd = register(client, "odd", "dataset::x", "dataset:#x", "dataset:y", "job:a:b")
     assert [one["known"] for one in odd["upstream_assets"]] == [False] * 4
     # Who sees one of them only has no choice to make, and does not hear of the other.
@@ -188,9 +240,17 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Databas
         assert (answer.status_code, unknown.status_code) == (404, 404)
         assert answer.json()["detail"] == unknown.json()["detail"].replace("nothing", reference)
     new = {"asset_type": "table", "name": "m", "upstream_assets": ["orders"]}
-    assert client.post("/v1/lineage/trace", json=new, headers=hidden).json()["upstream_assets"][0]["known"] is False
+    assert (
+        client.post("/v1/lineage/trace", json=new, headers=hidden).json()["upstream_assets"][0][
+            "known"
+        ]
+        is False
+    )
     foreign = client.post("/v1/lineage/trace", json={**new, "namespace": "db"}, headers=hidden)
-    assert (foreign.status_code, "not for namespace 'db'" in foreign.json()["detail"]) == (403, True)
+    assert (foreign.status_code, "not for namespace 'db'" in foreign.json()["detail"]) == (
+        403,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +269,10 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Databas
         ({"source_ref": ["x"]}, "source_ref: expected `str`, got `array`"),
         ({"name": "é" * 1_000}, "name: it is too long"),
         ({"upstream_assets": ["a", "é" * 1_000]}, "upstream_assets[1]: it is too long"),
-        ({"upstream_assets": ["dataset:default:me"]}, "upstream_assets[0]: an asset is not made from itself"),
+        (
+            {"upstream_assets": ["dataset:default:me"]},
+            "upstream_assets[0]: an asset is not made from itself",
+        ),
     ],
 )
 def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, detail: str) -> None:
@@ -219,10 +282,15 @@ def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, de
 
 
 def test_what_is_missing_is_named(client: TestClient) -> None:
-    assert client.post("/v1/lineage/trace", json={"asset_type": "table"}).json() == {"detail": "name: it is missing"}
+    assert client.post("/v1/lineage/trace", json={"asset_type": "table"}).json() == {
+        "detail": "name: it is missing"
+    }
     for body in (b"", b"{", b"\xff", b'{"name": "\\ud800", "asset_type": "table"}', b"{" * 100_000):
         answer = client.post("/v1/lineage/trace", content=body)
-        assert (answer.status_code, answer.json()["detail"]) == (422, "body: the body is not JSON"), body[:20]
+        assert (answer.status_code, answer.json()["detail"]) == (
+            422,
+            "body: the body is not JSON",
+        ), body[:20]
     too_large = client.post("/v1/lineage/trace", content=b" " * 300_000)
     assert (too_large.status_code, "larger than" in too_large.json()["detail"]) == (413, True)
 
@@ -237,9 +305,19 @@ def test_a_wrong_question_is_told_what_is_wrong(client: TestClient) -> None:
     ):
         answer = client.get("/v1/lineage/a", params=params)
         assert (answer.status_code, answer.json()["detail"]) == (422, detail)
-    for unknown in ("asset_0000000000000000", "dataset:x:y", "dataset:x", "run:x", "job:%20", "answer:x"):
+    for unknown in (
+        "asset_0000000000000000",
+        "dataset:x:y",
+        "dataset:x",
+        "run:x",
+        "job:%20",
+        "answer:x",
+    ):
         answer = client.get(f"/v1/lineage/{unknown}")
-        assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (404, True)
+        assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (
+            404,
+            True,
+        )
 
 
 def test_it_is_the_same_without_the_prefix(client: TestClient) -> None:
@@ -249,7 +327,9 @@ def test_it_is_the_same_without_the_prefix(client: TestClient) -> None:
 
 
 def impact(client: TestClient, *changes: Json, id: str = "raw_orders", **more: Any) -> Json:
-    answer = client.post("/v1/lineage/impact", json={"asset_id": id, "proposed_changes": list(changes), **more})
+    answer = client.post(
+        "/v1/lineage/impact", json={"asset_id": id, "proposed_changes": list(changes), **more}
+    )
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()
     return found
@@ -262,15 +342,24 @@ DROP = {"type": "column_drop", "column": "legacy_discount_code"}
 def test_where_only_assets_are_known_all_that_reads_is_warned(client: TestClient) -> None:
     id = story(client)["id"]
     found = impact(client, RENAME, DROP, id=id)
-    assert (found["risk_level"], found["affected_count"], found["hidden_affected"]) == ("medium", 4, False)
-    assert [(one["name"], one["asset_type"], one["severity"]) for one in found["affected_assets"]] == [
+    assert (found["risk_level"], found["affected_count"], found["hidden_affected"]) == (
+        "medium",
+        4,
+        False,
+    )
+    assert [
+        (one["name"], one["asset_type"], one["severity"]) for one in found["affected_assets"]
+    ] == [
         ("stg_orders", "dbt_model", "warning"),
         ("fct_orders", "dbt_model", "warning"),
         ("customer_ltv_model", "spark_job", "warning"),
         ("daily_revenue_report", "dag", "warning"),
     ]
     ids = {one["name"]: one["id"] for one in found["affected_assets"]}
-    assert client.get(f"/v1/lineage/{ids['daily_revenue_report']}").json()["graph"]["name"] == "daily_revenue_report"
+    assert (
+        client.get(f"/v1/lineage/{ids['daily_revenue_report']}").json()["graph"]["name"]
+        == "daily_revenue_report"
+    )
 
 
 def test_files_show_what_breaks(client: TestClient) -> None:
@@ -282,7 +371,10 @@ def test_files_show_what_breaks(client: TestClient) -> None:
         "jobs/customer_ltv.py": "spark.sql('select count(id) from fct_orders')\n",
     }
     found = impact(client, RENAME, id=id, files=files)
-    severities = {one["name"]: (one["severity"], one["affected_references"]) for one in found["affected_assets"]}
+    severities = {
+        one["name"]: (one["severity"], one["affected_references"])
+        for one in found["affected_assets"]
+    }
     assert severities == {
         "stg_orders": ("breaking", ["order_total"]),
         "fct_orders": ("breaking", ["order_total"]),
@@ -299,21 +391,34 @@ def test_files_show_what_breaks(client: TestClient) -> None:
         (["drop it"], "proposed_changes[0]: expected `object`, got `str`"),
         ([{}], "proposed_changes[0]: type None is no change"),
         ([RENAME, {"type": "column_eat"}], "proposed_changes[1]: type 'column_eat' is no change"),
-        ([{"type": "column_rename", "to": "b"}], "proposed_changes[0]: column_rename: 'from' is missing"),
+        (
+            [{"type": "column_rename", "to": "b"}],
+            "proposed_changes[0]: column_rename: 'from' is missing",
+        ),
         ([{**RENAME, "to": 7}], "proposed_changes[0]: column_rename: 'to' is 7"),
         ([{"type": "job_delete"}], "there is no job"),
     ],
 )
-def test_a_malformed_change_is_told_what_is_wrong(client: TestClient, change: Any, detail: str) -> None:
+def test_a_malformed_change_is_told_what_is_wrong(
+    client: TestClient, change: Any, detail: str
+) -> None:
     register(client, "raw_orders")
-    answer = client.post("/v1/lineage/impact", json={"asset_id": "raw_orders", "proposed_changes": change})
+    answer = client.post(
+        "/v1/lineage/impact", json={"asset_id": "raw_orders", "proposed_changes": change}
+    )
     assert answer.status_code == (404 if detail.startswith("there") else 400)
     assert answer.json()["detail"].startswith(detail)
 
 
 def test_an_impact_needs_an_asset(client: TestClient) -> None:
-    answer = client.post("/v1/lineage/impact", json={"asset_id": "asset_0000000000000000", "proposed_changes": [DROP]})
-    assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (404, True)
+    answer = client.post(
+        "/v1/lineage/impact",
+        json={"asset_id": "asset_0000000000000000", "proposed_changes": [DROP]},
+    )
+    assert (answer.status_code, answer.json()["detail"].startswith("there is no asset")) == (
+        404,
+        True,
+    )
     missing = client.post("/v1/lineage/impact", json={"proposed_changes": [DROP]})
     assert (missing.status_code, missing.json()["detail"]) == (400, "asset_id: it is missing")
 
@@ -322,10 +427,14 @@ def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> No
     register(client, "nightly", "raw_orders", kind="dag")
     register(client, "report", "nightly")
     found = impact(client, {"type": "job_delete"}, id="nightly")
-    assert [(one["name"], one["severity"]) for one in found["affected_assets"]] == [("report", "warning")]
+    assert [(one["name"], one["severity"]) for one in found["affected_assets"]] == [
+        ("report", "warning")
+    ]
 
 
-def test_an_impact_does_not_name_what_may_not_be_seen(client: TestClient, database: Database) -> None:
+def test_an_impact_does_not_name_what_may_not_be_seen(
+    client: TestClient, database: Database
+) -> None:
     tell(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.post(
         "/v1/lineage/impact",
@@ -336,12 +445,19 @@ def test_an_impact_does_not_name_what_may_not_be_seen(client: TestClient, databa
     assert (found["hidden_affected"], "etl" in answer.text) == (True, False)
 
 
-def test_what_lies_out_of_sight_is_a_stub_in_the_tree(client: TestClient, database: Database) -> None:
+def test_what_lies_out_of_sight_is_a_stub_in_the_tree(
+    client: TestClient, database: Database
+) -> None:
     tell(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-sight": "db"})
     tree = answer.json()["graph"]
     (stub,) = tree["downstream"]
-    assert (stub["id"], stub["name"], stub["asset_type"], stub["hidden"]) == (None, "hidden", "hidden", True)
+    assert (stub["id"], stub["name"], stub["asset_type"], stub["hidden"]) == (
+        None,
+        "hidden",
+        "hidden",
+        True,
+    )
     assert [child["name"] for child in stub["downstream"]] == ["orders"]
     assert "load" not in answer.text
     assert "etl" not in answer.text

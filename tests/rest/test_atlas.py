@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.schema.urns import dataset_urn, guid_of, job_urn
 from tests.canonical import empty
-from tests.scenes import dataset, dataset_event, run_event, symlinks
-from tests.stories import ds, job, tell
+from tests.event_builders import dataset, dataset_event, run_event, symlinks
+from tests.run_builders import ds, job, tell
 
 pytestmark = pytest.mark.neo4j
 
@@ -32,7 +32,9 @@ def told(database: Database) -> None:
     tell(
         database,
         [
-            run_event("a", minute=1, job="load", inputs=["raw"], outputs=[dataset("clean", described)]),
+            run_event(
+                "a", minute=1, job="load", inputs=["raw"], outputs=[dataset("clean", described)]
+            ),
             run_event("b", minute=2, job="report", inputs=["clean"], outputs=["sums"]),
             {**spied, "job": {"namespace": "secret", "name": "spy"}},
             dataset_event("clean", 5, symlinks("alias")),
@@ -66,7 +68,15 @@ def test_both_ways(client: TestClient) -> None:
         3,
     )
     spy, out = job_urn("secret", "spy"), dataset_urn("secret", "out")
-    assert entities(found) == {ds("raw"), job("load"), ds("clean"), job("report"), ds("sums"), spy, out}
+    assert entities(found) == {
+        ds("raw"),
+        job("load"),
+        ds("clean"),
+        job("report"),
+        ds("sums"),
+        spy,
+        out,
+    }
     assert relations(found) == {
         ("raw", "load"),
         ("load", "clean"),
@@ -79,7 +89,11 @@ def test_both_ways(client: TestClient) -> None:
 
 
 def test_upstream_and_downstream(client: TestClient) -> None:
-    assert entities(ask(client, ds("clean"), direction="INPUT")) == {ds("raw"), job("load"), ds("clean")}
+    assert entities(ask(client, ds("clean"), direction="INPUT")) == {
+        ds("raw"),
+        job("load"),
+        ds("clean"),
+    }
     down = ask(client, ds("raw"), direction="OUTPUT", depth=1)
     assert entities(down) == {ds("raw"), job("load"), ds("clean")}
     assert ds("raw") not in entities(ask(client, job("report"), direction="OUTPUT"))
@@ -101,8 +115,13 @@ def test_the_header_of_an_entity(client: TestClient) -> None:
         },
         "classificationNames": ["PII=yes"],
     }
-    assert client.get(f"{BASE}/entity/guid/{guid_of(ds('old'))}/header").json()["status"] == "DELETED"
-    assert client.get(f"{BASE}/entity/guid/{guid_of(job('load'))}/header").json()["typeName"] == "Process"
+    assert (
+        client.get(f"{BASE}/entity/guid/{guid_of(ds('old'))}/header").json()["status"] == "DELETED"
+    )
+    assert (
+        client.get(f"{BASE}/entity/guid/{guid_of(job('load'))}/header").json()["typeName"]
+        == "Process"
+    )
 
 
 def test_a_urn_and_another_name_of_a_dataset_will_do(client: TestClient) -> None:
@@ -111,7 +130,8 @@ def test_a_urn_and_another_name_of_a_dataset_will_do(client: TestClient) -> None
     assert client.get(f"{BASE}/lineage/{ds('alias')}").json() == expected
     assert client.get(f"{BASE}/lineage/{guid_of(ds('clean')).upper()}").json() == expected
     by_name = client.get(
-        f"{BASE}/lineage/uniqueAttribute/type/DataSet", params={"attr:qualifiedName": ds("clean"), "depth": 3}
+        f"{BASE}/lineage/uniqueAttribute/type/DataSet",
+        params={"attr:qualifiedName": ds("clean"), "depth": 3},
     )
     assert by_name.json() == expected
 
@@ -126,7 +146,11 @@ def test_a_urn_and_another_name_of_a_dataset_will_do(client: TestClient) -> None
         (f"/lineage/{ds('clean')}?depth=0", 400, "ATLAS-400-00-026"),
         (f"/lineage/{ds('clean')}?direction=input", 400, "ATLAS-400-00-026"),
         ("/lineage/uniqueAttribute/type/DataSet", 400, "ATLAS-400-00-026"),
-        (f"/lineage/uniqueAttribute/type/Process?attr:qualifiedName={ds('clean')}", 404, "ATLAS-404-00-005"),
+        (
+            f"/lineage/uniqueAttribute/type/Process?attr:qualifiedName={ds('clean')}",
+            404,
+            "ATLAS-404-00-005",
+        ),
         ("/entity/guid/nothing/header", 404, "ATLAS-404-00-005"),
     ],
 )
@@ -140,5 +164,7 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient) -> None:
     found = ask(client, ds("clean"), sight="db,etl")
     assert entities(found) == {ds("raw"), job("load"), ds("clean"), job("report"), ds("sums")}
     assert "secret" not in str(found)
-    hidden = client.get(f"{BASE}/lineage/{guid_of(dataset_urn('secret', 'out'))}", headers={"x-sight": "db,etl"})
+    hidden = client.get(
+        f"{BASE}/lineage/{guid_of(dataset_urn('secret', 'out'))}", headers={"x-sight": "db,etl"}
+    )
     assert (hidden.status_code, hidden.json()["errorCode"]) == (404, "ATLAS-404-00-005")

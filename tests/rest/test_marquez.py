@@ -11,12 +11,12 @@ from marquez_client import MarquezClient  # type: ignore[import-untyped]
 from marquez_client.errors import APIError  # type: ignore[import-untyped]
 from starlette.testclient import TestClient
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.schema.urns import artifact_urn, guid_of, job_urn
 from tests.canonical import empty
+from tests.event_builders import dataset, dataset_event, run_event, schema
 from tests.rest.conftest import Log
-from tests.scenes import dataset, dataset_event, run_event, schema
-from tests.stories import Event, at, tell
+from tests.run_builders import Event, at, tell
 
 pytestmark = pytest.mark.neo4j
 
@@ -30,16 +30,28 @@ SECRET = "00000000-0000-4000-8000-000000000003"
 def history() -> list[Event]:
     raw = dataset("raw/orders", schema(id="int", total="decimal"), namespace=BUCKET)
     source = {"dataSource": {"name": "shop", "uri": "postgres://shop:5432/db"}}
-    described = {"documentation": {"description": "Clean orders."}, "tags": {"tags": [{"key": "pii", "value": "yes"}]}}
+    described = {
+        "documentation": {"description": "Clean orders."},
+        "tags": {"tags": [{"key": "pii", "value": "yes"}]},
+    }
     flow = {"inputFields": [{"namespace": BUCKET, "name": "raw/orders", "field": "id"}]}
-    clean = dataset("orders", {**schema(id="int"), **source, **described, "columnLineage": {"fields": {"id": flow}}})
+    clean = dataset(
+        "orders",
+        {**schema(id="int"), **source, **described, "columnLineage": {"fields": {"id": flow}}},
+    )
     failed = {"errorMessage": {"message": "no", "programmingLanguage": "SQL"}}
-    spied = run_event(SECRET, "COMPLETE", 6, inputs=["orders"], outputs=[dataset("hidden", namespace="secret")])
+    spied = run_event(
+        SECRET, "COMPLETE", 6, inputs=["orders"], outputs=[dataset("hidden", namespace="secret")]
+    )
     return [
-        run_event(FIRST, "START", 0, job="load", inputs=[raw], job_facets={"sql": {"query": "SELECT 1"}}),
+        run_event(
+            FIRST, "START", 0, job="load", inputs=[raw], job_facets={"sql": {"query": "SELECT 1"}}
+        ),
         run_event(FIRST, "COMPLETE", 2, job="load", inputs=[raw], outputs=[clean]),
         run_event(FAILED, "START", 3, job="report", inputs=["orders"]),
-        run_event(FAILED, "FAIL", 4, job="report", inputs=["orders"], outputs=["sums"], facets=failed),
+        run_event(
+            FAILED, "FAIL", 4, job="report", inputs=["orders"], outputs=["sums"], facets=failed
+        ),
         dataset_event("a:b", 5, namespace="colons:here"),
         {**spied, "job": {"namespace": "secret", "name": "spy", "facets": {}}},
     ]
@@ -60,7 +72,9 @@ def marquez(address: str) -> MarquezClient:
 
 
 def ask(client: TestClient, path: str, sight: str = "", **params: Any) -> Json:
-    answer = client.get(f"/api/v1{path}", params=params, headers={"x-sight": sight} if sight else {})
+    answer = client.get(
+        f"/api/v1{path}", params=params, headers={"x-sight": sight} if sight else {}
+    )
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()
     return found
@@ -91,7 +105,9 @@ def test_datasets(marquez: MarquezClient) -> None:
 def test_a_dataset_as_a_whole(marquez: MarquezClient) -> None:
     found = marquez.get_dataset("db", "orders")
     facets = found.pop("facets")
-    assert set(facets) == {"columnLineage", "dataSource", "documentation", "schema", "tags"} - {"columnLineage"}
+    assert set(facets) == {"columnLineage", "dataSource", "documentation", "schema", "tags"} - {
+        "columnLineage"
+    }
     assert found == {
         "id": {"namespace": "db", "name": "orders"},
         "type": "DB_TABLE",
@@ -133,7 +149,10 @@ def test_a_dataset_as_a_whole(marquez: MarquezClient) -> None:
 def test_the_versions_of_a_dataset(marquez: MarquezClient) -> None:
     found = marquez.list_dataset_versions("db", "orders")
     (version,) = found["versions"]
-    assert (found["totalCount"], version["version"]) == (1, guid_of(artifact_urn("db", "orders", FIRST)))
+    assert (found["totalCount"], version["version"]) == (
+        1,
+        guid_of(artifact_urn("db", "orders", FIRST)),
+    )
     assert version["createdByRun"]["id"] == FIRST
     assert marquez.get_dataset_version("db", "orders", version["version"]) == version
     with pytest.raises(APIError):
@@ -169,12 +188,24 @@ def test_the_runs_of_a_job(marquez: MarquezClient) -> None:
         "endedAt": at(2),
         "durationMs": 120_000,
         "args": {},
-        "jobVersion": {"namespace": "etl", "name": "load", "version": guid_of(job_urn("etl", "load"))},
+        "jobVersion": {
+            "namespace": "etl",
+            "name": "load",
+            "version": guid_of(job_urn("etl", "load")),
+        },
         "inputVersions": [
-            {"namespace": BUCKET, "name": "raw/orders", "version": guid_of("source:s3%3A//lake:raw/orders")}
+            {
+                "namespace": BUCKET,
+                "name": "raw/orders",
+                "version": guid_of("source:s3%3A//lake:raw/orders"),
+            }
         ],
         "outputVersions": [
-            {"namespace": "db", "name": "orders", "version": guid_of(artifact_urn("db", "orders", FIRST))}
+            {
+                "namespace": "db",
+                "name": "orders",
+                "version": guid_of(artifact_urn("db", "orders", FIRST)),
+            }
         ],
     }
     failed = marquez.get_job_run(FAILED)
@@ -201,20 +232,29 @@ def test_the_one_version_of_a_job(client: TestClient) -> None:
 
 def test_the_facets_of_a_run_and_of_its_job(client: TestClient) -> None:
     assert set(ask(client, f"/jobs/runs/{FAILED}/facets", type="run")["facets"]) == {"errorMessage"}
-    assert ask(client, f"/jobs/runs/{FIRST}/facets", type="job")["facets"]["sql"]["query"] == "SELECT 1"
+    assert (
+        ask(client, f"/jobs/runs/{FIRST}/facets", type="job")["facets"]["sql"]["query"]
+        == "SELECT 1"
+    )
 
 
 def test_sources_and_tags(marquez: MarquezClient) -> None:
     found = {one["name"]: one for one in marquez.list_sources()["sources"]}
     assert set(found) == {"colons:here", "db", "shop", BUCKET, "secret"}
-    assert (found["shop"]["type"], found["shop"]["connectionUrl"]) == ("POSTGRES", "postgres://shop:5432/db")
+    assert (found["shop"]["type"], found["shop"]["connectionUrl"]) == (
+        "POSTGRES",
+        "postgres://shop:5432/db",
+    )
     assert marquez.get_source(BUCKET) == found[BUCKET]
     assert marquez.list_tags() == {"tags": [{"name": "pii=yes", "description": None}]}
 
 
 def graph(found: Json) -> dict[str, tuple[list[str], list[str]]]:
     return {
-        node["id"]: ([edge["origin"] for edge in node["inEdges"]], [edge["destination"] for edge in node["outEdges"]])
+        node["id"]: (
+            [edge["origin"] for edge in node["inEdges"]],
+            [edge["destination"] for edge in node["outEdges"]],
+        )
         for node in found["graph"]
     }
 
@@ -239,15 +279,21 @@ def test_the_lineage_of_a_node(client: TestClient) -> None:
         hidden: ([spy], []),
     }
     assert [node["id"] for node in seen["graph"]] == sorted(node["id"] for node in seen["graph"])
-    assert all(edge["destination"] == node["id"] for node in seen["graph"] for edge in node["inEdges"])
+    assert all(
+        edge["destination"] == node["id"] for node in seen["graph"] for edge in node["inEdges"]
+    )
     types = {node["id"]: (node["type"], node["data"]["name"]) for node in seen["graph"]}
     assert types[load] == ("JOB", "load")
     assert types[raw] == ("DATASET", "raw/orders")
     whole = graph(ask(client, "/lineage", nodeId=quote(orders, safe=":/"), depth=1))
     assert set(whole) == {raw, load, orders, report, sums, spy, hidden}
     assert graph(ask(client, "/lineage", nodeId=orders, depth=0)) == {orders: ([], [])}
-    assert set(graph(ask(client, "/lineage", nodeId=f"{orders}#{guid_of('any')}", depth=0))) == {orders}
-    assert set(graph(ask(client, "/lineage", nodeId="dataset:colons:here:a:b"))) == {"dataset:colons:here:a:b"}
+    assert set(graph(ask(client, "/lineage", nodeId=f"{orders}#{guid_of('any')}", depth=0))) == {
+        orders
+    }
+    assert set(graph(ask(client, "/lineage", nodeId="dataset:colons:here:a:b"))) == {
+        "dataset:colons:here:a:b"
+    }
 
 
 def test_what_may_not_be_seen_is_no_node_of_the_lineage(client: TestClient) -> None:
@@ -279,14 +325,24 @@ def test_column_lineage(marquez: MarquezClient) -> None:
     alone = marquez.get_column_lineage_by_dataset_field(BUCKET, "raw/orders", "id")
     assert [node["id"] for node in alone["graph"]] == [theirs]
     down = marquez.get_column_lineage_by_dataset(BUCKET, "raw/orders", with_downstream=True)
-    assert {node["id"] for node in down["graph"]} == {ours, theirs, f"datasetField:{BUCKET}:raw/orders:total"}
+    assert {node["id"] for node in down["graph"]} == {
+        ours,
+        theirs,
+        f"datasetField:{BUCKET}:raw/orders:total",
+    }
 
 
 def test_search(client: TestClient) -> None:
     found = ask(client, "/search/", q="orders")
     assert found["totalCount"] == 2
     assert found["results"] == [
-        {"type": "DATASET", "name": "orders", "updatedAt": at(6), "namespace": "db", "nodeId": "dataset:db:orders"},
+        {
+            "type": "DATASET",
+            "name": "orders",
+            "updatedAt": at(6),
+            "namespace": "db",
+            "nodeId": "dataset:db:orders",
+        },
         {
             "type": "DATASET",
             "name": "raw/orders",
@@ -295,7 +351,9 @@ def test_search(client: TestClient) -> None:
             "nodeId": f"dataset:{BUCKET}:raw/orders",
         },
     ]
-    assert names(ask(client, "/search", q="rep", filter="JOB", sort="UPDATED_AT")["results"]) == ["report"]
+    assert names(ask(client, "/search", q="rep", filter="JOB", sort="UPDATED_AT")["results"]) == [
+        "report"
+    ]
     assert names(ask(client, "/search", q="orders", namespace="db")["results"]) == ["orders"]
     assert names(ask(client, "/search", q="orders", after=at(3))["results"]) == ["orders"]
     assert ask(client, "/search", q="")["results"] == []
@@ -334,7 +392,9 @@ def test_who_may_not_see_a_namespace_finds_nothing_of_it(client: TestClient) -> 
         "/sources/secret",
     ):
         hidden = client.get(f"/api/v1{path}", headers={"x-sight": seen})
-        missing = client.get(f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-sight": seen})
+        missing = client.get(
+            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-sight": seen}
+        )
         assert hidden.status_code == 404, path
         assert hidden.json()["message"] == missing.json()["message"].replace("nowhere", "secret")
 
@@ -342,12 +402,19 @@ def test_who_may_not_see_a_namespace_finds_nothing_of_it(client: TestClient) -> 
 def test_how_many_there_were(client: TestClient) -> None:
     for asset, count in (("jobs", 3), ("datasets", 5), ("sources", 5)):
         for period, length in (("DAY", 24), ("WEEK", 7)):
-            answer = client.get(f"/api/v1/stats/{asset}", params={"period": period, "timezone": "Europe/Berlin"})
+            answer = client.get(
+                f"/api/v1/stats/{asset}", params={"period": period, "timezone": "Europe/Berlin"}
+            )
             found = answer.json()
-            assert (len(found), {one["count"] for one in found}) == (length, {count}), (asset, found)
+            assert (len(found), {one["count"] for one in found}) == (length, {count}), (
+                asset,
+                found,
+            )
     runs = client.get("/api/v1/stats/lineage-events", params={"period": "WEEK"}).json()
     assert len(runs) == 7
-    assert {(one["start"], one["complete"], one["fail"], one["abort"]) for one in runs} == {(0, 0, 0, 0)}
+    assert {(one["start"], one["complete"], one["fail"], one["abort"]) for one in runs} == {
+        (0, 0, 0, 0)
+    }
 
 
 @pytest.mark.parametrize(
@@ -368,7 +435,11 @@ def test_how_many_there_were(client: TestClient) -> None:
         ("/search", 400, "q: it is missing"),
         ("/search?q=x&filter=table", 400, "filter: filter is dataset or job"),
         ("/events/lineage?after=yesterday", 400, "after: "),
-        ("/stats/jobs?timezone=Mars/Base&period=WEEK", 400, "timezone: 'Mars/Base' is no time zone"),
+        (
+            "/stats/jobs?timezone=Mars/Base&period=WEEK",
+            400,
+            "timezone: 'Mars/Base' is no time zone",
+        ),
         ("/stats/apples", 400, "asset: invalid enum value 'apples'"),
         ("/jobs?lastRunStates=GREAT", 400, "lastRunStates: 'GREAT' is none of"),
         ("/jobs/runs/nothing", 404, "Run 'nothing' not found."),
@@ -378,7 +449,11 @@ def test_how_many_there_were(client: TestClient) -> None:
 def test_what_is_asked_wrongly(client: TestClient, path: str, status: int, said: str) -> None:
     answer = client.get(f"/api/v1{path}")
     told = answer.json()
-    assert (answer.status_code, told["code"], told["message"].startswith(said)) == (status, status, True), told
+    assert (answer.status_code, told["code"], told["message"].startswith(said)) == (
+        status,
+        status,
+        True,
+    ), told
 
 
 def test_a_page_costs_as_many_statements_however_long_it_is(

@@ -20,24 +20,40 @@ from schemathesis.specs.openapi.checks import (
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.server import create_app
 from headwater.settings import load
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.rest.conftest import serving
 from tests.rest.test_marquez import history
-from tests.stories import tell
+from tests.run_builders import tell
 
 pytestmark = pytest.mark.neo4j
 
 # What is no REST: pages, probes, GraphQL, and what administrators see of keys.
-ELSEWHERE = ("/", "/graphql", "/healthz", "/readyz", "/metrics", "/openapi.json", "/access/keys", "/access/log")
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+ELSEWHERE = (
+    "/",
+    "/graphql",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/openapi.json",
+    "/access/keys",
+    "/access/log",
+)
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
 
 
 @pytest.fixture(scope="module")
-def whole(neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory) -> Starlette:
+def whole(
+    neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
+) -> Starlette:
     """The real application, with nobody who folds: what is registered here stays on disk."""
     empty(database)
     tell(database, history())
@@ -66,18 +82,24 @@ def test_every_route_is_described(whole: Starlette, described: dict[str, Any]) -
     routes = {
         (method, route.path)
         for route in whole.routes
-        if isinstance(route, Route) and route.path.rstrip("/") not in ELSEWHERE and route.path != "/"
+        if isinstance(route, Route)
+        and route.path.rstrip("/") not in ELSEWHERE
+        and route.path != "/"
         for method in (route.methods or set()) - {"HEAD"}
         if not route.path.endswith("/")
     }
-    told = {(method.upper(), path) for path, methods in described["paths"].items() for method in methods}
+    told = {
+        (method.upper(), path) for path, methods in described["paths"].items() for method in methods
+    }
     assert routes <= told
     # The auditors' Cypher is served only where what is asked can be recorded.
     assert {path.partition("{")[0].rstrip("/") for _, path in told - routes} <= {"/cypher"}
     assert len(told) > 30
 
 
-def test_every_schema_is_valid_and_every_reference_leads_somewhere(described: dict[str, Any]) -> None:
+def test_every_schema_is_valid_and_every_reference_leads_somewhere(
+    described: dict[str, Any],
+) -> None:
     assert described["openapi"] == "3.1.0"
     names = described["components"]["schemas"]
     for schema in names.values():
@@ -87,14 +109,18 @@ def test_every_schema_is_valid_and_every_reference_leads_somewhere(described: di
         value = waiting.pop()
         if isinstance(value, dict):
             reference = value.get("$ref")
-            assert reference is None or reference.removeprefix("#/components/schemas/") in names, reference
+            assert reference is None or reference.removeprefix("#/components/schemas/") in names, (
+                reference
+            )
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)
 
 
 def test_every_operation_has_a_name_of_its_own(described: dict[str, Any]) -> None:
-    ids = [told["operationId"] for methods in described["paths"].values() for told in methods.values()]
+    ids = [
+        told["operationId"] for methods in described["paths"].values() for told in methods.values()
+    ]
     assert len(ids) == len(set(ids))
 
 

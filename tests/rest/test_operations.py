@@ -26,7 +26,12 @@ class Named(Struct):
 
 
 def matched(route: EncodedRoute, raw: str) -> dict[str, str] | None:
-    scope = {"type": "http", "method": "GET", "path": "/decoded/otherwise", "raw_path": raw.encode()}
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/decoded/otherwise",
+        "raw_path": raw.encode(),
+    }
     match, found = route.matches(scope)
     return None if match is Match.NONE else found["path_params"]
 
@@ -34,7 +39,9 @@ def matched(route: EncodedRoute, raw: str) -> dict[str, str] | None:
 async def answer(_: Any) -> None: ...
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=2, max_size=2))
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), min_size=2, max_size=2)
+)
 def test_a_part_of_a_path_comes_back_as_it_was(parts: list[str]) -> None:
     route = EncodedRoute("/namespaces/{namespace}/jobs/{job}", answer)
     raw = "/namespaces/{}/jobs/{}".format(*(quote(part, safe="") for part in parts))
@@ -52,12 +59,21 @@ def test_a_slash_that_is_not_encoded_ends_a_part() -> None:
 
 
 def test_what_is_no_http_is_not_matched() -> None:
-    assert EncodedRoute("/jobs", answer).matches({"type": "websocket", "path": "/jobs"}) == (Match.NONE, {})
+    assert EncodedRoute("/jobs", answer).matches({"type": "websocket", "path": "/jobs"}) == (
+        Match.NONE,
+        {},
+    )
 
 
 def test_parameters_are_read_as_their_type() -> None:
-    assert read_arguments(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(7, True, "12")
-    for sent, field in (({"limit": "11"}, "limit"), ({"limit": ""}, "limit"), ({"deep": "perhaps"}, "deep")):
+    assert read_arguments(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(
+        7, True, "12"
+    )
+    for sent, field in (
+        ({"limit": "11"}, "limit"),
+        ({"limit": ""}, "limit"),
+        ({"deep": "perhaps"}, "deep"),
+    ):
         with pytest.raises(ArgumentError) as caught:
             read_arguments(Page, sent)
         assert caught.value.field == field
@@ -75,7 +91,9 @@ def test_parameters_are_read_as_their_type() -> None:
         (b'{"name": "a", "parts": [{}, {"limit": 11}]}', "parts[1].limit", "expected `int` <= 10"),
     ],
 )
-def test_a_body_that_does_not_fit_names_what_is_wrong(body: bytes, field: str, message: str) -> None:
+def test_a_body_that_does_not_fit_names_what_is_wrong(
+    body: bytes, field: str, message: str
+) -> None:
     with pytest.raises(ArgumentError) as caught:
         read_json(body, Named)
     assert (caught.value.field, caught.value.message) == (field, message)

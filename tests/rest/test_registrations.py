@@ -12,11 +12,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headwater.access.principal import Principal
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.rest import registrations
 from headwater.rest.app import rest_routes
 from tests.rest.conftest import Known, Log
-from tests.stories import tell
+from tests.run_builders import tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -48,7 +48,9 @@ def client(database: Database, disk: Disk) -> Iterator[TestClient]:
 
 
 def register(client: TestClient) -> str:
-    answer = client.post("/v1/lineage/trace", json={"asset_type": "table", "name": "t", "upstream_assets": ["u"]})
+    answer = client.post(
+        "/v1/lineage/trace", json={"asset_type": "table", "name": "t", "upstream_assets": ["u"]}
+    )
     assert answer.status_code == 201
     return str(answer.json()["id"])
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from headwater.errors import EventError
 from headwater.schema.conformance import FINDINGS_MAX, broken_facets, findings
+from headwater.schema.conformance_rules import RULES
 from headwater.schema.events import instant_of, parse
-from headwater.schema.rules import RULES
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
@@ -51,7 +51,9 @@ def output(**facets: Any) -> dict[str, Any]:
 
 def found_in(event: object, future_after: int = 60) -> list[tuple[str, str]]:
     body = json.dumps(event).encode()
-    found = findings(body, parse(body, received=RECEIVED), received=RECEIVED, future_after=future_after)
+    found = findings(
+        body, parse(body, received=RECEIVED), received=RECEIVED, future_after=future_after
+    )
     return [(finding.rule, finding.field) for finding in found]
 
 
@@ -89,7 +91,9 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     (
         "facet-without-producer",
         "run.facets.errorMessage",
-        run_facet("errorMessage", {"_schemaURL": "u:b", "message": "m", "programmingLanguage": "l"}),
+        run_facet(
+            "errorMessage", {"_schemaURL": "u:b", "message": "m", "programmingLanguage": "l"}
+        ),
     ),
     (
         "facet-without-schema-url",
@@ -103,9 +107,17 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
         run_event(outputs=[output(outputStatistics={"rowCount": 1})]),
     ),
     ("old-parent-key", "run.facets.parentRun", run_facet("parentRun", PARENT)),
-    ("half-given-parent", "run.facets.parent", run_facet("parent", {**SIGNED, "run": {"runId": "p"}})),
+    (
+        "half-given-parent",
+        "run.facets.parent",
+        run_facet("parent", {**SIGNED, "run": {"runId": "p"}}),
+    ),
     ("half-given-parent", "run.facets.parent", run_facet("parent", {**SIGNED, "job": JOB})),
-    ("own-parent", "run.facets.parent.run.runId", run_facet("parent", {**PARENT, "run": {"runId": UUID.upper()}})),
+    (
+        "own-parent",
+        "run.facets.parent.run.runId",
+        run_facet("parent", {**PARENT, "run": {"runId": UUID.upper()}}),
+    ),
     (
         "empty-owner",
         "outputs[].facets.ownership.owners[].name",
@@ -128,13 +140,19 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
 
 FINE: list[tuple[str, dict[str, Any]]] = [
     ("a plain event", run_event()),
-    ("another zone, as Java writes it", run_event(eventTime="2026-01-31T13:00:00+01:00[Europe/Paris]")),
+    (
+        "another zone, as Java writes it",
+        run_event(eventTime="2026-01-31T13:00:00+01:00[Europe/Paris]"),
+    ),
     ("a little ahead", run_event(eventTime="2026-01-31T12:00:59Z")),
     ("a parent", run_facet("parent", PARENT)),
     ("a facet with a prefix", run_facet("acme_costs", SIGNED)),
     ("a deleted facet", run_event(outputs=[output(version={"_deleted": True})])),
     ("a failure with Spark's reason", run_facet("spark_exception", SIGNED, eventType="COMPLETE")),
-    ("no schema to hold columns against", run_event(outputs=[output(columnLineage=lineage_of("x", "s"))])),
+    (
+        "no schema to hold columns against",
+        run_event(outputs=[output(columnLineage=lineage_of("x", "s"))]),
+    ),
     (
         "a field in a struct, in another case",
         run_event(outputs=[output(columnLineage=lineage_of("outer.INNER", "s"), schema=STRUCT)]),
@@ -142,7 +160,9 @@ FINE: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "field", "event"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("rule", "field", "event"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)]
+)
 def test_a_rule_fires_and_no_other(rule: str, field: str, event: dict[str, Any]) -> None:
     assert found_in(event) == [(rule, field)]
 
@@ -158,7 +178,7 @@ def test_every_rule_is_tried_and_explained() -> None:
     for rule in RULES.values():
         assert rule.severity in {"wrong", "info"}
         assert rule.meaning.endswith(".")
-        assert rule.mend.endswith(".")
+        assert rule.hint.endswith(".")
 
 
 def test_how_far_ahead_is_the_future_is_a_setting() -> None:
@@ -179,26 +199,39 @@ def test_an_event_that_breaks_everything_is_told_so_up_to_a_bound() -> None:
 
 
 def test_broken_facets_are_those_that_break_their_schema() -> None:
-    body = json.dumps(run_event(outputs=[output(dataSource={"uri": "file"}, version={"datasetVersion": "1"})])).encode()
+    body = json.dumps(
+        run_event(outputs=[output(dataSource={"uri": "file"}, version={"datasetVersion": "1"})])
+    ).encode()
     [(facet, fault)] = broken_facets(parse(body, received=RECEIVED))
-    assert (facet.entity, facet.place, facet.key, fault.path) == ("dataset", "outputs[].facets", "dataSource", "uri")
+    assert (facet.entity, facet.place, facet.key, fault.path) == (
+        "dataset",
+        "outputs[].facets",
+        "dataSource",
+        "uri",
+    )
 
 
 @pytest.mark.parametrize("capture", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_real_producers_break_the_specification_in_known_ways_only(capture: Path) -> None:
     seen: set[str] = set()
     for line in capture.read_bytes().splitlines():
-        for finding in findings(line, parse(line, received=RECEIVED), received=2**60, future_after=60):
+        for finding in findings(
+            line, parse(line, received=RECEIVED), received=2**60, future_after=60
+        ):
             seen |= {finding.rule} if RULES[finding.rule].severity == "wrong" else set()
     assert seen <= {"facet-breaks-its-schema"}
 
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
-KEYS = st.sampled_from(["parent", "parentRun", "ownership", "columnLineage", "schema", "x", "_deleted"])
+KEYS = st.sampled_from(
+    ["parent", "parentRun", "ownership", "columnLineage", "schema", "x", "_deleted"]
+)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)

@@ -27,7 +27,13 @@ def read(event: object) -> Event:
 
 
 def run_event(**fields: Any) -> dict[str, Any]:
-    return {"eventTime": "2026-01-01T00:00:00Z", "eventType": "START", "run": RUN, "job": JOB, **fields}
+    return {
+        "eventTime": "2026-01-01T00:00:00Z",
+        "eventType": "START",
+        "run": RUN,
+        "job": JOB,
+        **fields,
+    }
 
 
 REFUSED: list[tuple[str, object, str]] = [
@@ -56,11 +62,31 @@ REFUSED: list[tuple[str, object, str]] = [
     ("inputs a text", run_event(inputs="t"), "inputs"),
     ("an input that is null", run_event(inputs=[DATASET, None]), "inputs[1]"),
     ("an input without a name", run_event(inputs=[{"namespace": "db"}]), "inputs[0].name"),
-    ("an input with an empty name", run_event(inputs=[DATASET, {**DATASET, "name": ""}]), "inputs[1].name"),
-    ("an output with a blank namespace", run_event(outputs=[{"namespace": " ", "name": "t"}]), "outputs[0].namespace"),
-    ("an output whose facets are a list", run_event(outputs=[{**DATASET, "facets": []}]), "outputs[0].facets"),
-    ("output facets a text", run_event(outputs=[{**DATASET, "outputFacets": ""}]), "outputs[0].outputFacets"),
-    ("input facets a number", run_event(inputs=[{**DATASET, "inputFacets": 1}]), "inputs[0].inputFacets"),
+    (
+        "an input with an empty name",
+        run_event(inputs=[DATASET, {**DATASET, "name": ""}]),
+        "inputs[1].name",
+    ),
+    (
+        "an output with a blank namespace",
+        run_event(outputs=[{"namespace": " ", "name": "t"}]),
+        "outputs[0].namespace",
+    ),
+    (
+        "an output whose facets are a list",
+        run_event(outputs=[{**DATASET, "facets": []}]),
+        "outputs[0].facets",
+    ),
+    (
+        "output facets a text",
+        run_event(outputs=[{**DATASET, "outputFacets": ""}]),
+        "outputs[0].outputFacets",
+    ),
+    (
+        "input facets a number",
+        run_event(inputs=[{**DATASET, "inputFacets": 1}]),
+        "inputs[0].inputFacets",
+    ),
     ("an event type nobody knows", run_event(eventType="DONE"), "eventType"),
     ("an event type that is a number", run_event(eventType=1), "eventType"),
     ("a day that is none", run_event(eventTime="2026-02-30T00:00:00Z"), "eventTime"),
@@ -71,14 +97,20 @@ REFUSED: list[tuple[str, object, str]] = [
     ("a time after the year 9999", run_event(eventTime="9999-12-31T23:59:59-01:00"), "eventTime"),
     ("an impossible zone", run_event(eventTime="2026-01-01T00:00:00+25:00"), "eventTime"),
     ("a dataset event without a name", {"dataset": {"namespace": "db"}}, "dataset.name"),
-    ("a dataset event with a blank name", {"dataset": {"namespace": "db", "name": " "}}, "dataset.name"),
+    (
+        "a dataset event with a blank name",
+        {"dataset": {"namespace": "db", "name": " "}},
+        "dataset.name",
+    ),
     ("a dataset event with a job", {"dataset": DATASET, "job": JOB}, "dataset"),
     ("a dataset event with a run", {"dataset": DATASET, "job": JOB, "run": RUN}, "dataset"),
     ("a job event with a blank name", {"job": {"namespace": "etl", "name": ""}}, "job.name"),
 ]
 
 
-@pytest.mark.parametrize(("event", "field"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED])
+@pytest.mark.parametrize(
+    ("event", "field"), [case[1:] for case in REFUSED], ids=[case[0] for case in REFUSED]
+)
 def test_a_refusal_names_its_field(event: object, field: str) -> None:
     with pytest.raises(EventError) as refusal:
         read(event)
@@ -109,16 +141,28 @@ def test_what_is_not_json_is_refused_with_400(body: bytes) -> None:
 
 
 LENIENT: list[tuple[str, dict[str, Any]]] = [
-    ("lists and facets null", run_event(inputs=None, outputs=None, run={"runId": "r", "facets": None})),
-    ("facets of datasets null", run_event(inputs=[{**DATASET, "facets": None, "inputFacets": None}])),
+    (
+        "lists and facets null",
+        run_event(inputs=None, outputs=None, run={"runId": "r", "facets": None}),
+    ),
+    (
+        "facets of datasets null",
+        run_event(inputs=[{**DATASET, "facets": None, "inputFacets": None}]),
+    ),
     ("no facets at all", run_event(inputs=[DATASET], outputs=[DATASET])),
     ("type in lower case", run_event(eventType="start")),
     ("type with spaces", run_event(eventType=" Start ")),
     ("no type", {"run": RUN, "job": JOB}),
     ("a run id that is no UUID", run_event(run={"runId": "scheduled__2026-01-01"})),
     ("unknown fields", run_event(flavour="sour", run={"runId": "r", "more": [1]})),
-    ("unknown facets", run_event(run={"runId": "r", "facets": {"spark.logicalPlan": {"plan": []}, "x": 1}})),
-    ("a facet that breaks its schema", run_event(inputs=[{**DATASET, "facets": {"dataSource": {"uri": "file"}}}])),
+    (
+        "unknown facets",
+        run_event(run={"runId": "r", "facets": {"spark.logicalPlan": {"plan": []}, "x": 1}}),
+    ),
+    (
+        "a facet that breaks its schema",
+        run_event(inputs=[{**DATASET, "facets": {"dataSource": {"uri": "file"}}}]),
+    ),
     ("a facet that is null", run_event(inputs=[{**DATASET, "facets": {"schema": None}}])),
     ("no producer, no schemaURL", run_event()),
     ("a producer that is no text", run_event(producer={"name": "x"})),
@@ -193,10 +237,16 @@ def test_a_dropped_zero_does_not_change_the_order() -> None:
     assert instant_of("2026-01-01T00:00:36.23Z") < instant_of("2026-01-01T00:00:36.231Z")
 
 
-@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.timezones()))
+@given(
+    st.datetimes(
+        min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.timezones()
+    )
+)
 def test_an_instant_comes_back_in_utc(moment: datetime) -> None:
     instant = instant_of(moment.isoformat())
-    assert datetime_of(instant).astimezone(UTC) == datetime.fromisoformat(moment.isoformat()).astimezone(UTC)
+    assert datetime_of(instant).astimezone(UTC) == datetime.fromisoformat(
+        moment.isoformat()
+    ).astimezone(UTC)
 
 
 @given(st.text(max_size=40))
@@ -230,7 +280,10 @@ def test_every_real_event_is_let_through() -> None:
     [
         {"eventType": "START", "job": {"namespace": "a", "name": "b"}},
         {"eventType": "COMPLETE", "run": None, "job": {"namespace": "a", "name": "b"}},
-        {"schemaURL": "https://x/OpenLineage.json#/$defs/RunEvent", "job": {"namespace": "a", "name": "b"}},
+        {
+            "schemaURL": "https://x/OpenLineage.json#/$defs/RunEvent",
+            "job": {"namespace": "a", "name": "b"},
+        },
     ],
 )
 def test_a_run_event_without_its_run_is_no_job_event(event: dict[str, Any]) -> None:
@@ -241,5 +294,9 @@ def test_a_run_event_without_its_run_is_no_job_event(event: dict[str, Any]) -> N
 
 def test_times_in_every_lawful_dress() -> None:
     noon = instant_of("2026-01-01T12:00:00Z")
-    for text in ("2026-01-01t12:00:00z", "2026-01-01T12:00:00Z[UTC]", "2026-01-01T13:00:00+01:00[Europe/Paris]"):
+    for text in (
+        "2026-01-01t12:00:00z",
+        "2026-01-01T12:00:00Z[UTC]",
+        "2026-01-01T13:00:00+01:00[Europe/Paris]",
+    ):
         assert instant_of(text) == noon

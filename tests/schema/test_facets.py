@@ -12,16 +12,37 @@ from hypothesis import strategies as st
 
 from headwater.schema import facets
 from headwater.schema.events import Event, parse
-from headwater.schema.facets import FACETS, Entity, JobName, Parent, fault_of, is_valid, kind_of, read_parent, salvage
+from headwater.schema.facets import (
+    FACETS,
+    Entity,
+    JobName,
+    Parent,
+    fault_of,
+    is_valid,
+    kind_of,
+    read_parent,
+    salvage,
+)
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
 NAMED = {"namespace": "db", "name": "t"}
 TIME = "2026-01-31T12:00:00Z"
-COMPARED = {"type": "compare", "left": {"type": "field", "field": "f"}, "right": {"type": "literal", "value": "1"}}
+COMPARED = {
+    "type": "compare",
+    "left": {"type": "field", "field": "f"},
+    "right": {"type": "literal", "value": "1"},
+}
 CONDITION = {**COMPARED, "comparison": "EQUAL"}
-METRICS = {"rowCount": 3, "columnMetrics": {"c": {"nullCount": 0, "sum": 1.5, "quantiles": {"0.5": 2}}}}
-ENTRY = {**NAMED, "type": "DATASET", "fields": {"a": {"inputs": [{"type": "JOB"}, {**NAMED, "type": "DATASET"}]}}}
+METRICS = {
+    "rowCount": 3,
+    "columnMetrics": {"c": {"nullCount": 0, "sum": 1.5, "quantiles": {"0.5": 2}}},
+}
+ENTRY = {
+    **NAMED,
+    "type": "DATASET",
+    "fields": {"a": {"inputs": [{"type": "JOB"}, {**NAMED, "type": "DATASET"}]}},
+}
 
 # One that keeps to the schema, one that breaks it, and the path of the break.
 EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
@@ -32,7 +53,13 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         {},
         "environmentVariables",
     ),
-    ("run", "errorMessage", {"message": "no", "programmingLanguage": "JVM"}, {"message": "no"}, "programmingLanguage"),
+    (
+        "run",
+        "errorMessage",
+        {"message": "no", "programmingLanguage": "JVM"},
+        {"message": "no"},
+        "programmingLanguage",
+    ),
     (
         "run",
         "executionParameters",
@@ -57,11 +84,20 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
     (
         "run",
         "jobDependencies",
-        {"upstream": [{"job": NAMED, "run": {"runId": UUID}, "dependency_type": "DIRECT"}], "trigger_rule": "ALL"},
+        {
+            "upstream": [{"job": NAMED, "run": {"runId": UUID}, "dependency_type": "DIRECT"}],
+            "trigger_rule": "ALL",
+        },
         {"downstream": [{"run": {"runId": UUID}}]},
         "downstream[].job",
     ),
-    ("run", "nominalTime", {"nominalStartTime": TIME}, {"nominalStartTime": "today"}, "nominalStartTime"),
+    (
+        "run",
+        "nominalTime",
+        {"nominalStartTime": TIME},
+        {"nominalStartTime": "today"},
+        "nominalStartTime",
+    ),
     (
         "run",
         "parent",
@@ -70,7 +106,13 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         "run.runId",
     ),
     ("run", "processing_engine", {"version": "4.1", "name": "spark"}, {"name": "spark"}, "version"),
-    ("run", "tags", {"tags": [{"key": "k", "value": "v"}]}, {"tags": [{"key": "k"}]}, "tags[].value"),
+    (
+        "run",
+        "tags",
+        {"tags": [{"key": "k", "value": "v"}]},
+        {"tags": [{"key": "k"}]},
+        "tags[].value",
+    ),
     (
         "run",
         "test",
@@ -90,12 +132,42 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         },
         "emissionPattern.windowDuration",
     ),
-    ("job", "lineage", {"entries": [ENTRY]}, {"entries": [{"type": "JOB", "name": "half"}]}, "entries[]"),
-    ("job", "ownership", {"owners": [{"name": "ann", "type": "MAINTAINER"}]}, {"owners": [{}]}, "owners[].name"),
-    ("job", "sourceCode", {"language": "python", "sourceCode": "pass"}, {"language": "python"}, "sourceCode"),
-    ("job", "sourceCodeLocation", {"type": "git", "url": "https://a/b"}, {"type": "git", "url": "a/b"}, "url"),
+    (
+        "job",
+        "lineage",
+        {"entries": [ENTRY]},
+        {"entries": [{"type": "JOB", "name": "half"}]},
+        "entries[]",
+    ),
+    (
+        "job",
+        "ownership",
+        {"owners": [{"name": "ann", "type": "MAINTAINER"}]},
+        {"owners": [{}]},
+        "owners[].name",
+    ),
+    (
+        "job",
+        "sourceCode",
+        {"language": "python", "sourceCode": "pass"},
+        {"language": "python"},
+        "sourceCode",
+    ),
+    (
+        "job",
+        "sourceCodeLocation",
+        {"type": "git", "url": "https://a/b"},
+        {"type": "git", "url": "a/b"},
+        "url",
+    ),
     ("job", "sql", {"query": "select 1", "dialect": "ansi"}, {"query": ["select 1"]}, "query"),
-    ("job", "tags", {"tags": [{"key": "k", "value": "v"}]}, {"tags": [{"value": "v"}]}, "tags[].key"),
+    (
+        "job",
+        "tags",
+        {"tags": [{"key": "k", "value": "v"}]},
+        {"tags": [{"value": "v"}]},
+        "tags[].key",
+    ),
     (
         "dataset",
         "catalog",
@@ -111,9 +183,21 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         "fields[].inputFields[].field",
     ),
     ("dataset", "dataQualityMetrics", METRICS, {"rowCount": 3}, "columnMetrics"),
-    ("dataset", "dataSource", {"name": "s3://lake", "uri": "s3://lake"}, {"name": "file", "uri": "file"}, "uri"),
+    (
+        "dataset",
+        "dataSource",
+        {"name": "s3://lake", "uri": "s3://lake"},
+        {"name": "file", "uri": "file"},
+        "uri",
+    ),
     ("dataset", "datasetType", {"datasetType": "VIEW"}, {"subType": "MATERIALIZED"}, "datasetType"),
-    ("dataset", "documentation", {"description": "d"}, {"contentType": "text/plain"}, "description"),
+    (
+        "dataset",
+        "documentation",
+        {"description": "d"},
+        {"contentType": "text/plain"},
+        "description",
+    ),
     (
         "dataset",
         "hierarchy",
@@ -135,11 +219,21 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         {"inputs": [{**NAMED, "type": "FILE"}]},
         "inputs[].type",
     ),
-    ("dataset", "ownership", {"owners": [{"name": "ann"}]}, {"owners": [{"name": 7}]}, "owners[].name"),
+    (
+        "dataset",
+        "ownership",
+        {"owners": [{"name": "ann"}]},
+        {"owners": [{"name": 7}]},
+        "owners[].name",
+    ),
     (
         "dataset",
         "schema",
-        {"fields": [{"name": "a", "type": "struct", "ordinal_position": 1, "fields": [{"name": "b"}]}]},
+        {
+            "fields": [
+                {"name": "a", "type": "struct", "ordinal_position": 1, "fields": [{"name": "b"}]}
+            ]
+        },
         {"fields": [{"name": "a", "fields": [{"type": "int"}]}]},
         "fields[].fields[].name",
     ),
@@ -151,7 +245,13 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
         {"identifiers": [NAMED]},
         "identifiers[].type",
     ),
-    ("dataset", "tags", {"tags": [{"key": "pii", "value": "true", "field": "ssn"}]}, {"tags": {"pii": True}}, "tags"),
+    (
+        "dataset",
+        "tags",
+        {"tags": [{"key": "pii", "value": "true", "field": "ssn"}]},
+        {"tags": {"pii": True}},
+        "tags",
+    ),
     ("dataset", "version", {"datasetVersion": "7"}, {"datasetVersion": 7}, "datasetVersion"),
     (
         "input",
@@ -171,7 +271,14 @@ EXAMPLES: list[tuple[Entity, str, dict[str, Any], dict[str, Any], str]] = [
     (
         "input",
         "subset",
-        {"inputCondition": {"type": "binary", "left": CONDITION, "right": CONDITION, "operator": "AND"}},
+        {
+            "inputCondition": {
+                "type": "binary",
+                "left": CONDITION,
+                "right": CONDITION,
+                "operator": "AND",
+            }
+        },
         {"inputCondition": {**COMPARED, "type": "compare"}},
         "inputCondition.comparison",
     ),
@@ -190,7 +297,9 @@ def test_every_facet_has_an_example() -> None:
     assert {(entity, key) for entity, key, *_ in EXAMPLES} == set(FACETS)
 
 
-@pytest.mark.parametrize(("entity", "key", "good", "bad", "path"), EXAMPLES, ids=[f"{e[0]}-{e[1]}" for e in EXAMPLES])
+@pytest.mark.parametrize(
+    ("entity", "key", "good", "bad", "path"), EXAMPLES, ids=[f"{e[0]}-{e[1]}" for e in EXAMPLES]
+)
 def test_a_facet_keeps_to_its_schema_or_names_where_not(
     entity: Entity, key: str, good: dict[str, Any], bad: dict[str, Any], path: str
 ) -> None:
@@ -228,7 +337,9 @@ def test_only_what_is_unreadable_of_a_column_lineage_is_skipped() -> None:
     good = {**NAMED, "field": "b"}
     steps = [{"type": 1}, {"type": "DIRECT", "masking": True}]
     inputs = [NAMED, 7, {**good, "transformations": steps}, {**good, "transformations": "none"}]
-    raw = json.dumps({"fields": {"a": {"inputFields": inputs}, "x": None}, "dataset": {"no": "list"}})
+    raw = json.dumps(
+        {"fields": {"a": {"inputFields": inputs}, "x": None}, "dataset": {"no": "list"}}
+    )
     kept = salvage(facets.lineage.ColumnLineage, raw)
     assert kept is not None
     assert list(kept.fields) == ["a"]
@@ -239,22 +350,39 @@ def test_only_what_is_unreadable_of_a_column_lineage_is_skipped() -> None:
 
 
 def test_a_lineage_input_without_a_type_is_nobodys() -> None:
-    raw = json.dumps({"entries": [{**ENTRY, "inputs": [NAMED, {"type": "JOB"}, {**NAMED, "type": "DATASET"}]}, {}]})
+    raw = json.dumps(
+        {
+            "entries": [
+                {**ENTRY, "inputs": [NAMED, {"type": "JOB"}, {**NAMED, "type": "DATASET"}]},
+                {},
+            ]
+        }
+    )
     kept = salvage(facets.lineage.JobLineage, raw)
     assert kept is not None
     assert [len(entry.inputs or ()) for entry in kept.entries] == [2]
 
 
-WORDS = st.sampled_from(["fields", "inputFields", "namespace", "name", "field", "dataset", "transformations"])
+WORDS = st.sampled_from(
+    ["fields", "inputFields", "namespace", "name", "field", "dataset", "transformations"]
+)
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner), max_leaves=10))
+@given(
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner), max_leaves=10
+    )
+)
 def test_salvage_never_fails_and_what_it_saves_is_valid(value: object) -> None:
     kept = salvage(facets.lineage.ColumnLineage, json.dumps(value))
     if kept is not None:
-        assert all(type(field.field) is str for output in kept.fields.values() for field in output.input_fields)
+        assert all(
+            type(field.field) is str
+            for output in kept.fields.values()
+            for field in output.input_fields
+        )
 
 
 JOB = JobName("db", "t")
@@ -262,18 +390,36 @@ PARENTS: list[tuple[str, dict[str, Any], Parent | None]] = [
     ("as it should be", {"parent": {"run": {"runId": UUID}, "job": NAMED}}, Parent(UUID, JOB)),
     (
         "with a root",
-        {"parent": {"run": {"runId": "r"}, "job": NAMED, "root": {"run": {"runId": "q"}, "job": NAMED}}},
+        {
+            "parent": {
+                "run": {"runId": "r"},
+                "job": NAMED,
+                "root": {"run": {"runId": "q"}, "job": NAMED},
+            }
+        },
         Parent("r", JOB, "q", JOB),
     ),
     ("the older key", {"parentRun": {"run": {"runId": "r"}, "job": NAMED}}, Parent("r", JOB)),
-    ("both keys", {"parentRun": {"run": {"runId": "old"}}, "parent": {"run": {"runId": "new"}}}, Parent("new")),
-    ("a broken new one", {"parent": {"run": 7}, "parentRun": {"run": {"runId": "old"}}}, Parent("old")),
+    (
+        "both keys",
+        {"parentRun": {"run": {"runId": "old"}}, "parent": {"run": {"runId": "new"}}},
+        Parent("new"),
+    ),
+    (
+        "a broken new one",
+        {"parent": {"run": 7}, "parentRun": {"run": {"runId": "old"}}},
+        Parent("old"),
+    ),
     ("no job", {"parent": {"run": {"runId": "r"}}}, Parent("r")),
     ("no run", {"parent": {"job": NAMED}}, Parent(None, JOB)),
     ("a job by half", {"parent": {"run": {"runId": "r"}, "job": {"name": "t"}}}, Parent("r")),
     ("snake case", {"parent": {"run": {"run_id": "r"}}}, Parent("r")),
     ("flat", {"parent": {"runId": "r", "namespace": "db", "name": "t"}}, Parent("r", JOB)),
-    ("flat and prefixed", {"parent": {"parentRunId": "r", "rootParentRunId": "q"}}, Parent("r", None, "q")),
+    (
+        "flat and prefixed",
+        {"parent": {"parentRunId": "r", "rootParentRunId": "q"}},
+        Parent("r", None, "q"),
+    ),
     ("blank", {"parent": {"run": {"runId": " "}}}, None),
     ("deleted", {"parent": {"_deleted": True, "run": {"runId": "r"}}}, None),
     ("null", {"parent": None}, None),
@@ -282,7 +428,9 @@ PARENTS: list[tuple[str, dict[str, Any], Parent | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "parent"), [case[1:] for case in PARENTS], ids=[case[0] for case in PARENTS])
+@pytest.mark.parametrize(
+    ("sent", "parent"), [case[1:] for case in PARENTS], ids=[case[0] for case in PARENTS]
+)
 def test_a_parent_is_read_in_every_spelling(sent: dict[str, Any], parent: Parent | None) -> None:
     assert read_parent({key: json.dumps(value).encode() for key, value in sent.items()}) == parent
 
@@ -292,11 +440,16 @@ def test_no_facets_name_no_parent() -> None:
 
 
 def _sent(event: Event) -> set[tuple[Entity, str, bytes]]:
-    held: list[tuple[Entity, Any]] = [("run", event.run and event.run.facets), ("job", event.job and event.job.facets)]
+    held: list[tuple[Entity, Any]] = [
+        ("run", event.run and event.run.facets),
+        ("job", event.job and event.job.facets),
+    ]
     held += [("dataset", dataset.facets) for dataset in (*event.inputs, *event.outputs)]
     held += [("input", dataset.input_facets) for dataset in event.inputs]
     held += [("output", dataset.output_facets) for dataset in event.outputs]
-    return {(entity, key, bytes(raw)) for entity, found in held for key, raw in (found or {}).items()}
+    return {
+        (entity, key, bytes(raw)) for entity, found in held for key, raw in (found or {}).items()
+    }
 
 
 @pytest.mark.parametrize("capture", sorted(CAPTURES.glob("*.jsonl")), ids=lambda path: path.stem)

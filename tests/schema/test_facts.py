@@ -49,13 +49,25 @@ def test_of_two_values_the_later_stays_then_the_higher_rank_then_the_greater_tex
 def test_a_deletion_stays_deleted_until_something_later_is_said() -> None:
     deleted = {"schema": Register(5, 0, "")}
     assert join_registers(deleted, {"schema": Register(4, 2, "{}")}) == deleted
-    assert join_registers(deleted, {"schema": Register(6, 0, "{}")}) == {"schema": Register(6, 0, "{}")}
+    assert join_registers(deleted, {"schema": Register(6, 0, "{}")}) == {
+        "schema": Register(6, 0, "{}")
+    }
 
 
 def test_a_run_is_the_union_over_its_events() -> None:
-    start = RunFacts("r", Span(1, 1), {(1, "START")}, {"job:e:j": Name("e", "j")}, inputs={"dataset:db:a": Usage(A)})
+    start = RunFacts(
+        "r",
+        Span(1, 1),
+        {(1, "START")},
+        {"job:e:j": Name("e", "j")},
+        inputs={"dataset:db:a": Usage(A)},
+    )
     end = RunFacts(
-        "r", Span(3, 3), {(3, "FAIL")}, parents={"run:p": "p"}, outputs={"dataset:db:t": Usage(T, derived={A})}
+        "r",
+        Span(3, 3),
+        {(3, "FAIL")},
+        parents={"run:p": "p"},
+        outputs={"dataset:db:t": Usage(T, derived={A})},
     )
     assert join_runs(start, end) == RunFacts(
         "r",
@@ -71,14 +83,23 @@ def test_a_run_is_the_union_over_its_events() -> None:
 def test_usages_of_one_dataset_unite_what_it_came_from() -> None:
     one = Usage(T, {"outputStatistics": Register(1, 0, "1")}, derived={A})
     other = Usage(T, {"outputStatistics": Register(2, 2, "2")}, derived={B})
-    assert join_usages(one, other) == Usage(T, {"outputStatistics": Register(2, 2, "2")}, derived={A, B})
+    assert join_usages(one, other) == Usage(
+        T, {"outputStatistics": Register(2, 2, "2")}, derived={A, B}
+    )
 
 
 def test_datasets_jobs_and_flows() -> None:
-    assert join_datasets(DatasetFacts(T), DatasetFacts(T, Span(1, 1))) == DatasetFacts(T, Span(1, 1))
+    assert join_datasets(DatasetFacts(T), DatasetFacts(T, Span(1, 1))) == DatasetFacts(
+        T, Span(1, 1)
+    )
     inputs, outputs = {"a": Claim(A, 1, 1)}, {"t": Claim(T, 2, 2)}
-    one, other = JobFacts(Name("e", "j"), inputs=inputs), JobFacts(Name("e", "j"), Span(1, 2), outputs=outputs)
-    assert join_jobs(one, other) == JobFacts(Name("e", "j"), Span(1, 2), inputs=inputs, outputs=outputs)
+    one, other = (
+        JobFacts(Name("e", "j"), inputs=inputs),
+        JobFacts(Name("e", "j"), Span(1, 2), outputs=outputs),
+    )
+    assert join_jobs(one, other) == JobFacts(
+        Name("e", "j"), Span(1, 2), inputs=inputs, outputs=outputs
+    )
     direct, indirect = frozenset({"DIRECT"}), frozenset({"INDIRECT"})
     assert join_flows(Flow(2, direct), Flow(1, indirect)) == Flow(1, direct | indirect)
     assert join_flows(Flow(1), Flow(2, direct)) == Flow(1, direct)
@@ -88,15 +109,21 @@ def test_an_answer_that_was_only_cited_takes_what_is_said_of_it() -> None:
     said = AnswerFacts("a", Register(1, 1, "{}"))
     assert join_answers(AnswerFacts("a"), said) == said
     assert join_answers(said, AnswerFacts("a")) == said
-    assert join_answers(said, AnswerFacts("a", Register(2, 1, ""))) == AnswerFacts("a", Register(2, 1, ""))
+    assert join_answers(said, AnswerFacts("a", Register(2, 1, ""))) == AnswerFacts(
+        "a", Register(2, 1, "")
+    )
 
 
 def test_joining_leaves_its_arguments_alone() -> None:
     key = ColumnKey(A, "x", T, "y", "")
     one = GraphDelta(
-        runs={"run:r": RunFacts("r", states={(1, "START")})}, columns={key: Flow(1, frozenset({"DIRECT"}))}
+        runs={"run:r": RunFacts("r", states={(1, "START")})},
+        columns={key: Flow(1, frozenset({"DIRECT"}))},
     )
-    other = GraphDelta(runs={"run:r": RunFacts("r", states={(2, "FAIL")})}, columns={key: Flow(2, frozenset({"MASK"}))})
+    other = GraphDelta(
+        runs={"run:r": RunFacts("r", states={(2, "FAIL")})},
+        columns={key: Flow(2, frozenset({"MASK"}))},
+    )
     joined = join(one, other)
     assert joined.runs["run:r"].states == {(1, "START"), (2, "FAIL")}
     assert joined.columns[key] == Flow(1, frozenset({"DIRECT", "MASK"}))

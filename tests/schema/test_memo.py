@@ -46,7 +46,9 @@ def test_keeping_again_takes_no_more_room() -> None:
     assert kept.get("again") == kept.get("other") == 20
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 40), st.booleans()), max_size=60))
+@given(
+    st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(1, 40), st.booleans()), max_size=60)
+)
 def test_it_never_holds_more_than_it_may(steps: list[tuple[str, int, bool]]) -> None:
     kept = memo(100)
     seen: dict[str, int] = {}

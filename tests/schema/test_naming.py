@@ -48,7 +48,9 @@ ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("abfs://box@one.dfs.core.windows.net/", "/x"),
         ("abfss://box@ONE.dfs.Core.windows.net", "x/"),
     ],
-    ("wasbs://box@one.blob.core.windows.net", "x"): [("wasb://box@one.blob.core.windows.net", "/x/")],
+    ("wasbs://box@one.blob.core.windows.net", "x"): [
+        ("wasb://box@one.blob.core.windows.net", "/x/")
+    ],
     ("hdfs://node", "/x"): [
         ("hdfs://node:8020", "/x/"),
         ("hdfs://NODE:8020/", "x"),
@@ -61,8 +63,14 @@ ONE: dict[tuple[str, str], list[tuple[str, str]]] = {
         ("postgresql://DB:5432/", "shop.public.orders"),
         ("POSTGRES://db:", "shop.public.orders"),
     ],
-    ("mysql://db:3306", "shop.orders"): [("mysql://db", "shop.orders"), ("MySQL://DB/", "shop.orders")],
-    ("sqlserver://db:1433", "dbo.orders"): [("mssql://db:1433", "dbo.orders"), ("sqlserver://db", "dbo.orders")],
+    ("mysql://db:3306", "shop.orders"): [
+        ("mysql://db", "shop.orders"),
+        ("MySQL://DB/", "shop.orders"),
+    ],
+    ("sqlserver://db:1433", "dbo.orders"): [
+        ("mssql://db:1433", "dbo.orders"),
+        ("sqlserver://db", "dbo.orders"),
+    ],
     ("sqlserver://db:1433;database=Sales", "t"): [("sqlserver://DB;database=Sales", "t")],
     ("hive://meta:10000", "shop.orders"): [("hive://meta", "shop.orders")],
     ("kafka://broker:9092", "orders"): [("kafka://Broker", "orders")],
@@ -167,7 +175,14 @@ NO_PARTITIONS = [
     "*",
 ]
 
-PATH_NAMESPACES = ["file", "s3://lake", "gs://lake", "abfss://b@a.dfs.core.windows.net", "hdfs://node", "dbfs"]
+PATH_NAMESPACES = [
+    "file",
+    "s3://lake",
+    "gs://lake",
+    "abfss://b@a.dfs.core.windows.net",
+    "hdfs://node",
+    "dbfs",
+]
 
 
 @pytest.mark.parametrize(("sent", "kept"), DRESSED)
@@ -213,7 +228,12 @@ def test_a_folder_is_always_left(name: str, kept: str) -> None:
 
 @pytest.mark.parametrize("partition", PARTITIONS)
 def test_a_place_that_spark_is_told_is_the_dataset_that_others_name(partition: str) -> None:
-    for start in ("/lake/orders", "s3a://lake/orders", "hdfs://node:8020/orders", "abfs://b@a.dfs.core.windows.net/o"):
+    for start in (
+        "/lake/orders",
+        "s3a://lake/orders",
+        "hdfs://node:8020/orders",
+        "abfs://b@a.dfs.core.windows.net/o",
+    ):
         assert normalise(*dataset_name(f"{start}/{partition}")) == normalise(*dataset_name(start))
 
 
@@ -228,7 +248,9 @@ PIECES = """
 pieces = st.sampled_from([*PIECES.split(), " ", "\n", "\0"])
 tricky = st.lists(pieces, min_size=1, max_size=9).map("".join)
 words = st.one_of(tricky, st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
-folder = st.text(st.characters(codec="utf-8", exclude_characters="/=", exclude_categories=["Nd"]), min_size=1)
+folder = st.text(
+    st.characters(codec="utf-8", exclude_characters="/=", exclude_categories=["Nd"]), min_size=1
+)
 
 
 @given(words, words)
@@ -245,13 +267,19 @@ def test_normalising_twice_is_normalising_once(namespace: str, name: str) -> Non
 
 
 @given(st.sampled_from(PATH_NAMESPACES), st.lists(folder, min_size=1, max_size=3), st.data())
-def test_every_partition_of_one_table_is_that_table(namespace: str, folders: list[str], data: st.DataObject) -> None:
+def test_every_partition_of_one_table_is_that_table(
+    namespace: str, folders: list[str], data: st.DataObject
+) -> None:
     table = "/" + "/".join(folders)
     partitions = data.draw(st.lists(st.sampled_from(PARTITIONS), max_size=3))
     assert normalise(namespace, "/".join([table, *partitions])) == normalise(namespace, table)
 
 
-@given(st.sampled_from(PATH_NAMESPACES), st.lists(folder, min_size=1, max_size=3), st.lists(folder, min_size=1))
+@given(
+    st.sampled_from(PATH_NAMESPACES),
+    st.lists(folder, min_size=1, max_size=3),
+    st.lists(folder, min_size=1),
+)
 def test_different_paths_stay_apart(namespace: str, one: list[str], other: list[str]) -> None:
     same = normalise(namespace, "/" + "/".join(one)) == normalise(namespace, "/" + "/".join(other))
     assert same == (one == other)

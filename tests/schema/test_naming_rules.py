@@ -10,7 +10,7 @@ from headwater.errors import SettingsError
 from headwater.schema.facts import Name
 from headwater.schema.naming import Naming, load, normalise
 from headwater.schema.naming_rules import read
-from tests.house.repository import text as page
+from tests.repo.repository import text as page
 
 
 def own(folder: Path, text: str) -> Naming:
@@ -21,7 +21,11 @@ def own(folder: Path, text: str) -> Naming:
 
 def test_the_tables_of_our_own_file_are_in_force_without_another() -> None:
     assert load() is load()
-    assert load().normalise("s3a://lake", "x/dt=1") == normalise("s3a://lake", "x/dt=1") == Name("s3://lake", "x")
+    assert (
+        load().normalise("s3a://lake", "x/dt=1")
+        == normalise("s3a://lake", "x/dt=1")
+        == Name("s3://lake", "x")
+    )
 
 
 def test_clouds_and_hosts_become_one_by_alias(tmp_path: Path) -> None:
@@ -38,11 +42,21 @@ def test_clouds_and_hosts_become_one_by_alias(tmp_path: Path) -> None:
     assert naming.normalise("gs://lake-copy/", "/x/dt=1") == Name("s3://lake", "x")
     assert naming.normalise("gs://lake-copy", "gs://lake-copy/x") == Name("s3://lake", "x")
     assert naming.normalise("s3://lake", "gs://lake-copy/x") == Name("s3://lake", "x")
-    assert naming.normalise("wasbs://box@one.blob.core.windows.net", "x").namespace.startswith("abfss://box@one.dfs")
-    for one in ("postgres://replica.example.com:5432", "primary", "postgresql://PRIMARY.example.com"):
+    assert naming.normalise("wasbs://box@one.blob.core.windows.net", "x").namespace.startswith(
+        "abfss://box@one.dfs"
+    )
+    for one in (
+        "postgres://replica.example.com:5432",
+        "primary",
+        "postgresql://PRIMARY.example.com",
+    ):
         assert naming.normalise(one, "a.b") == Name("postgres://primary.example.com:5432", "a.b")
-    assert naming.normalise("s3n://other", "x/dt=1") == Name("s3://other", "x"), "our own rules hold as well"
-    assert normalise("gs://lake-copy", "x") == Name("gs://lake-copy", "x"), "and nothing is left behind"
+    assert naming.normalise("s3n://other", "x/dt=1") == Name("s3://other", "x"), (
+        "our own rules hold as well"
+    )
+    assert normalise("gs://lake-copy", "x") == Name("gs://lake-copy", "x"), (
+        "and nothing is left behind"
+    )
 
 
 def test_a_datasource_may_be_known_by_another_word(tmp_path: Path) -> None:
@@ -104,8 +118,18 @@ def test_every_rule_of_ours_can_be_overridden(tmp_path: Path) -> None:
 
 
 def test_normalising_twice_is_normalising_once_with_own_rules_too(tmp_path: Path) -> None:
-    naming = own(tmp_path, '[aliases]\n"s3://a" = "gs://b"\n"gs://b" = "file"\n"kafka://k" = "s3://a"\n')
-    for namespace in ("s3a://a", "s3://a/x", "gs://b", "kafka://k", "kafka://K:9092", "file", "file:///q"):
+    naming = own(
+        tmp_path, '[aliases]\n"s3://a" = "gs://b"\n"gs://b" = "file"\n"kafka://k" = "s3://a"\n'
+    )
+    for namespace in (
+        "s3a://a",
+        "s3://a/x",
+        "gs://b",
+        "kafka://k",
+        "kafka://K:9092",
+        "file",
+        "file:///q",
+    ):
         for name in ("x", "/x/", "s3://a/x", "gs://b/x/dt=1", "s3://b/x", "file:/x"):
             once = naming.normalise(namespace, name)
             assert naming.normalise(once.namespace, once.name) == once
@@ -150,13 +174,13 @@ def test_a_wrong_file_is_refused_by_the_name_of_what_is_wrong(text: str, tmp_pat
         own(tmp_path, text)
     assert WRONG[text] in refusal.value.message
     assert refusal.value.message.startswith(str(tmp_path / "naming.toml"))
-    assert refusal.value.mend
+    assert refusal.value.hint
 
 
 def test_a_mistyped_table_is_recognised(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refusal:
         own(tmp_path, "[partition]\n")
-    assert refusal.value.mend == "Did you mean [partitions]?"
+    assert refusal.value.hint == "Did you mean [partitions]?"
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
@@ -165,15 +189,24 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path, latin):
         with pytest.raises(SettingsError, match=path.name) as refusal:
             load(path)
-        assert refusal.value.mend
+        assert refusal.value.hint
 
 
 def test_a_file_may_be_empty_or_begin_with_a_mark(tmp_path: Path) -> None:
     assert own(tmp_path, "").normalise("s3a://a", "x") == Name("s3://a", "x")
-    assert own(tmp_path, "\ufeff[schemes]\nminio = 's3'\n").normalise("minio://a", "x") == Name("s3://a", "x")
+    assert own(tmp_path, "\ufeff[schemes]\nminio = 's3'\n").normalise("minio://a", "x") == Name(
+        "s3://a", "x"
+    )
 
 
 def test_every_rule_of_ours_is_told() -> None:
     rules, told = read(), page("docs/naming.md")
-    for one in (*rules.schemes, *rules.ports, *rules.paths, *rules.aliases, *rules.words, *rules.partitions.values()):
+    for one in (
+        *rules.schemes,
+        *rules.ports,
+        *rules.paths,
+        *rules.aliases,
+        *rules.words,
+        *rules.partitions.values(),
+    ):
         assert f"`{one}`" in told, one

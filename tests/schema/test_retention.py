@@ -24,7 +24,9 @@ def test_ours_keeps_everything_for_ninety_days() -> None:
 
 def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: Path) -> None:
     file = tmp_path / "rules.toml"
-    file.write_text('[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = 1\n[sampled_days]\n"team-*" = 60\n')
+    file.write_text(
+        '[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = 1\n[sampled_days]\n"team-*" = 60\n'
+    )
     rules = read(file)
     assert [rules.of(name)[0] for name in ("team-b", "team-a1", "other")] == [30, 7, 90]
     horizon = Horizon(rules, NOW)
@@ -71,12 +73,17 @@ def test_a_sampled_run_is_kept_longer_or_for_ever() -> None:
     assert Horizon(rules, NOW).of(other, ["n"]) == 990 * DAY
 
 
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 60))
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 50)), min_size=1, max_size=6),
+    st.integers(0, 60),
+)
 def test_what_one_horizon_took_stays_taken(drawn: list[tuple[int, int]], last: int) -> None:
     kept: list[Horizon] = []
     base = Rules({"*": 1}, {"*": 0}, {"*": 0})
     all_of_them = [Horizon(changed(base, days=days), moment * DAY) for days, moment in drawn]
     for horizon in all_of_them:
         kept = joined(kept, horizon)
-    assert beyond(kept, "x", ["n"], last * DAY) == any(beyond([one], "x", ["n"], last * DAY) for one in all_of_them)
+    assert beyond(kept, "x", ["n"], last * DAY) == any(
+        beyond([one], "x", ["n"], last * DAY) for one in all_of_them
+    )
     assert len(kept) == len({days for days, _ in drawn})

@@ -79,7 +79,9 @@ def test_where_hashing_begins() -> None:
     assert hashed.startswith("dataset:#")
     assert len(hashed) == len("dataset:#") + 64
     assert parse_urn(hashed) == Urn("dataset", ())
-    assert dataset_urn("#", "n").startswith("dataset:%23:"), "no spelled urn looks like a hashed one"
+    assert dataset_urn("#", "n").startswith("dataset:%23:"), (
+        "no spelled urn looks like a hashed one"
+    )
 
 
 def test_urns_are_spelled_as_documented() -> None:
@@ -132,7 +134,7 @@ def test_every_uuid_is_one_run_however_it_is_written(uuid: object) -> None:
 def test_what_is_no_urn_is_refused_in_a_word(urn: str) -> None:
     with pytest.raises(QueryError, match=r"is not a") as refusal:
         parse_urn(urn)
-    assert refusal.value.mend
+    assert refusal.value.hint
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20_000))

@@ -56,7 +56,9 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def recorder(*statuses: int, delay_seconds: float = 0.0, port: int = 0) -> Iterator[Recorder]:
     server = Recorder(*statuses, delay_seconds=delay_seconds, port=port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    )
     thread.start()
     try:
         yield server

@@ -42,7 +42,11 @@ def small(url: str, folder: Path) -> dict[str, Any]:
     """A job that must come out the same whatever is at `url`."""
     session = configure(plain(folder), url=url).getOrCreate()
     for part in range(4):
-        rows = session.range(1_000).groupBy((fn.col("id") % 7).alias("k")).agg(fn.sum("id").alias("total"))
+        rows = (
+            session.range(1_000)
+            .groupBy((fn.col("id") % 7).alias("k"))
+            .agg(fn.sum("id").alias("total"))
+        )
         rows.write.mode("overwrite").parquet(str(folder / f"part{part}"))
     result = sorted(map(tuple, session.read.parquet(str(folder / "part*")).collect()))
     computed = time.monotonic()
@@ -52,8 +56,12 @@ def small(url: str, folder: Path) -> dict[str, Any]:
 
 
 def _arguments_of_java() -> str:
-    tree = [path for path in Path("/proc").glob("[0-9]*/stat") if f" {os.getpid()} " in path.read_text()]
-    return " ".join((path.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode() for path in tree)
+    tree = [
+        path for path in Path("/proc").glob("[0-9]*/stat") if f" {os.getpid()} " in path.read_text()
+    ]
+    return " ".join(
+        (path.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode() for path in tree
+    )
 
 
 def _fails(frame: Any, path: str) -> str:
@@ -71,7 +79,9 @@ def _places(session: Any, uris: list[str]) -> dict[str, list[str]]:
     named = {}
     for uri in uris:
         location = session._jvm.org.apache.hadoop.fs.Path(uri).toUri()
-        place = client.utils.filesystem.FilesystemDatasetUtils.fromLocation(location).withTrimmedName(trimmers)
+        place = client.utils.filesystem.FilesystemDatasetUtils.fromLocation(
+            location
+        ).withTrimmedName(trimmers)
         named[uri] = [place.getNamespace(), place.getName()]
     return named
 
@@ -104,15 +114,28 @@ def full(url: str, folder: Path, closed: str, *uris: str) -> dict[str, Any]:
     session.range(10).write.parquet(str(folder / "plain"))
     session.range(10).write.parquet(str(folder / "daily" / "dt=2024-01-31"))
     session.range(10).write.option("path", str(folder / "a table")).saveAsTable("counted")
-    boom = fn.when(fn.col("id") == 9, fn.raise_error(fn.lit("a row no one wants"))).otherwise(fn.lit(1))
+    boom = fn.when(fn.col("id") == 9, fn.raise_error(fn.lit("a row no one wants"))).otherwise(
+        fn.lit(1)
+    )
     rows = session.range(10)
     errors = [
         _fails(rows.withColumn("early", boom), str(folder / "fails_early")),
         _fails(rows.groupBy("id").count().withColumn("late", boom), str(folder / "fails_late")),
     ]
     plain_frame = session.read.parquet(str(folder / "plain")).where("id > 3").cache()
-    sources: list[Any] = [str(folder / "plain"), folder / "daily" / "dt=2024-01-31", "counted", plain_frame]
-    cited = cite(session, answer_id="full", content="42", from_=[*sources, {"answerId": "other"}], strict=True)
+    sources: list[Any] = [
+        str(folder / "plain"),
+        folder / "daily" / "dt=2024-01-31",
+        "counted",
+        plain_frame,
+    ]
+    cited = cite(
+        session,
+        answer_id="full",
+        content="42",
+        from_=[*sources, {"answerId": "other"}],
+        strict=True,
+    )
     facts = {
         "errors": errors,
         "cited": cited,
@@ -134,7 +157,11 @@ def late(url: str, folder: Path) -> dict[str, Any]:
     count = session.range(5).count()
     listeners = session.sparkContext.getConf().get(LISTENERS, "")
     session.stop()
-    return {"count": count, "listeners": listeners, "warnings": [str(one.message) for one in caught]}
+    return {
+        "count": count,
+        "listeners": listeners,
+        "warnings": [str(one.message) for one in caught],
+    }
 
 
 def merges(url: str, folder: Path) -> dict[str, Any]:
@@ -142,7 +169,11 @@ def merges(url: str, folder: Path) -> dict[str, Any]:
     builder = plain(folder).config(LISTENERS, "org.apache.spark.scheduler.StatsReportListener")
     session = configure(builder, url=url).config("spark.app.name", "renamed").getOrCreate()
     conf = session.sparkContext.getConf()
-    facts = {"listeners": conf.get(LISTENERS), "packages": conf.get(PACKAGES), "app": conf.get("spark.app.name")}
+    facts = {
+        "listeners": conf.get(LISTENERS),
+        "packages": conf.get(PACKAGES),
+        "app": conf.get("spark.app.name"),
+    }
     session.stop()
     return facts
 
@@ -161,7 +192,13 @@ def returns(url: str, folder: Path) -> dict[str, Any]:
     return {"events": server.events}
 
 
-PROGRAMS: dict[str, Any] = {"small": small, "full": full, "late": late, "merges": merges, "returns": returns}
+PROGRAMS: dict[str, Any] = {
+    "small": small,
+    "full": full,
+    "late": late,
+    "merges": merges,
+    "returns": returns,
+}
 
 if __name__ == "__main__":
     name, where, home, *rest = sys.argv[1:]

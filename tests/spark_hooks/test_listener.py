@@ -12,7 +12,13 @@ import pytest
 
 from headwater.errors import SettingsError
 from headwater.spark_hooks import listener
-from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags, merged, on_class_path, spark_conf
+from headwater.spark_hooks.listener import (
+    as_defaults_conf,
+    as_submit_flags,
+    merged,
+    on_class_path,
+    spark_conf,
+)
 
 URL = "http://127.0.0.1:8080"
 
@@ -39,13 +45,17 @@ def test_a_path_in_the_url_goes_before_the_endpoint(url: str, path: str) -> None
     assert (conf[listener.URL], conf[listener.URL_PATH]) == (URL, path)
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"])
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8080", "ftp://host", "http://", "http://me:secret@host", URL + "?key=1"]
+)
 def test_a_url_that_cannot_be_meant_is_refused(url: str) -> None:
     with pytest.raises(SettingsError):
         spark_conf(url)
 
 
-@pytest.mark.parametrize(("spark", "scala"), [("3.5.6", "2.12"), ("4.0.1", "2.13"), ("4.1.4", "2.13")])
+@pytest.mark.parametrize(
+    ("spark", "scala"), [("3.5.6", "2.12"), ("4.0.1", "2.13"), ("4.1.4", "2.13")]
+)
 def test_the_listener_is_built_for_the_scala_of_that_spark(spark: str, scala: str) -> None:
     assert f"openlineage-spark_{scala}:" in spark_conf(URL, spark_version=spark)[listener.PACKAGES]
 
@@ -61,7 +71,10 @@ def test_the_scala_of_the_spark_found_here_is_read_from_its_jars(
 
 
 def test_spark_3_cuts_single_events_off_because_it_cannot_bound_stop() -> None:
-    assert spark_conf(URL, spark_version="3.5.6")["spark.openlineage.circuitBreaker.timeoutInSeconds"] == "1"
+    assert (
+        spark_conf(URL, spark_version="3.5.6")["spark.openlineage.circuitBreaker.timeoutInSeconds"]
+        == "1"
+    )
     assert "spark.scheduler.listenerbus.exitTimeout" not in spark_conf(URL, spark_version="3.5.6")
     assert spark_conf(URL, spark_version="4.1.4")["spark.scheduler.listenerbus.exitTimeout"] == "4s"
 
@@ -111,20 +124,31 @@ def fetched(ivy: Path) -> Path:
     return file
 
 
-def test_a_listener_that_was_fetched_before_and_stands_alone_goes_on_the_class_path(tmp_path: Path) -> None:
+def test_a_listener_that_was_fetched_before_and_stands_alone_goes_on_the_class_path(
+    tmp_path: Path,
+) -> None:
     alone = {"spark.jars.packages": listener.coordinates("2.13"), "spark.jars.ivy": str(tmp_path)}
     assert on_class_path(alone) == alone
     file = fetched(tmp_path)
     kept = {"spark.jars.ivy": str(tmp_path)}
     assert on_class_path(alone) == {**kept, "spark.driver.extraClassPath": str(file)}
     mine = {"spark.driver.extraClassPath": "/mine.jar"}
-    assert on_class_path({**alone, **mine}) == {**kept, "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{file}"}
+    assert on_class_path({**alone, **mine}) == {
+        **kept,
+        "spark.driver.extraClassPath": f"/mine.jar{os.pathsep}{file}",
+    }
 
 
-@pytest.mark.parametrize("beside", [{"spark.jars": "/delta.jar"}, {"spark.jars.packages": "org.x:y:1"}])
-def test_beside_other_jars_it_stays_where_it_sees_their_classes(beside: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "beside", [{"spark.jars": "/delta.jar"}, {"spark.jars.packages": "org.x:y:1"}]
+)
+def test_beside_other_jars_it_stays_where_it_sees_their_classes(
+    beside: dict[str, str], tmp_path: Path
+) -> None:
     fetched(tmp_path)
-    options = merged({**beside, "spark.jars.ivy": str(tmp_path)}, spark_conf(URL, spark_version="4.1.4"))
+    options = merged(
+        {**beside, "spark.jars.ivy": str(tmp_path)}, spark_conf(URL, spark_version="4.1.4")
+    )
     options = {**beside, "spark.jars.ivy": str(tmp_path), **options}
     assert on_class_path(options) == options
 
@@ -139,7 +163,9 @@ def test_a_jar_of_ones_own_goes_on_the_class_path_when_it_is_a_file_here(tmp_pat
 
 
 def test_lists_in_spark_defaults_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "spark-defaults.conf").write_text("# ours\nspark.jars.packages   org.x:y:1\nspark.master=local\n")
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# ours\nspark.jars.packages   org.x:y:1\nspark.master=local\n"
+    )
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     assert listener.defaults() == {"spark.jars.packages": "org.x:y:1", "spark.master": "local"}
 
@@ -152,7 +178,9 @@ def test_submit_flags_are_one_shell_command() -> None:
     assert settings == {key: value for key, value in conf.items() if key != "spark.jars.packages"}
 
 
-def test_defaults_conf_reads_back_as_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_conf_reads_back_as_the_same_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conf = spark_conf(URL, api_key="k", namespace="sales")
     (tmp_path / "spark-defaults.conf").write_text(as_defaults_conf(conf))
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
@@ -161,6 +189,18 @@ def test_defaults_conf_reads_back_as_the_same_settings(tmp_path: Path, monkeypat
 
 def test_a_cluster_needs_neither_the_servers_packages_nor_pyspark_to_import_this() -> None:
     program = "import sys, headwater.spark_hooks; print(*sorted({name.split('.')[0] for name in sys.modules}))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    heavy = {"apsw", "neo4j", "pyspark", "starlette", "strawberry", "typer", "rich", "uvicorn", "prometheus_client"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    heavy = {
+        "apsw",
+        "neo4j",
+        "pyspark",
+        "starlette",
+        "strawberry",
+        "typer",
+        "rich",
+        "uvicorn",
+        "prometheus_client",
+    }
     assert not heavy & set(done.stdout.split())

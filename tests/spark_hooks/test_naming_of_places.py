@@ -22,7 +22,10 @@ PLACES = {
     "s3://lake": ("s3://lake", "/"),
     "gs://lake/x/": ("gs://lake", "x"),
     "abfss://box@account.dfs.core.windows.net/x": ("abfss://box@account.dfs.core.windows.net", "x"),
-    "wasb://box@account.blob.core.windows.net/x": ("wasbs://box@account.blob.core.windows.net", "x"),
+    "wasb://box@account.blob.core.windows.net/x": (
+        "wasbs://box@account.blob.core.windows.net",
+        "x",
+    ),
     "hdfs://node:8020/lake/x": ("hdfs://node:8020", "/lake/x"),
     "/lake/daily/dt=2024-01-31": ("file", "/lake/daily"),
     "/lake/daily/country=de/dt=2024-01-31": ("file", "/lake/daily"),
@@ -51,7 +54,11 @@ def test_a_place_is_named_as_the_listener_names_it(uri: str) -> None:
 
 def test_every_dataset_of_the_real_capture_is_found_by_its_path() -> None:
     events = [json.loads(line) for line in CAPTURE.read_text().splitlines()]
-    named = {(one["namespace"], one["name"]) for event in events for one in event["inputs"] + event["outputs"]}
+    named = {
+        (one["namespace"], one["name"])
+        for event in events
+        for one in event["inputs"] + event["outputs"]
+    }
     assert len(named) >= 14
     assert {dataset_name(name) for _, name in named} == named
 

@@ -24,9 +24,19 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(name: str, url: str, folder: Path, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tests.spark_hooks.spark_jobs", name, url, str(folder), *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.spark_hooks.spark_jobs",
+        name,
+        url,
+        str(folder),
+        *arguments,
+    ]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return {**result, "said": done.stderr}
@@ -44,7 +54,9 @@ class Full:
     def runs_writing(self, name: str) -> list[dict[str, Any]]:
         path = str(self.folder / name)
         return [
-            event for event in self.server.events if any(output["name"] == path for output in event.get("outputs", ()))
+            event
+            for event in self.server.events
+            if any(output["name"] == path for output in event.get("outputs", ()))
         ]
 
     def states(self, name: str) -> set[str]:
@@ -68,7 +80,11 @@ def test_a_write_arrives_with_schema_columns_and_row_count(full: Full) -> None:
 
 
 def test_stopping_loses_no_event(full: Full) -> None:
-    application = [event for event in full.server.events if event.get("job", {}).get("name") == "spark_hooks_tests"]
+    application = [
+        event
+        for event in full.server.events
+        if event.get("job", {}).get("name") == "spark_hooks_tests"
+    ]
     assert [event["eventType"] for event in application] == ["START", "COMPLETE"]
 
 
@@ -94,12 +110,18 @@ def test_no_query_that_succeeded_is_failed(full: Full) -> None:
 def test_an_answer_cites_the_datasets_the_listener_reported(full: Full) -> None:
     (answer,) = [event["dataset"] for event in full.server.events if "dataset" in event]
     said = answer["facets"]["headwater_answer"]
-    assert (said["answerId"], said["content"], said["generatedBy"]) == ("full", "42", "spark_hooks_tests")
+    assert (said["answerId"], said["content"], said["generatedBy"]) == (
+        "full",
+        "42",
+        "spark_hooks_tests",
+    )
     plain, daily, table, other = said["cites"]
     assert other == {"answerId": "other"}
     assert daily["name"] == str(full.folder / "daily")
     produced = {
-        (output["namespace"], output["name"]) for event in full.server.events for output in event.get("outputs", ())
+        (output["namespace"], output["name"])
+        for event in full.server.events
+        for output in event.get("outputs", ())
     }
     assert {(one["namespace"], one["name"]) for one in (plain, daily, table)} <= produced
 
@@ -144,7 +166,9 @@ def test_a_headwater_that_is_away_costs_seconds_and_no_result(fault: str, tmp_pa
 
 def test_events_are_spared_while_nobody_listens_and_sent_when_somebody_does(tmp_path: Path) -> None:
     seen = run("returns", closed_port(), tmp_path)
-    written = {output["name"]: set[str]() for event in seen["events"] for output in event["outputs"]}
+    written = {
+        output["name"]: set[str]() for event in seen["events"] for output in event["outputs"]
+    }
     for event in seen["events"]:
         for output in event["outputs"]:
             written[output["name"]].add(event["eventType"])

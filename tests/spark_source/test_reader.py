@@ -38,16 +38,16 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from headwater.cypher.database import Database
+from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
-from headwater.schema.spared import unspared
+from headwater.schema.derived_properties import unspared
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, run_urn
 from headwater.spark_source.options import Reading, reading
 from headwater.spark_source.reader import HeadwaterReader, Part
 from headwater.spark_source.tables import TABLES
 from tests.conftest import Neo4jServer
+from tests.run_builders import at, ds, job, version
 from tests.spark_source.story import LONG, RUNS, tell_story
-from tests.stories import at, ds, job, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("graph")]
 
@@ -68,7 +68,9 @@ def graph(database: Database, graph_driver: Driver) -> Database:
 
 
 def schema(kind: str, *names: str) -> StructType:
-    return StructType([StructField(name, TYPES[TABLES[kind][name]]) for name in names or TABLES[kind]])
+    return StructType(
+        [StructField(name, TYPES[TABLES[kind][name]]) for name in names or TABLES[kind]]
+    )
 
 
 class Table:
@@ -107,7 +109,9 @@ def read(neo4j_server: Neo4jServer) -> Read:
 def test_every_node_is_in_the_table_of_its_kind_once(read: Read) -> None:
     runs = [*(f"r{k:02}" for k in range(RUNS)), "e1", "report-1", "report-2"]
     assert read("runs", "urn", partitions=3).column("urn") == sorted(map(run_urn, runs))
-    assert read("jobs").column("urn") == sorted([job("clean"), job("report"), job_urn("ops", "copy")])
+    assert read("jobs").column("urn") == sorted(
+        [job("clean"), job("report"), job_urn("ops", "copy")]
+    )
     datasets = [*map(ds, ("a", "b", "c", LONG)), dataset_urn("db2", "plain")]
     assert read("datasets", "urn", partitions=2).column("urn") == sorted(datasets)
     assert read("answers").column("urn") == [answer_urn("q1")]
@@ -115,7 +119,10 @@ def test_every_node_is_in_the_table_of_its_kind_once(read: Read) -> None:
     assert read("artifacts", partitions=4).column("urn") == sorted(
         [*made, version("c", "report-1"), version("c", "report-2")]
     )
-    assert read("columns").column("urn") == [column_urn("db", "b", "id"), column_urn("db", "c", "id")]
+    assert read("columns").column("urn") == [
+        column_urn("db", "b", "id"),
+        column_urn("db", "c", "id"),
+    ]
     assert read("symlinks").rows == read("schemas").rows == []
 
 
@@ -136,7 +143,12 @@ def test_what_is_written_after_the_parts_were_made_is_in_the_last_one(read: Read
 
 
 def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> None:
-    for kind, label in (("runs", "PipelineRun"), ("artifacts", "Artifact"), ("datasets", "Dataset"), ("jobs", "Job")):
+    for kind, label in (
+        ("runs", "PipelineRun"),
+        ("artifacts", "Artifact"),
+        ("datasets", "Dataset"),
+        ("jobs", "Job"),
+    ):
         rows = graph.ask(
             "MATCH (n) WHERE $label IN labels(n)"
             " RETURN properties(n) AS p, [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came,"
@@ -151,7 +163,11 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
     assert all(row["run"] == run_urn(row["runId"]) for row in made)
     assert all(row["startedAt"] is not None for row in made)
     assert [row["derivedFrom"] for row in made if row["derivedFrom"]] == [[ds("b")]]
-    ended = [row for row in read("runs", where=[GreaterThan(("lastSeen",), minute(0))]).rows if row["finishedAt"]]
+    ended = [
+        row
+        for row in read("runs", where=[GreaterThan(("lastSeen",), minute(0))]).rows
+        if row["finishedAt"]
+    ]
     assert ended
     assert {row["attempts"] for row in ended} == {1}
 
@@ -161,18 +177,38 @@ def test_what_versions_spare_is_compared_by_spark(read: Read) -> None:
     assert read("artifacts", "urn", where=where).left == where
 
 
-def test_summaries_of_old_runs_are_a_table_and_have_an_edge(read: Read, graph: Database, graph_driver: Driver) -> None:
+def test_summaries_of_old_runs_are_a_table_and_have_an_edge(
+    read: Read, graph: Database, graph_driver: Driver
+) -> None:
     summed = {"day": "2025-01-01", "status": "COMPLETE", "reads": [ds("a")], "version": "1"}
-    row: Row = {"urn": "summary:clean:2025-01-01", "properties": {"job": job("clean"), **summed}, "job": job("clean")}
-    counts = {"runs": 2, "timed": 2, "seconds": 3.5, "errors": 0, "rowsRead": 5, "rowsWritten": 4, "bytesWritten": 1}
+    row: Row = {
+        "urn": "summary:clean:2025-01-01",
+        "properties": {"job": job("clean"), **summed},
+        "job": job("clean"),
+    }
+    counts = {
+        "runs": 2,
+        "timed": 2,
+        "seconds": 3.5,
+        "errors": 0,
+        "rowsRead": 5,
+        "rowsWritten": 4,
+        "bytesWritten": 1,
+    }
     row |= {**counts, "first": minute(0), "last": minute(9), "secondsMin": 1.5, "secondsMax": 2.0}
     with graph.write() as transaction:
         transaction.run("write/run_summaries", rows=[row])
     try:
         (found,) = read("summaries").rows
-        assert {name: found[name] for name in (*summed, *counts, "job")} == {**summed, **counts, "job": job("clean")}
+        assert {name: found[name] for name in (*summed, *counts, "job")} == {
+            **summed,
+            **counts,
+            "job": job("clean"),
+        }
         assert (found["first"], found["last"], found["secondsMax"]) == (minute(0), minute(9), 2.0)
-        (edge,) = read("edges", "source", "layer", "targetKind", where=[EqualTo(("type",), "SUMMARY_OF")]).rows
+        (edge,) = read(
+            "edges", "source", "layer", "targetKind", where=[EqualTo(("type",), "SUMMARY_OF")]
+        ).rows
         assert edge == {"source": row["urn"], "layer": "between", "targetKind": "JOB"}
     finally:
         graph_driver.execute_query("MATCH (s:RunSummary) DETACH DELETE s")
@@ -198,13 +234,22 @@ def compared(column: str, kind: Any, value: Any) -> Any:
 times = st.sampled_from([minute(10 * k) for k in range(4)]).flatmap(
     lambda time: st.sampled_from([time, time + timedelta(microseconds=1), time.astimezone()])
 )
-columns = st.sampled_from([("startedAt", times), ("attempts", st.integers(0, 2)), ("failedAt", times)])
+columns = st.sampled_from(
+    [("startedAt", times), ("attempts", st.integers(0, 2)), ("failedAt", times)]
+)
 comparisons = columns.flatmap(
-    lambda column: st.builds(compared, st.just(column[0]), st.sampled_from([*COMPARISONS]), column[1])
+    lambda column: st.builds(
+        compared, st.just(column[0]), st.sampled_from([*COMPARISONS]), column[1]
+    )
 )
 texts = st.sampled_from(["r00", "r01", "report-1", "report-2", "no"])
-sets = st.builds(lambda values: In(("runId",), tuple(values)), st.lists(texts, min_size=1, max_size=3))
-ids = st.builds(lambda values: In(("urn",), tuple(map(run_urn, values))), st.lists(texts, min_size=1, max_size=3))
+sets = st.builds(
+    lambda values: In(("runId",), tuple(values)), st.lists(texts, min_size=1, max_size=3)
+)
+ids = st.builds(
+    lambda values: In(("urn",), tuple(map(run_urn, values))),
+    st.lists(texts, min_size=1, max_size=3),
+)
 kinds = st.sampled_from(["COMPLETE", "FAIL"]).map(lambda status: EqualTo(("status",), status))
 known = st.sampled_from(["failedAt", "error", "urn"]).map(lambda name: IsNotNull((name,)))
 
@@ -218,7 +263,9 @@ def holds(one: Any, row: Row) -> bool:
     return value in one.value if isinstance(one, In) else COMPARISONS[type(one)](value, one.value)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(comparisons | sets | ids | kinds | known, max_size=3))
 def test_neo4j_filters_as_spark_would(read: Read, where: list[Filter]) -> None:
     names = ("urn", "runId", "status", "startedAt", "failedAt", "attempts", "error")
@@ -252,7 +299,9 @@ def test_a_namespace_narrows_what_is_looked_through_and_misses_no_hashed_urn(rea
 
 
 def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
-    told = graph.ask("MATCH (a)-[e]->(b) RETURN a.urn AS source, type(e) AS type, b.urn AS target", {})
+    told = graph.ask(
+        "MATCH (a)-[e]->(b) RETURN a.urn AS source, type(e) AS type, b.urn AS target", {}
+    )
     for partitions in (1, 7):
         table = read("edges", "source", "type", "target", partitions=partitions)
         assert sorted(table.rows, key=str) == sorted(told, key=str)
@@ -260,10 +309,18 @@ def test_every_edge_is_in_the_table_once(read: Read, graph: Database) -> None:
 
 
 def test_edges_of_the_map_carry_what_is_told_of_them(read: Read) -> None:
-    where = [In(("type",), ("FEEDS", "PRODUCED")), EqualTo(("layer",), "map"), EqualTo(("current",), True)]
+    where = [
+        In(("type",), ("FEEDS", "PRODUCED")),
+        EqualTo(("layer",), "map"),
+        EqualTo(("current",), True),
+    ]
     table = read("edges", where=where)
     assert table.left == [where[1]]
-    jobs = {tuple(row[name] for name in ("source", "type", "target")) for row in table.rows if row["layer"] == "map"}
+    jobs = {
+        tuple(row[name] for name in ("source", "type", "target"))
+        for row in table.rows
+        if row["layer"] == "map"
+    }
     assert jobs == {
         (ds("a"), "FEEDS", job("clean")),
         (job("clean"), "PRODUCED", ds("b")),
@@ -271,8 +328,13 @@ def test_edges_of_the_map_carry_what_is_told_of_them(read: Read) -> None:
         (job("report"), "PRODUCED", ds("c")),
         (ds("c"), "FEEDS", job_urn("ops", "copy")),
     }
-    (row,) = read("edges", where=[EqualTo(("type",), "FEEDS"), EqualTo(("job",), job("report"))]).rows
-    assert (row["source"], row["target"]) == (column_urn("db", "b", "id"), column_urn("db", "c", "id"))
+    (row,) = read(
+        "edges", where=[EqualTo(("type",), "FEEDS"), EqualTo(("job",), job("report"))]
+    ).rows
+    assert (row["source"], row["target"]) == (
+        column_urn("db", "b", "id"),
+        column_urn("db", "c", "id"),
+    )
     assert (row["sourceKind"], row["targetKind"], row["job"]) == ("COLUMN", "COLUMN", job("report"))
     (fed,) = (row for row in table.rows if row["target"] == job("clean"))
     assert (fed["firstSeen"], fed["lastSeen"]) == (minute(0), minute(10 * (RUNS - 1) + 1))
@@ -282,16 +344,28 @@ def test_edges_of_the_map_carry_what_is_told_of_them(read: Read) -> None:
 def test_edges_know_their_layer(read: Read) -> None:
     rows = read("edges", "type", "layer", "sourceKind", "targetKind").rows
     layers = {(row["sourceKind"], row["type"], row["targetKind"]): row["layer"] for row in rows}
-    assert layers["SOURCE", "FEEDS", "PIPELINE_RUN"] == layers["PIPELINE_RUN", "PRODUCED", "ARTIFACT"] == "history"
+    assert (
+        layers["SOURCE", "FEEDS", "PIPELINE_RUN"]
+        == layers["PIPELINE_RUN", "PRODUCED", "ARTIFACT"]
+        == "history"
+    )
     assert layers["ARTIFACT", "CITED_BY", "ANSWER"] == "history"
-    assert layers["PIPELINE_RUN", "RUN_OF", "JOB"] == layers["DATASET", "HAS_COLUMN", "COLUMN"] == "between"
-    assert layers["DATASET", "DERIVED_FROM", "DATASET"] == layers["DATASET", "FEEDS", "JOB"] == "map"
+    assert (
+        layers["PIPELINE_RUN", "RUN_OF", "JOB"]
+        == layers["DATASET", "HAS_COLUMN", "COLUMN"]
+        == "between"
+    )
+    assert (
+        layers["DATASET", "DERIVED_FROM", "DATASET"] == layers["DATASET", "FEEDS", "JOB"] == "map"
+    )
     cited = read("edges", "source", "target", where=[EqualTo(("type",), "CITED_BY")]).rows
     assert {(row["source"], row["target"]) for row in cited} == {
         (version("c", "report-1"), answer_urn("q1")),
         (version("c", "report-2"), answer_urn("q1")),
     }
-    of_b = read("edges", "target", where=[EqualTo(("source",), ds("b")), EqualTo(("type",), "FEEDS")])
+    of_b = read(
+        "edges", "target", where=[EqualTo(("source",), ds("b")), EqualTo(("type",), "FEEDS")]
+    )
     assert of_b.rows == [{"target": job("report")}]
 
 
@@ -304,7 +378,9 @@ def test_lineage_is_that_of_the_house(read: Read) -> None:
         (job("report"), "JOB", "report", 2),
         (ds("c"), "DATASET", "c", 2),
     }
-    up = read("lineageEdges", urn=ds("b"), direction="UPSTREAM", where=[EqualTo(("type",), "FEEDS")])
+    up = read(
+        "lineageEdges", urn=ds("b"), direction="UPSTREAM", where=[EqualTo(("type",), "FEEDS")]
+    )
     assert len(up.left) == 1
     assert {tuple(row.values()) for row in up.rows} == {
         (ds("a"), job("clean"), "FEEDS"),
@@ -321,12 +397,16 @@ def test_lineage_is_that_of_the_house(read: Read) -> None:
         ("runs", {"database": "other"}, "other"),
     ],
 )
-def test_what_neo4j_refuses_is_said(read: Read, kind: str, options: dict[str, str], said: str) -> None:
+def test_what_neo4j_refuses_is_said(
+    read: Read, kind: str, options: dict[str, str], said: str
+) -> None:
     with pytest.raises(HeadwaterError, match=said):
         read(kind, **options)
 
 
-def test_a_lineage_that_is_cut_short_is_no_lineage(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lineage_that_is_cut_short_is_no_lineage(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("headwater.spark_source.reader.LINEAGE_NODES_MAX", 2)
     with pytest.raises(HeadwaterError, match="larger than could be read: too much nodes"):
         read("lineage", urn=ds("a"))

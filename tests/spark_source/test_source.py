@@ -17,18 +17,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 
-from headwater.cypher.database import Database
-from headwater.ingest.spool import Spool
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.schema.urns import answer_urn, job_urn
 from headwater.server import create_app
 from headwater.settings import Settings
 from headwater.spark_source import register
 from tests.conftest import Neo4jServer
-from tests.scenes import node, read_by
+from tests.event_builders import node, read_by
+from tests.run_builders import ds, job, version
 from tests.spark_source.story import RUNS, tell_story
 from tests.sparks import small_spark
-from tests.stories import ds, job, version
 
 pytestmark = [
     pytest.mark.spark,
@@ -76,7 +76,11 @@ def test_a_query_reads_in_parallel_what_it_asks_for_and_no_more(read: Any) -> No
     assert dict(runs.dtypes)["failedAt"] == "timestamp"
     wanted = runs.where("status = 'COMPLETE' AND startedAt >= timestamp'2026-01-01 06:20:00Z'")
     assert "Filter (" not in plan_of(wanted)
-    rows = wanted.withColumn("part", fn.spark_partition_id()).select("runId", "startedAt", "part").collect()
+    rows = (
+        wanted.withColumn("part", fn.spark_partition_id())
+        .select("runId", "startedAt", "part")
+        .collect()
+    )
     # Spark hands times to Python in the time zone of the machine.
     assert {(row.runId, row.startedAt.astimezone(UTC)) for row in rows} == {
         ("r38", datetime(2026, 1, 1, 6, 20, tzinfo=UTC)),
@@ -93,7 +97,9 @@ def test_a_query_reads_in_parallel_what_it_asks_for_and_no_more(read: Any) -> No
 
 
 def test_tables_join_each_other(read: Any) -> None:
-    edges = read("edges", "source STRING, type STRING, target STRING, current BOOLEAN", partitions=3)
+    edges = read(
+        "edges", "source STRING, type STRING, target STRING, current BOOLEAN", partitions=3
+    )
     below = read("lineage", urn=ds("b"), direction="DOWNSTREAM")
     fed = edges.where("type = 'FEEDS' AND current").join(below, edges.target == below.urn)
     assert {(row.source, row.target, row.distance) for row in fed.collect()} == {
@@ -119,7 +125,9 @@ def test_what_is_wrong_is_said_where_spark_says_it(
 
 @contextmanager
 def serving(settings: Settings) -> Iterator[str]:
-    server = uvicorn.Server(uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="warning")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -146,25 +154,37 @@ def test_answers_and_tags_that_are_written_are_read_back(
         fn.array(fn.lit(version("c", "report-1")), fn.lit(answer_urn("q1"))).alias("cites"),
         fn.lit("number").alias("type"),
         fn.col("id").cast("string").alias("content"),
-        fn.expr("timestamp'2026-02-01 12:00:00Z' + make_interval(0, 0, 0, id)").alias("generatedAt"),
+        fn.expr("timestamp'2026-02-01 12:00:00Z' + make_interval(0, 0, 0, id)").alias(
+            "generatedAt"
+        ),
     )
     tags = spark.createDataFrame(
-        [(ds("c"), ["certified", "tier=1"]), (job("report"), ["nightly"])], "urn STRING, tags ARRAY<STRING>"
+        [(ds("c"), ["certified", "tier=1"]), (job("report"), ["nightly"])],
+        "urn STRING, tags ARRAY<STRING>",
     )
     with serving(settings) as url:
         for kind, frame in (("answers", answers), ("tags", tags)):
-            frame.repartition(2).write.format("headwater").options(kind=kind, url=url).mode("append").save()
-        bad = answers.withColumn("answerId", fn.expr("if(content = '59', ' ', answerId)")).repartition(2)
+            frame.repartition(2).write.format("headwater").options(kind=kind, url=url).mode(
+                "append"
+            ).save()
+        bad = answers.withColumn(
+            "answerId", fn.expr("if(content = '59', ' ', answerId)")
+        ).repartition(2)
         with pytest.raises(PySparkException, match="the column 'answerId' is empty"):
             bad.write.format("headwater").options(kind="answers", url=url).mode("append").save()
     with closing(Spool(settings.spool_path)) as spool:
         assert spool.last() == 62, "what fails sends nothing"
         Worker(graph, spool).run(until_done=True)
-    back = read("answers").where("type = 'number' AND generatedAt >= timestamp'2026-02-03 12:00:00Z'")
+    back = read("answers").where(
+        "type = 'number' AND generatedAt >= timestamp'2026-02-03 12:00:00Z'"
+    )
     assert column(back, "answerId") == [f"w{k:02}" for k in range(2, 60)]
     assert read_by(graph, answer_urn("w07")) == {answer_urn("q1"), version("c", "report-1")}
     assert node(graph, ds("c"))["tags"] == ["certified", "tier=1"]
-    assert (node(graph, job("report"))["tags"], node(graph, job("report"))["declaresInputs"]) == (["nightly"], None)
+    assert (node(graph, job("report"))["tags"], node(graph, job("report"))["declaresInputs"]) == (
+        ["nightly"],
+        None,
+    )
 
 
 def test_a_write_that_cannot_be_is_refused_before_it_begins(spark: SparkSession) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headwater.ingest.fold.accumulator import Said, Told
 from headwater.ingest.fold.dataset_events import dataset_event
 from headwater.ingest.fold.job_events import job_event
 from headwater.ingest.fold.run_events import run_event
-from headwater.ingest.fold.said import Said, Told
 from headwater.schema.events import Event
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming, load

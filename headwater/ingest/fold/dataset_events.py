@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import lineage_deleted
+from headwater.ingest.fold.accumulator import (
+    IDENTIFIER,
+    Said,
+    add_claim,
+    is_named,
+    json_of,
+    renamed_from,
+)
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
-from headwater.ingest.fold.readings import Reading, read_dataset
-from headwater.ingest.fold.said import IDENTIFIER, Said, add_claim, is_named, json_of, renamed_from
-from headwater.ingest.registers import canonical, decoded
-from headwater.schema import facts, native
+from headwater.ingest.fold.facet_readings import Reading, read_dataset
+from headwater.ingest.fold.lineage_facets import lineage_deleted
+from headwater.ingest.fold.registers import canonical, decoded
+from headwater.schema import facts
+from headwater.schema import headwater_facets as native
 from headwater.schema.events import Dataset, Facets
 from headwater.schema.facts import AnswerFacts, DatasetFacts, JobFacts, Name, RunFacts, Usage
 from headwater.schema.urns import answer_urn, canonical_run_id
@@ -43,7 +51,11 @@ def dataset_event(said: Said, dataset: Dataset) -> None:
     made = decoded(_artifact, facets.get(native.ARTIFACT_FACET))
     if made is not None and made.run_id.strip():
         texts = canonical({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
-        said.run(RunFacts(canonical_run_id(made.run_id), outputs={urn: Usage(name, said.registers(texts))}))
+        said.run(
+            RunFacts(
+                canonical_run_id(made.run_id), outputs={urn: Usage(name, said.registers(texts))}
+            )
+        )
 
 
 def _declared_origin(said: Said, about: DatasetFacts, reading: Reading, facets: Facets) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import JOB, WHOLE, Target
-from headwater.ingest.fold.readings import Reading
-from headwater.ingest.fold.said import DROP, Said, add_claim, halves
+from headwater.ingest.fold.accumulator import DROP, Said, add_claim, halves
+from headwater.ingest.fold.facet_readings import Reading
+from headwater.ingest.fold.lineage_facets import JOB, WHOLE, Target
 from headwater.schema import facts
 from headwater.schema.facts import ColumnKey, DatasetFacts, DerivationKey, Name
 from headwater.schema.memo import Memo
@@ -62,7 +62,9 @@ class _Edges(msgspec.Struct, frozen=True, gc=False):
 
 
 _EDGE_BYTES = 200
-_edges: Memo[tuple[Naming, Name, Target, Name | None], _Edges] = Memo(64 * 2**20, size=lambda _, edges: edges.size())
+_edges: Memo[tuple[Naming, Name, Target, Name | None], _Edges] = Memo(
+    64 * 2**20, size=lambda _, edges: edges.size()
+)
 
 
 def column_flows(
@@ -85,7 +87,11 @@ def column_flows(
 
 def sources_of(said: Said, target: Name, lineage: Target | None, job: Name | None) -> set[Name]:
     """The datasets it comes from, and nothing said of it."""
-    return set(_edges_into(said.naming, target, lineage, job).came_from) if lineage is not None else set()
+    return (
+        set(_edges_into(said.naming, target, lineage, job).came_from)
+        if lineage is not None
+        else set()
+    )
 
 
 def _edges_into(naming: Naming, target: Name, lineage: Target, job: Name | None) -> _Edges:

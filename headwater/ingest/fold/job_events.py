@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headwater.ingest.flows import JOB, Target, lineage_deleted
+from headwater.ingest.fold.accumulator import Said, add_claim, halves, is_named, json_of
 from headwater.ingest.fold.datasets import DECLARED, column_flows, tell_dataset, tell_output
-from headwater.ingest.fold.readings import read_dataset, read_job
+from headwater.ingest.fold.facet_readings import read_dataset, read_job
+from headwater.ingest.fold.lineage_facets import JOB, Target, lineage_deleted
 from headwater.ingest.fold.run_events import into_job, tell_job
-from headwater.ingest.fold.said import Said, add_claim, halves, is_named, json_of
 from headwater.schema.events import Event, Job
 from headwater.schema.facts import JobFacts, Name, RunFacts
 from headwater.schema.urns import dataset_urn
@@ -26,7 +26,9 @@ def job_event(said: Said, event: Event, job: Job) -> None:
         said.once(tell_output, name, output, declared.job)
         urn = dataset_urn(*halves(name))
         add_claim(declared.outputs, urn, said.claim(name))
-        outputs[urn] = _declared_sources(said, declared, name, output.lineage) if output.lineage else None
+        outputs[urn] = (
+            _declared_sources(said, declared, name, output.lineage) if output.lineage else None
+        )
     entries = reading.lineage
     if entries is not None:
         outputs = {urn: sources or [] for urn, sources in outputs.items()}
@@ -40,9 +42,13 @@ def job_event(said: Said, event: Event, job: Job) -> None:
     said.job(declared)
 
 
-def _declared_entries(said: Said, job: JobFacts, entries: list[Target], outputs: dict[str, list[str] | None]) -> None:
+def _declared_entries(
+    said: Said, job: JobFacts, entries: list[Target], outputs: dict[str, list[str] | None]
+) -> None:
     for target in entries:
-        own = target.type == JOB and (not target.name or Name(target.namespace, target.name) == job.job)
+        own = target.type == JOB and (
+            not target.name or Name(target.namespace, target.name) == job.job
+        )
         if own:
             for source in target.datasets():
                 name = said.name(source)
@@ -57,7 +63,9 @@ def _declared_entries(said: Said, job: JobFacts, entries: list[Target], outputs:
             name = said.naming.normalise(target.namespace, target.name)
             urn = said.mention(name)
             add_claim(job.outputs, urn, said.claim(name))
-            outputs[urn] = sorted({*(outputs.get(urn) or ()), *_declared_sources(said, job, name, target)})
+            outputs[urn] = sorted(
+                {*(outputs.get(urn) or ()), *_declared_sources(said, job, name, target)}
+            )
 
 
 def _declared_sources(said: Said, job: JobFacts, output: Name, lineage: Target) -> list[str]:

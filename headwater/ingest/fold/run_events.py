@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.flows import JOB, Source, Target, job_lineage
-from headwater.ingest.fold.datasets import LINEAGE, RENAMED, column_flows, derive, sources_of, tell_dataset, tell_output
-from headwater.ingest.fold.readings import JobReading, Reading, read_dataset, read_job
-from headwater.ingest.fold.said import (
+from headwater.ingest.fold.accumulator import (
     DROP,
     Identifier,
     Said,
@@ -18,7 +15,18 @@ from headwater.ingest.fold.said import (
     is_named,
     renamed_from,
 )
-from headwater.ingest.registers import canonical, decoded
+from headwater.ingest.fold.datasets import (
+    LINEAGE,
+    RENAMED,
+    column_flows,
+    derive,
+    sources_of,
+    tell_dataset,
+    tell_output,
+)
+from headwater.ingest.fold.facet_readings import JobReading, Reading, read_dataset, read_job
+from headwater.ingest.fold.lineage_facets import JOB, Source, Target, job_lineage
+from headwater.ingest.fold.registers import canonical, decoded
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent
 from headwater.schema.facts import JobFacts, Name, Register, RunFacts, Usage
@@ -173,7 +181,9 @@ def _observed(said: Said, run: RunFacts, job: JobFacts, lineage: list[Target]) -
         elif is_named(target):
             output = said.naming.normalise(target.namespace, target.name)
             said.mention(output)
-            add_usage(run.outputs, Usage(output, explicit=_explicit(said, run, job, output, target)))
+            add_usage(
+                run.outputs, Usage(output, explicit=_explicit(said, run, job, output, target))
+            )
 
 
 def into_job(said: Said, run: RunFacts, job: JobFacts, target: Target) -> None:
@@ -198,7 +208,9 @@ def into_job(said: Said, run: RunFacts, job: JobFacts, target: Target) -> None:
             said.run(into_run)
 
 
-def _from_job(said: Said, source: Source, into: JobFacts, run: RunFacts | None, own: JobFacts) -> None:
+def _from_job(
+    said: Said, source: Source, into: JobFacts, run: RunFacts | None, own: JobFacts
+) -> None:
     """One job's data went into another without a dataset between."""
     name = Name(source.namespace, source.name) if source.name else own.job
     if name == into.job:
@@ -255,11 +267,17 @@ def _control_flow(said: Said, run: RunFacts, job: JobFacts, sent: Run) -> None:
         _runs_after(said, run, job, decoded(_dependency, raw), upstream=False)
 
 
-def _runs_after(said: Said, run: RunFacts, job: JobFacts, other: _Dependency | None, *, upstream: bool) -> None:
+def _runs_after(
+    said: Said, run: RunFacts, job: JobFacts, other: _Dependency | None, *, upstream: bool
+) -> None:
     if other is None or not is_named(other.job):
         return
     name = Name(other.job.namespace, other.job.name)
-    there = RunFacts(canonical_run_id(other.run.run_id)) if other.run and other.run.run_id.strip() else None
+    there = (
+        RunFacts(canonical_run_id(other.run.run_id))
+        if other.run and other.run.run_id.strip()
+        else None
+    )
     other_job = JobFacts(name)
     if name != job.job:
         earlier, later = (other_job, job) if upstream else (job, other_job)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.project.values import Names, Properties, named, time_at, time_of
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.facts import AnswerFacts, Name
-from headwater.schema.kept import keep
+from headwater.schema.facts_codec import keep
 from headwater.schema.naming import Naming
 from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, shown
 
@@ -32,7 +32,9 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
     """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
     text = facts.answer.value if facts.answer else ""
     said = native.answer_facet(text) if text else native.AnswerFacet()
-    generated = time_of(said.generated_at) or (time_at(facts.answer.instant) if facts.answer and text else None)
+    generated = time_of(said.generated_at) or (
+        time_at(facts.answer.instant) if facts.answer and text else None
+    )
     node = {
         "answerId": shown(facts.answer_id),
         "name": shown(facts.answer_id) if text else None,
@@ -42,7 +44,9 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
         "generatedBy": said.generated_by,
         "facts": keep(facts),
     }
-    cites = [_citation(citation, naming, names) for citation in native.citations(text)] if text else []
+    cites = (
+        [_citation(citation, naming, names) for citation in native.citations(text)] if text else []
+    )
     return AnswerView(node, cites)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.facets import (
+from headwater.ingest.fold.facets import (
     Catalog,
     DataSource,
     Documentation,
@@ -20,9 +20,9 @@ from headwater.ingest.facets import (
     read_facet,
 )
 from headwater.ingest.project.values import Properties, count_of, seen, tag_words, time_at, time_of
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.facts import DatasetFacts, Name
-from headwater.schema.kept import keep
+from headwater.schema.facts_codec import keep
 from headwater.schema.urns import column_urn, dataset_urn, guid_of, shown, source_urn
 
 NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
@@ -52,7 +52,11 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "facts": keep(own or facts),
     }
     columns = {
-        column_urn(name.namespace, name.name, field): {**column_properties(name, field), "type": type, "current": True}
+        column_urn(name.namespace, name.name, field): {
+            **column_properties(name, field),
+            "type": type,
+            "current": True,
+        }
         for field, type in fields.items()
     }
     return DatasetView(node, columns, _source(facts), source_urn(name.namespace, name.name))
@@ -91,7 +95,11 @@ def _lifecycle(facts: DatasetFacts) -> Properties:
 
 def column_properties(dataset: Name, field: str) -> Properties:
     """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
-    return {"namespace": shown(dataset.namespace), "dataset": shown(dataset.name), "name": shown(field)}
+    return {
+        "namespace": shown(dataset.namespace),
+        "dataset": shown(dataset.name),
+        "name": shown(field),
+    }
 
 
 def source_properties(dataset: Name) -> Properties:

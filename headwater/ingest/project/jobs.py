@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.ingest.facets import (
+from headwater.ingest.fold.facets import (
     CodeLocation,
     Documentation,
     JobKind,
@@ -14,7 +14,7 @@ from headwater.ingest.facets import (
 )
 from headwater.ingest.project.values import Properties, seen, tag_words
 from headwater.schema.facts import JobFacts
-from headwater.schema.kept import keep
+from headwater.schema.facts_codec import keep
 from headwater.schema.urns import guid_of, job_urn, shown
 
 

@@ -21,7 +21,11 @@ def quality_written(usage: Usage, dataset: str, said: int | None) -> Properties:
     last heard of."""
     found = _found(usage)
     is_said = any(found.values())
-    return {**found, "quality": dataset if is_said else None, "saidAt": time_at(said or 0) if is_said else None}
+    return {
+        **found,
+        "quality": dataset if is_said else None,
+        "saidAt": time_at(said or 0) if is_said else None,
+    }
 
 
 def quality_read(usage: Usage, dataset: str, said: int | None, *, failing: bool) -> Properties:
@@ -49,4 +53,6 @@ def marked(version: str, properties: Properties) -> Properties:
 
 def _found(usage: Usage) -> Properties:
     registers = {key: usage.facets.get(name) for key, name in _FACETS.items()}
-    return {key: register.value or None if register else None for key, register in registers.items()}
+    return {
+        key: register.value or None if register else None for key, register in registers.items()
+    }

@@ -9,8 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
-from headwater.ingest.attempts import Attempts, attempts
-from headwater.ingest.facets import (
+from headwater.ingest.fold.facets import (
     ArtifactDetails,
     Assertions,
     ErrorMessage,
@@ -25,6 +24,7 @@ from headwater.ingest.facets import (
     Tests,
     read_facet,
 )
+from headwater.ingest.project.attempts import Attempts, attempts
 from headwater.ingest.project.quality import quality_read, quality_written
 from headwater.ingest.project.values import (
     Names,
@@ -36,10 +36,10 @@ from headwater.ingest.project.values import (
     time_at,
     time_of,
 )
-from headwater.schema import native
+from headwater.schema import headwater_facets as native
 from headwater.schema.events import TERMINAL
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
-from headwater.schema.kept import keep
+from headwater.schema.facts_codec import keep
 from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, shown
 
 # As read/versions_at has it.
@@ -97,8 +97,10 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "startedAt": time_at(started),
         "finishedAt": time_at(state.finished),
         "failedAt": time_at(state.failed),
-        # The node tells of itself that it was begun once and last seen when it ended: `headwater.schema.spared`.
-        "lastSeen": time_at(facts.span.last if facts.span and facts.span.last != state.finished else None),
+        # The node tells of itself that it was begun once and last seen when it ended: `headwater.schema.derived_properties`.
+        "lastSeen": time_at(
+            facts.span.last if facts.span and facts.span.last != state.finished else None
+        ),
         # Where that is another time: when anything last ended it. What was part of it ended by then.
         "lastEnd": time_at(ended if ended != state.finished else None),
         "attempts": state.count if state.count != 1 else None,
@@ -120,10 +122,14 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
             derived[artifact] = sources
             # Of a dataset that the run read, the edges to the versions that it read tell that.
             linked = inputs.keys() if started is not None else ()
-            artifacts[artifact]["derivedFrom"] = [source for source in sources if source not in linked] or None
+            artifacts[artifact]["derivedFrom"] = [
+                source for source in sources if source not in linked
+            ] or None
         produced[artifact] = {**_parts(usage), **quality_written(usage, urn, said)}
         for began, ended in state.succeeded_before:
-            artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id, ended)
+            artifact = artifact_urn(
+                usage.dataset.namespace, usage.dataset.name, facts.run_id, ended
+            )
             artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
             produced[artifact] = {}
     failing = bool(node["testsFailed"])
@@ -140,9 +146,14 @@ def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
     usages: dict[str, Usage] = {}
     for _, usage in sorted(used.items()):
         name = named(usage.dataset, names)
-        explicit = None if usage.explicit is None else {named(source, names) for source in usage.explicit}
+        explicit = (
+            None if usage.explicit is None else {named(source, names) for source in usage.explicit}
+        )
         usage = msgspec.structs.replace(
-            usage, dataset=name, derived={named(source, names) for source in usage.derived}, explicit=explicit
+            usage,
+            dataset=name,
+            derived={named(source, names) for source in usage.derived},
+            explicit=explicit,
         )
         urn = dataset_urn(name.namespace, name.name)
         usages[urn] = join_usages(usages[urn], usage) if urn in usages else usage
@@ -153,13 +164,18 @@ def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
     """A run that was registered without any time happened when the versions it made say they were created."""
     if not undated or state.started is not None:
         return state
-    said = (read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET) for usage in facts.outputs.values())
+    said = (
+        read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+        for usage in facts.outputs.values()
+    )
     times = [instant_in(details.created_at) for details in said if details]
     made = max((time for time in times if time is not None), default=None)
     if made is None:
         return state
     failed = None if state.failed is None else made
-    return replace(state, started=made, finished=None if state.finished is None else made, failed=failed)
+    return replace(
+        state, started=made, finished=None if state.finished is None else made, failed=failed
+    )
 
 
 def _started(facts: RunFacts, state: Attempts) -> int | None:
@@ -176,8 +192,12 @@ def _described(facts: RunFacts, *, since: int | None) -> Properties:
     tags = read_facet(Tags, facts.facets, "tags")
     return {
         "error": _error(facts.facets, since=since),
-        "extractionErrors": [one.error_message for one in extraction.errors] if extraction else None,
-        "engine": " ".join(word for word in (engine.name, engine.version) if word) if engine else None,
+        "extractionErrors": [one.error_message for one in extraction.errors]
+        if extraction
+        else None,
+        "engine": " ".join(word for word in (engine.name, engine.version) if word)
+        if engine
+        else None,
         "nominalStart": time_of(nominal.nominal_start_time) if nominal else None,
         "nominalEnd": time_of(nominal.nominal_end_time) if nominal else None,
         "externalQueryId": query.external_query_id if query else None,
@@ -191,7 +211,15 @@ def _tested(facts: RunFacts) -> Properties:
     results: dict[str, bool] = {}
     tests = read_facet(Tests, facts.facets, "test")
     for test in tests.tests if tests else ():
-        results[test.name] = test.status.lower() in {"pass", "passed", "success", "ok", "skip", "skipped", "warn"}
+        results[test.name] = test.status.lower() in {
+            "pass",
+            "passed",
+            "success",
+            "ok",
+            "skip",
+            "skipped",
+            "warn",
+        }
     for usage in facts.inputs.values():
         assertions = read_facet(Assertions, usage.facets, "dataQualityAssertions")
         for one in assertions.assertions if assertions else ():
@@ -223,7 +251,9 @@ def _slot(facts: RunFacts, job: Name | None) -> str | None:
     return f"{job_urn(job.namespace, job.name)}@{at}" + (f"#{mapped.map_index}" if mapped else "")
 
 
-def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None) -> Properties:
+def _artifact(
+    facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None
+) -> Properties:
     details = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
     statistics = read_facet(Statistics, usage.facets, "outputStatistics") or Statistics()
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
@@ -237,7 +267,9 @@ def _artifact(facts: RunFacts, dataset: str, usage: Usage, state: Attempts, star
         **_made(time_at(started), created),
         "complete": state.status == "COMPLETE",
         "status": state.status,
-        "rowCount": count_of(details.row_count if details and details.row_count is not None else statistics.row_count),
+        "rowCount": count_of(
+            details.row_count if details and details.row_count is not None else statistics.row_count
+        ),
         "bytes": count_of(statistics.size),
         "fileCount": count_of(statistics.file_count),
         "type": details.type if details else None,
@@ -268,14 +300,20 @@ def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int
     """The version made by an earlier attempt that succeeded. The counts and the schema that were sent last are those
     of the last attempt, so of this one no more is told than that it was."""
     times = _made(time_at(began), time_at(ended))
-    version = _artifact(facts, dataset, Usage(usage.dataset), attempts({(ended, "COMPLETE")}), began)
+    version = _artifact(
+        facts, dataset, Usage(usage.dataset), attempts({(ended, "COMPLETE")}), began
+    )
     return {**version, **times}
 
 
 def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
     pinned = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
     is_pinned = pinned is not None and bool(pinned.run_id.strip())
-    made = artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id) if pinned and is_pinned else None
+    made = (
+        artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id)
+        if pinned and is_pinned
+        else None
+    )
     version = shown(usage.version.value) if usage.version else None
     statistics = read_facet(Statistics, usage.facets, "inputStatistics") or Statistics()
     properties = {

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from headwater.errors import EventError
-from headwater.ingest.facets import Tag
+from headwater.ingest.fold.facets import Tag
 from headwater.schema.events import datetime_of, instant_of
 from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
-from headwater.schema.kept import keep
+from headwater.schema.facts_codec import keep
 from headwater.schema.urns import dataset_urn
 
 Properties = dict[str, Any]
@@ -60,7 +60,10 @@ def instant_in(text: str | None) -> int | None:
 
 
 def seen(span: Span | None) -> Properties:
-    return {"firstSeen": time_at(span.first) if span else None, "lastSeen": time_at(span.last) if span else None}
+    return {
+        "firstSeen": time_at(span.first) if span else None,
+        "lastSeen": time_at(span.last) if span else None,
+    }
 
 
 def told(properties: Properties) -> Properties:
@@ -78,7 +81,9 @@ def differing(old: Properties | None, new: Properties, *always: str) -> Properti
 def is_only_seen_again(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFacts) -> bool:
     """Whether nothing is new in what is said of a dataset or a job but when it was said."""
     mine, now = old.facets, new.facets
-    if len(mine) != len(now) or any(name not in now or now[name].value != mine[name].value for name in mine):
+    if len(mine) != len(now) or any(
+        name not in now or now[name].value != mine[name].value for name in mine
+    ):
         return False
     if mine.get(_DATED) != now.get(_DATED):
         return False
@@ -89,10 +94,16 @@ def is_only_seen_again(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFact
 
 
 def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
-    return (bool(facts.declared_inputs), bool(facts.declared_outputs)) if isinstance(facts, JobFacts) else None
+    return (
+        (bool(facts.declared_inputs), bool(facts.declared_outputs))
+        if isinstance(facts, JobFacts)
+        else None
+    )
 
 
-def seen_again(urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts) -> Properties:
+def seen_again(
+    urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts
+) -> Properties:
     """The row that is to be written of one of which nothing is new but when it was said."""
     return {"urn": urn, "properties": {**seen(facts.span), "facts": keep(own)}, "shown": False}
 

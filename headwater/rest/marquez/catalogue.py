@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from headwater.cypher import catalogue
-from headwater.cypher.database import Database, Row
-from headwater.cypher.nodes import read_all_facets, read_nodes, resolve
+from headwater.cypher.driver.database import Database, Row
 from headwater.errors import NotFoundError
+from headwater.lineage.nodes import read_all_facets, read_nodes, resolve
+from headwater.lineage.questions import catalog as catalogue
 from headwater.rest.marquez import models, shapes
 from headwater.rest.operations import ArgumentError, Asked, Operation
 from headwater.schema.urns import dataset_urn, guid_of, job_urn, run_urn
@@ -44,7 +44,9 @@ class WhichJobVersion(WhichJob, kw_only=True):
 
 
 class JobPage(models.Page, kw_only=True):
-    last_run_states: Annotated[str, Meta(description="States of the newest run, separated by commas.")] = ""
+    last_run_states: Annotated[
+        str, Meta(description="States of the newest run, separated by commas.")
+    ] = ""
 
 
 class JobPageInNamespace(JobPage, kw_only=True):
@@ -76,7 +78,9 @@ def get_namespace(asked: Asked) -> models.Namespace:
 
 def _namespace(row: Row) -> models.Namespace:
     return models.Namespace(
-        name=row["namespace"], created_at=row["first"] or shapes.NEVER, updated_at=row["last"] or shapes.NEVER
+        name=row["namespace"],
+        created_at=row["first"] or shapes.NEVER,
+        updated_at=row["last"] or shapes.NEVER,
     )
 
 
@@ -90,8 +94,12 @@ def _required_namespace(database: Database, name: str) -> Row:
 def list_datasets(asked: Asked) -> models.Datasets:
     page: models.PageInNamespace = asked.arguments
     _required_namespace(asked.database, page.namespace)
-    listed = catalogue.datasets_in(asked.database, page.namespace, skip=page.offset, limit=page.limit)
-    return models.Datasets(datasets=[*shapes.datasets(asked.database, listed.urns).values()], total_count=listed.total)
+    listed = catalogue.datasets_in(
+        asked.database, page.namespace, skip=page.offset, limit=page.limit
+    )
+    return models.Datasets(
+        datasets=[*shapes.datasets(asked.database, listed.urns).values()], total_count=listed.total
+    )
 
 
 def get_dataset(asked: Asked) -> models.Dataset:
@@ -112,7 +120,9 @@ def list_dataset_versions(asked: Asked) -> models.DatasetVersions:
     page: PageOfDataset = asked.arguments
     urn = _dataset(asked.database, page)
     listed = catalogue.versions_of(asked.database, urn, skip=page.offset, limit=page.limit)
-    return models.DatasetVersions(versions=shapes.versions(asked.database, urn, listed.urns), total_count=listed.total)
+    return models.DatasetVersions(
+        versions=shapes.versions(asked.database, urn, listed.urns), total_count=listed.total
+    )
 
 
 def get_dataset_version(asked: Asked) -> models.DatasetVersion:
@@ -129,16 +139,24 @@ def get_dataset_version(asked: Asked) -> models.DatasetVersion:
 def list_all_jobs(asked: Asked) -> models.Jobs:
     page: JobPage = asked.arguments
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_newest(asked.database, states=states, skip=page.offset, limit=page.limit)
-    return models.Jobs(jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total)
+    listed = catalogue.jobs_newest(
+        asked.database, states=states, skip=page.offset, limit=page.limit
+    )
+    return models.Jobs(
+        jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total
+    )
 
 
 def list_jobs(asked: Asked) -> models.Jobs:
     page: JobPageInNamespace = asked.arguments
     _required_namespace(asked.database, page.namespace)
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_in(asked.database, page.namespace, states=states, skip=page.offset, limit=page.limit)
-    return models.Jobs(jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total)
+    listed = catalogue.jobs_in(
+        asked.database, page.namespace, states=states, skip=page.offset, limit=page.limit
+    )
+    return models.Jobs(
+        jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total
+    )
 
 
 def _statuses(states: str) -> list[str] | None:
@@ -146,7 +164,9 @@ def _statuses(states: str) -> list[str] | None:
     asked = [state.strip().upper() for state in states.split(",") if state.strip()]
     for state in asked:
         if state not in shapes.STATUSES:
-            raise ArgumentError(f"{state[:40]!r} is none of {', '.join(shapes.STATUSES)}", field="lastRunStates")
+            raise ArgumentError(
+                f"{state[:40]!r} is none of {', '.join(shapes.STATUSES)}", field="lastRunStates"
+            )
     return [status for state in asked for status in shapes.STATUSES[state]] if asked else None
 
 
@@ -198,7 +218,9 @@ def list_runs(asked: Asked) -> models.Runs:
         raise NotFoundError(f"Job '{page.job}' not found.")
     listed = catalogue.runs_of(asked.database, urn, skip=page.offset, limit=page.limit)
     found = shapes.runs(asked.database, listed.urns)
-    return models.Runs(runs=[found[run] for run in listed.urns if run in found], total_count=listed.total)
+    return models.Runs(
+        runs=[found[run] for run in listed.urns if run in found], total_count=listed.total
+    )
 
 
 def get_run(asked: Asked) -> models.Run:
@@ -216,7 +238,9 @@ def get_run_facets(asked: Asked) -> models.RunFacets:
     if which.type == "job":
         found = read_all_facets(asked.database, shapes.jobs_of(asked.database, urn)[:1])
         return models.RunFacets(run_id=which.id, facets=next(iter(found.values()), {}))
-    return models.RunFacets(run_id=which.id, facets=read_all_facets(asked.database, [urn]).get(urn, {}))
+    return models.RunFacets(
+        run_id=which.id, facets=read_all_facets(asked.database, [urn]).get(urn, {})
+    )
 
 
 def list_sources(asked: Asked) -> models.Sources:
@@ -246,11 +270,27 @@ _GONE = {404: "There is nothing of this name."}
 
 OPERATIONS = (
     Operation("GET", "/namespaces", "Namespaces", list_namespaces, models.Namespaces, models.Page),
-    Operation("GET", _NAMED, "A namespace", get_namespace, models.Namespace, models.InNamespace, refusals=_GONE),
     Operation(
-        "GET", f"{_NAMED}/datasets", "Datasets", list_datasets, models.Datasets, models.PageInNamespace, refusals=_GONE
+        "GET",
+        _NAMED,
+        "A namespace",
+        get_namespace,
+        models.Namespace,
+        models.InNamespace,
+        refusals=_GONE,
     ),
-    Operation("GET", _DATASET, "A dataset", get_dataset, models.Dataset, WhichDataset, refusals=_GONE),
+    Operation(
+        "GET",
+        f"{_NAMED}/datasets",
+        "Datasets",
+        list_datasets,
+        models.Datasets,
+        models.PageInNamespace,
+        refusals=_GONE,
+    ),
+    Operation(
+        "GET", _DATASET, "A dataset", get_dataset, models.Dataset, WhichDataset, refusals=_GONE
+    ),
     Operation(
         "GET",
         f"{_DATASET}/versions",
@@ -270,7 +310,9 @@ OPERATIONS = (
         refusals=_GONE,
     ),
     Operation("GET", "/jobs", "Jobs of all namespaces", list_all_jobs, models.Jobs, JobPage),
-    Operation("GET", f"{_NAMED}/jobs", "Jobs", list_jobs, models.Jobs, JobPageInNamespace, refusals=_GONE),
+    Operation(
+        "GET", f"{_NAMED}/jobs", "Jobs", list_jobs, models.Jobs, JobPageInNamespace, refusals=_GONE
+    ),
     Operation("GET", _JOB, "A job", get_job, models.Job, WhichJob, refusals=_GONE),
     Operation(
         "GET",
@@ -290,7 +332,15 @@ OPERATIONS = (
         WhichJobVersion,
         refusals=_GONE,
     ),
-    Operation("GET", f"{_JOB}/runs", "The runs of a job", list_runs, models.Runs, PageOfJob, refusals=_GONE),
+    Operation(
+        "GET",
+        f"{_JOB}/runs",
+        "The runs of a job",
+        list_runs,
+        models.Runs,
+        PageOfJob,
+        refusals=_GONE,
+    ),
     Operation("GET", "/jobs/runs/{id}", "A run", get_run, models.Run, WhichRun, refusals=_GONE),
     Operation(
         "GET",
@@ -302,6 +352,14 @@ OPERATIONS = (
         refusals=_GONE,
     ),
     Operation("GET", "/sources", "Where datasets are", list_sources, models.Sources, models.Page),
-    Operation("GET", "/sources/{source}", "A source", get_source, models.Source, WhichSource, refusals=_GONE),
+    Operation(
+        "GET",
+        "/sources/{source}",
+        "A source",
+        get_source,
+        models.Source,
+        WhichSource,
+        refusals=_GONE,
+    ),
     Operation("GET", "/tags", "Tags", list_tags, models.Tags, models.Page),
 )

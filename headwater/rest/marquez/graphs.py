@@ -12,19 +12,19 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from headwater.cypher import catalogue
-from headwater.cypher.database import Database
-from headwater.cypher.lineage import DEPTH_MAX, lineage
-from headwater.cypher.nodes import read_nodes
-from headwater.cypher.search import SEARCH_MAX, Filters, search
+from headwater.cypher.driver.database import Database
 from headwater.errors import EventError
+from headwater.lineage.nodes import read_nodes
+from headwater.lineage.questions import catalog as catalogue
+from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
+from headwater.lineage.questions.search import SEARCH_MAX, Filters, search
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
 from headwater.rest.operations import ArgumentError, Asked, Operation
 from headwater.schema.events import instant_of
-from headwater.schema.native import ANSWER_FACET
-from headwater.schema.sight import Sight
+from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import parse_urn
+from headwater.schema.visibility import Sight
 
 _GRAPH_NODES_MAX = 1_000
 # Of the events so many are looked through, and for so long, for those that somebody asks for.
@@ -94,9 +94,13 @@ def get_lineage(asked: Asked) -> models.LineageGraph:
         before = [models.Edge(origin=other, destination=id) for other in sorted(incoming[id])]
         after = [models.Edge(origin=id, destination=other) for other in sorted(outgoing[id])]
         if one.startswith("job:"):
-            graph.append(models.JobNode(id=id, data=jobs.get(one), in_edges=before, out_edges=after))
+            graph.append(
+                models.JobNode(id=id, data=jobs.get(one), in_edges=before, out_edges=after)
+            )
         else:
-            graph.append(models.DatasetNode(id=id, data=datasets.get(one), in_edges=before, out_edges=after))
+            graph.append(
+                models.DatasetNode(id=id, data=datasets.get(one), in_edges=before, out_edges=after)
+            )
     return models.LineageGraph(graph=graph)
 
 
@@ -120,16 +124,26 @@ def _edges(
 def get_column_lineage(asked: Asked) -> models.ColumnGraph:
     which: WhichColumns = asked.arguments
     urn = urn_of(asked.database, which.node_id, kinds=("dataset", "datasetField", "job"))
-    found = catalogue.column_map(asked.database, [urn], depth=max(which.depth, 1), downstream=which.with_downstream)
+    found = catalogue.column_map(
+        asked.database, [urn], depth=max(which.depth, 1), downstream=which.with_downstream
+    )
     shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
     flows = {(edge.source, edge.target) for edge in found.edges}
-    types = {column: row.get("type") for column, row in read_nodes(asked.database, sorted(shown)).items()}
+    types = {
+        column: row.get("type") for column, row in read_nodes(asked.database, sorted(shown)).items()
+    }
     incoming, outgoing = _edges({node_id(column) for column in shown}, flows, shown)
     sources: dict[str, list[str]] = defaultdict(list)
     for source, target in flows:
         sources[target].append(source)
     nodes = [
-        _column_node(column, types.get(column), shapes.input_fields(sources[column], shown), incoming, outgoing)
+        _column_node(
+            column,
+            types.get(column),
+            shapes.input_fields(sources[column], shown),
+            incoming,
+            outgoing,
+        )
         for column in shown
     ]
     return models.ColumnGraph(graph=sorted(nodes, key=lambda node: node.id))
@@ -168,7 +182,8 @@ def get_search(asked: Asked) -> models.SearchResults:
     kinds = [kind for kind in ("DATASET", "JOB") if which.filter.upper() in ("", "ALL", kind)]
     if not kinds or which.sort.lower() not in ("name", "updated_at"):
         raise ArgumentError(
-            "filter is dataset or job, and sort name or updated_at", field="filter" if not kinds else "sort"
+            "filter is dataset or job, and sort name or updated_at",
+            field="filter" if not kinds else "sort",
         )
     begin, end = _instant(which.after, "after"), _instant(which.before, "before")
     results: list[models.SearchResult] = []
@@ -184,7 +199,8 @@ def get_search(asked: Asked) -> models.SearchResults:
     else:
         kept.sort(key=lambda one: (one.updated_at, one.name), reverse=True)
     return models.SearchResults(
-        total_count=total if begin is None and end is None else len(kept), results=kept[: which.limit]
+        total_count=total if begin is None and end is None else len(kept),
+        results=kept[: which.limit],
     )
 
 
@@ -208,7 +224,9 @@ def _instant(text: str, field: str) -> int | None:
     if not text.strip():
         return None
     try:
-        return instant_of(f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text, field=field)
+        return instant_of(
+            f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text, field=field
+        )
     except EventError as error:
         raise ArgumentError(error.message, field=field) from error
 
@@ -302,7 +320,9 @@ def get_run_counts(asked: Asked) -> list[models.RunCounts]:
             complete=counts["COMPLETE"],
             abort=counts["ABORT"] + counts["ABANDONED"],
         )
-        for begin, end, counts in zip(edges, edges[1:], catalogue.runs_at(asked.database, edges), strict=False)
+        for begin, end, counts in zip(
+            edges, edges[1:], catalogue.runs_at(asked.database, edges), strict=False
+        )
     ]
 
 
@@ -353,8 +373,36 @@ def operations(log: EventLog) -> tuple[Operation, ...]:
             WhichColumns,
             refusals=_GONE,
         ),
-        Operation("GET", "/search", "Datasets and jobs by name", get_search, models.SearchResults, WhichSearch),
-        Operation("GET", "/events/lineage", "Events as they are kept", events_of(log), models.Events, WhichEvents),
-        Operation("GET", "/stats/lineage-events", "What runs did", get_run_counts, list[models.RunCounts], WhichStats),
-        Operation("GET", "/stats/{asset}", "How many there were", get_counts, list[models.Count], WhichCounts),
+        Operation(
+            "GET",
+            "/search",
+            "Datasets and jobs by name",
+            get_search,
+            models.SearchResults,
+            WhichSearch,
+        ),
+        Operation(
+            "GET",
+            "/events/lineage",
+            "Events as they are kept",
+            events_of(log),
+            models.Events,
+            WhichEvents,
+        ),
+        Operation(
+            "GET",
+            "/stats/lineage-events",
+            "What runs did",
+            get_run_counts,
+            list[models.RunCounts],
+            WhichStats,
+        ),
+        Operation(
+            "GET",
+            "/stats/{asset}",
+            "How many there were",
+            get_counts,
+            list[models.Count],
+            WhichCounts,
+        ),
     )

@@ -10,9 +10,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from headwater.cypher.database import Database
-from headwater.cypher.nodes import read_nodes, resolve
+from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
+from headwater.lineage.nodes import read_nodes, resolve
 from headwater.rest.operations import ArgumentError
 from headwater.schema.urns import column_urn, dataset_urn, job_urn, parse_urn, run_urn
 
@@ -35,11 +35,15 @@ def urn_of(database: Database, text: str, *, kinds: tuple[str, ...]) -> str:
     kind, _, rest = bare.partition(":")
     if kind not in kinds or kind not in _KINDS or not rest:
         shapes = ", ".join(f"{one}:..." for one in kinds)
-        raise ArgumentError(f"{text[:200]!r} is not the id of a node: one of {shapes}", field="nodeId")
+        raise ArgumentError(
+            f"{text[:200]!r} is not the id of a node: one of {shapes}", field="nodeId"
+        )
     if rest.count(":") > _COLONS_MAX:
         raise ArgumentError(f"there are more than {_COLONS_MAX} colons in it", field="nodeId")
     urns = list(_candidates(kind, rest))
-    known = read_nodes(database, urns) or read_nodes(database, [resolve(database, urn) for urn in urns])
+    known = read_nodes(database, urns) or read_nodes(
+        database, [resolve(database, urn) for urn in urns]
+    )
     # In the order of the candidates, which begins with the longest namespace.
     chosen = next((urn for urn in urns if urn in known), next(iter(known), None))
     if chosen is None:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwater.cypher.database import Database, Row
-from headwater.cypher.newest import newest
-from headwater.cypher.nodes import read_all_facets, read_nodes
-from headwater.cypher.visible import visible
+from headwater.cypher.driver.database import Database, Row
+from headwater.lineage.history_pages import newest
+from headwater.lineage.node_visibility import visible
+from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.rest.marquez import models
 from headwater.schema.urns import guid_of, parse_urn
 
@@ -68,18 +68,33 @@ def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
     rows = read_nodes(database, urns)
     links = _links(database, "read/run_links", list(rows))
     facets = read_all_facets(database, rows)
-    linked = {one["urn"] for link in links.values() for side in ("inputs", "outputs") for one in link[side]}
-    seen = read_nodes(database, sorted(linked | {job for link in links.values() for job in link["jobs"]}))
-    return {urn: _run(row, links.get(urn, {}), seen, facets.get(urn, {})) for urn, row in rows.items()}
+    linked = {
+        one["urn"]
+        for link in links.values()
+        for side in ("inputs", "outputs")
+        for one in link[side]
+    }
+    seen = read_nodes(
+        database, sorted(linked | {job for link in links.values() for job in link["jobs"]})
+    )
+    return {
+        urn: _run(row, links.get(urn, {}), seen, facets.get(urn, {})) for urn, row in rows.items()
+    }
 
 
 def jobs_of(database: Database, run: str) -> list[str]:
     """The urns of the jobs of a run."""
-    return [job for links in _links(database, "read/run_links", [run]).values() for job in links["jobs"]]
+    return [
+        job for links in _links(database, "read/run_links", [run]).values() for job in links["jobs"]
+    ]
 
 
 def _links(database: Database, query: str, urns: list[str]) -> dict[str, Row]:
-    listed = database.read(query, urns=urns, limit=LINKS_MAX, sees=database.sight.regexes) if urns else []
+    listed = (
+        database.read(query, urns=urns, limit=LINKS_MAX, sees=database.sight.regexes)
+        if urns
+        else []
+    )
     return {row["urn"]: row for row in listed}
 
 
@@ -98,18 +113,26 @@ def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) 
         duration_ms=round((ended - started).total_seconds() * 1_000) if started and ended else None,
         args={},
         job_version=version_of(job) if job else None,
-        input_versions=[version_of(seen[one["urn"]]) for one in links.get("inputs", ()) if one["urn"] in seen],
-        output_versions=[version_of(seen[one["urn"]]) for one in links.get("outputs", ()) if one["urn"] in seen],
+        input_versions=[
+            version_of(seen[one["urn"]]) for one in links.get("inputs", ()) if one["urn"] in seen
+        ],
+        output_versions=[
+            version_of(seen[one["urn"]]) for one in links.get("outputs", ()) if one["urn"] in seen
+        ],
         facets=facets,
     )
 
 
-def datasets(database: Database, urns: Sequence[str], *, with_columns: bool = False) -> dict[str, models.Dataset]:
+def datasets(
+    database: Database, urns: Sequence[str], *, with_columns: bool = False
+) -> dict[str, models.Dataset]:
     """Those of these datasets that are there, by urn, in order; `with_columns` tells what each column comes from."""
     rows = read_nodes(database, urns)
     facets = read_all_facets(database, rows)
     newest = _newest_versions(database, list(rows))
-    columns = {urn: column_lineage(database, urn, rows[urn]) for urn in rows} if with_columns else {}
+    columns = (
+        {urn: column_lineage(database, urn, rows[urn]) for urn in rows} if with_columns else {}
+    )
     return {
         urn: _dataset(rows[urn], facets.get(urn, {}), newest.get(urn), columns.get(urn) or None)
         for urn in urns
@@ -154,7 +177,11 @@ def dataset_type(row: Mapping[str, Any]) -> models.DatasetType:
 
 def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Field]:
     """The columns of a dataset with what its schema and its tags say of each."""
-    said = {one["name"]: one for one in _listed(facets, "schema", "fields") if isinstance(one.get("name"), str)}
+    said = {
+        one["name"]: one
+        for one in _listed(facets, "schema", "fields")
+        if isinstance(one.get("name"), str)
+    }
     tags: dict[str, list[str]] = defaultdict(list)
     for tag in _listed(facets, "tags", "tags"):
         if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
@@ -191,12 +218,18 @@ def column_lineage(database: Database, urn: str, row: Row) -> list[models.Output
     found = {parse_urn(column).parts[2:]: input_fields(sources[column], seen) for column in sources}
     shown = {name[0]: inputs for name, inputs in found.items() if name and inputs}
     ordered = [*names, *sorted(shown.keys() - names.keys())]
-    return [models.OutputField(name=name, input_fields=shown[name]) for name in ordered if name in shown]
+    return [
+        models.OutputField(name=name, input_fields=shown[name]) for name in ordered if name in shown
+    ]
 
 
 def input_fields(urns: Iterable[str], seen: set[str]) -> list[models.InputField]:
     parts = (parse_urn(urn).parts for urn in sorted(set(urns)) if urn in seen)
-    return [models.InputField(namespace=part[0], dataset=part[1], field=part[2]) for part in parts if len(part) == 3]
+    return [
+        models.InputField(namespace=part[0], dataset=part[1], field=part[2])
+        for part in parts
+        if len(part) == 3
+    ]
 
 
 def versions(database: Database, dataset: str, urns: Sequence[str]) -> list[models.DatasetVersion]:
@@ -208,7 +241,9 @@ def versions(database: Database, dataset: str, urns: Sequence[str]) -> list[mode
     return [_version(rows[urn], about, facets, made_by) for urn in urns if urn in rows]
 
 
-def _version(row: Row, about: Row, facets: dict[str, Any], made_by: Mapping[str, models.Run]) -> models.DatasetVersion:
+def _version(
+    row: Row, about: Row, facets: dict[str, Any], made_by: Mapping[str, models.Run]
+) -> models.DatasetVersion:
     return models.DatasetVersion(
         id=version_of(row),
         type=dataset_type(about),
@@ -236,7 +271,12 @@ def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[
     newest_runs = {urn: page.entries for urn, page in pages.items()}
     found = runs(database, [run for each in newest_runs.values() for run in each])
     facets = read_all_facets(database, rows)
-    linked = {urn for link in links.values() for side in ("inputs", "outputs", "parents") for urn in link[side]}
+    linked = {
+        urn
+        for link in links.values()
+        for side in ("inputs", "outputs", "parents")
+        for urn in link[side]
+    }
     seen = set(visible(database, sorted(linked)))
     return {
         urn: _job(
@@ -251,7 +291,9 @@ def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[
     }
 
 
-def _job(row: Row, links: Row, seen: set[str], newest: list[models.Run], facets: dict[str, Any]) -> models.Job:
+def _job(
+    row: Row, links: Row, seen: set[str], newest: list[models.Run], facets: dict[str, Any]
+) -> models.Job:
     parent = next((urn for urn in links.get("parents", ()) if urn in seen), None)
     above = names_of([parent])[0].name if parent and parse_urn(parent).parts else None
     simple = row["name"].removeprefix(f"{above}.") if above else row["name"]

@@ -12,7 +12,15 @@ from typing import Literal
 import msgspec
 
 from headwater.schema.facets import dataset, job, lineage, parent, run, usage
-from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, Facet, Fault, fault, is_deleted, read, salvage
+from headwater.schema.facets.kinds import (
+    REMEMBERED_BYTES_MAX,
+    Facet,
+    Fault,
+    fault,
+    is_deleted,
+    read,
+    salvage,
+)
 from headwater.schema.facets.parent import PARENT_KEYS, JobName, Parent, ParentFacet, read_parent
 
 __all__ = [

@@ -95,7 +95,9 @@ def _read(raw: bytes | str) -> Parent | None:
     return Parent(
         _text(_object(value.get("run")), _RUN_ID) or _text(value, _FLAT_RUN_ID),
         _job(value),
-        _text(_object(root.get("run")), _RUN_ID) or _text(root, _FLAT_RUN_ID) or _text(value, _FLAT_ROOT_RUN_ID),
+        _text(_object(root.get("run")), _RUN_ID)
+        or _text(root, _FLAT_RUN_ID)
+        or _text(value, _FLAT_ROOT_RUN_ID),
         _job(root),
     )
 

@@ -32,9 +32,15 @@ def asset(name: str) -> Asset:
 
 
 with DAG("shop", schedule=None, start_date=datetime(2026, 1, 1), catchup=False, tags=["shop"]):
-    load = SQLExecuteQueryOperator(task_id="load_orders", conn_id="till", sql=ORDERS, outlets=[asset("orders")])
+    load = SQLExecuteQueryOperator(
+        task_id="load_orders", conn_id="till", sql=ORDERS, outlets=[asset("orders")]
+    )
     spend = SQLExecuteQueryOperator(
-        task_id="sum_orders", conn_id="till", sql=SPENT, inlets=[asset("orders")], outlets=[asset("spent")]
+        task_id="sum_orders",
+        conn_id="till",
+        sql=SPENT,
+        inlets=[asset("orders")],
+        outlets=[asset("spent")],
     )
 
     @task(inlets=[asset("spent"), asset("prices")], outlets=[asset("labels")], **ONCE_MORE)

@@ -1,0 +1,229 @@
+"""Commands that ask the graph: `trace`, `lineage`, `search`, `cypher`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from headwater.cli.options import Home, Json, graph
+from headwater.errors import EventError, QueryError
+
+
+def trace(
+    answer_id: Annotated[str, typer.Argument(help="The answer's id.")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Trace an answer back to its sources, with every run and version on the way."""
+    from headwater.cli import render as show
+    from headwater.lineage.questions.lineage import trace as traced
+
+    found = traced(graph(home), answer_id)
+    if as_json:
+        show.json_of(show.trace_data(found))
+    else:
+        show.trace_tree(found)
+
+
+def lineage(
+    urns: Annotated[
+        list[str],
+        typer.Argument(help="Urns, for example dataset:file:/data/marts/delays.", metavar="URN"),
+    ],
+    home: Home = None,
+    direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
+    depth: Annotated[int, typer.Option(help="How many jobs or runs to cross.")] = 10,
+    level: Annotated[
+        str,
+        typer.Option(
+            help="column, run, dataset_and_job: walk those. top, dag, task, ...: show jobs as what contains them."
+        ),
+    ] = "",
+    as_of: Annotated[
+        str | None, typer.Option(help="The map as it was at this time (ISO 8601).")
+    ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="How the map at the second time differs from the first."),
+    ] = None,
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Only datasets of this one; * for any characters.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only datasets with this tag: key=value, or key.")
+    ] = None,
+    owner: Annotated[list[str] | None, typer.Option(help="Only datasets of this owner.")] = None,
+    job_type: Annotated[list[str] | None, typer.Option(help="Only jobs of this type.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only what was seen, or ran, then or later.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only what was seen, or ran, then or earlier.")
+    ] = None,
+    after: Annotated[
+        str | None, typer.Option(help="Go on after this cursor, see expand in the JSON.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what lies upstream and downstream of datasets, jobs, runs, versions or columns."""
+    from headwater.cli import render as show
+    from headwater.lineage.questions.lineage import lineage as found_lineage
+    from headwater.lineage.traversal.filters import Filter
+
+    where = Filter(
+        namespaces=tuple(namespace or ()),
+        tags=tuple(tag or ()),
+        owners=tuple(owner or ()),
+        job_types=tuple(job_type or ()),
+        since=time_of("--since", since),
+        until=time_of("--until", until),
+    )
+    found = found_lineage(
+        graph(home),
+        urns,
+        direction=direction.upper(),
+        depth=depth,
+        level=level,
+        as_of=time_of("--as-of", as_of),
+        between=_times("--between", between),
+        where=where,
+        after=after,
+    )
+    if as_json:
+        show.json_of(show.lineage_data(found))
+    elif found.difference:
+        show.difference(found.difference)
+    else:
+        show.lineage_tree(found)
+
+
+def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetime] | None:
+    if pair is None:
+        return None
+    before, later = (time_of(option, text) for text in pair)
+    if before is None or later is None:
+        raise QueryError(f"{option} takes two times")
+    return before, later
+
+
+def search(
+    text: Annotated[
+        str, typer.Argument(help="A name, or any word in one, in a description, a column, a tag.")
+    ],
+    home: Home = None,
+    kind: Annotated[str, typer.Option(help="Only this kind: dataset, job, answer, ...")] = "",
+    namespace: Annotated[str, typer.Option(help="Only of this namespace.")] = "",
+    tag: Annotated[str, typer.Option(help="Only with this tag: key=value, or key.")] = "",
+    owner: Annotated[str, typer.Option(help="Only of this owner.")] = "",
+    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
+    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find datasets, jobs and answers by words."""
+    from headwater.cli import render as show
+    from headwater.lineage.questions.search import Filters
+    from headwater.lineage.questions.search import search as find
+
+    filters = Filters(kind.upper(), namespace, tag, owner)
+    found = find(graph(home), text, filters=filters, first=first, after=after)
+    nodes = [hit.node for hit in found.page.entries]
+    rows = [
+        {"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn}
+        for node in nodes
+    ]
+    if as_json:
+        counts = {
+            name: [vars(one) for one in getattr(found, name)]
+            for name in ("kinds", "namespaces", "tags")
+        }
+        hits = [
+            {"cursor": cursor, **row} for cursor, row in zip(found.page.cursors, rows, strict=True)
+        ]
+        more = {
+            "count": found.count,
+            "truncated": found.truncated,
+            "hasNextPage": found.page.has_next,
+        }
+        show.json_of({"hits": hits, **more, **counts})
+    else:
+        show.rows(["kind", "namespace", "name", "urn"], rows, as_json=False)
+        show.say_more(found.page, found.count)
+
+
+def cypher(
+    name: Annotated[
+        str | None, typer.Argument(help="A query of the library; - reads Cypher from stdin.")
+    ] = None,
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter, name=value; may be given again.")
+    ] = None,
+    home: Home = None,
+    source: Annotated[
+        bool, typer.Option("--source", help="Print the query instead of running it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run an audit query, read-only; without a name, list the library."""
+    from headwater.cli import render as show
+    from headwater.cypher.query_catalog import library, query
+    from headwater.cypher.sandbox.run import json_or_text, run_audit, run_text
+
+    if name is None:
+        audits = [one for key, one in library().items() if key.startswith("audit/")]
+        listed = [
+            {
+                "name": one.name.removeprefix("audit/"),
+                "parameters": ", ".join(
+                    f"{p.name} {p.type}" + ("" if p.required else f" = {p.default}")
+                    for p in one.parameters
+                ),
+                "purpose": one.purpose,
+            }
+            for one in audits
+        ]
+        show.rows(["name", "parameters", "purpose"], listed, as_json=as_json)
+        return
+    if source and name != "-":
+        print(query(name).text, end="")
+        return
+    parameters = _parameters(param or [])
+    if name == "-":
+        found = run_text(
+            graph(home),
+            sys.stdin.read(),
+            {key: json_or_text(value) for key, value in parameters.items()},
+        )
+    else:
+        found = run_audit(graph(home), name, parameters)
+    show.rows(found.columns, found.rows, as_json=as_json)
+    if found.truncated:
+        print(
+            f"headwater: {show.counted(len(found.rows), 'row')} shown, and there are more",
+            file=sys.stderr,
+        )
+
+
+def time_of(option: str, text: str | None) -> datetime | None:
+    """A time given as an option. Raises QueryError when it is none."""
+    from headwater.schema.events import datetime_of, instant_of
+
+    try:
+        return datetime_of(instant_of(text, field=option)) if text else None
+    except EventError as error:
+        raise QueryError(error.message, hint=error.hint) from error
+
+
+def _parameters(pairs: list[str]) -> dict[str, str]:
+    parameters = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise QueryError(f"--param {pair!r} is not name=value")
+        parameters[key] = value
+    return parameters
+
+
+COMMANDS = {"trace": trace, "lineage": lineage, "search": search, "cypher": cypher}

@@ -1,0 +1,1 @@
+"""Work on the graph as a whole: export and erase."""

@@ -1,0 +1,1 @@
+"""The root fields of GraphQL: thin resolvers, one module a subject."""

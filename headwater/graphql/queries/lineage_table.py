@@ -1,0 +1,65 @@
+"""Large lineages as columns: one value of JSON, so that no object is made for each node and edge."""
+
+from __future__ import annotations
+
+import msgspec
+import strawberry
+from strawberry.scalars import JSON
+
+from headwater.graphql.context import Info
+from headwater.graphql.queries.lineage import (
+    After,
+    AsOf,
+    DatasetName,
+    Depth,
+    Fresh,
+    JobName,
+    Level,
+    LineageFilter,
+    Urn,
+    Urns,
+    read_starts,
+)
+from headwater.graphql.types.enums import Direction
+from headwater.graphql.types.fields import resolver
+from headwater.lineage.questions.lineage import DEPTH_DEFAULT
+from headwater.lineage.questions.lineage_table import lineage_table
+from headwater.lineage.traversal.filters import EVERY_NODE
+
+
+@strawberry.type
+class TableQueries:
+    @resolver(
+        "What `lineage` tells of the same question, as columns and up to 100,000 nodes and 200,000 edges: "
+        "{starts, nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, left_out, "
+        "expand: {urn, cursor, left_out}}, each a list of one value a row. The ends of an edge are places in the "
+        "lists of the nodes; `truncated` names the bound that cut it short."
+    )
+    async def lineage_table(
+        self,
+        info: Info,
+        urn: Urn = None,
+        dataset: DatasetName | None = None,
+        job: JobName | None = None,
+        direction: Direction = Direction.BOTH,
+        depth: Depth = DEPTH_DEFAULT,
+        level: Level = "",
+        as_of: AsOf = None,
+        urns: Urns = None,
+        where: LineageFilter | None = None,
+        after: After = None,
+        fresh: Fresh = False,
+    ) -> JSON:
+        table = await info.context.ask(
+            lineage_table,
+            info.context.database,
+            read_starts(urn, dataset, job, urns),
+            direction=direction.value,
+            depth=depth,
+            level=level,
+            as_of=as_of,
+            where=where.read() if where else EVERY_NODE,
+            after=after,
+            fresh=fresh,
+        )
+        return JSON(msgspec.to_builtins(table))

@@ -1,0 +1,203 @@
+"""What facets say of where data came from: `columnLineage` in both its shapes, and `lineage` on datasets and jobs.
+
+Both are read leniently: a source without a name is skipped, its neighbours are kept. Sources: the specification's
+ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from headwater.ingest.fold.registers import decoded
+from headwater.schema.facets import is_deleted
+from headwater.schema.memo import Memo
+
+# A column edge into this field is one into the whole dataset: it is filtered, joined or sorted by its source.
+WHOLE = ""
+JOB = "JOB"
+Sent = Mapping[str, msgspec.Raw] | None
+
+
+class Source(msgspec.Struct, frozen=True, gc=False):
+    """What some data came from: a dataset or a job (`type`), perhaps one field of it, and in which ways."""
+
+    type: str
+    namespace: str
+    name: str
+    field: str = ""
+    run_id: str = ""
+    ways: frozenset[str] = frozenset({"DIRECT"})
+
+
+class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """What some sources went into: a dataset or a job, as a whole (`inputs`) and field by field. Empty names stand for
+    the job that the event is about. A key of memos: texts that are the same give the same Target."""
+
+    type: str
+    namespace: str
+    name: str
+    run_id: str
+    inputs: tuple[Source, ...]
+    fields: dict[str, tuple[Source, ...]]
+
+    def datasets(self) -> Iterator[Source]:
+        """Every dataset it came from."""
+        for sources in (self.inputs, *self.fields.values()):
+            yield from (source for source in sources if source.type != JOB)
+
+    def jobs(self) -> Iterator[Source]:
+        """Every job it came from without a dataset between."""
+        for sources in (self.inputs, *self.fields.values()):
+            yield from (source for source in sources if source.type == JOB)
+
+
+class _Source(msgspec.Struct, rename="camel"):
+    namespace: str = ""
+    name: str = ""
+    type: str = ""
+    field: str | None = None
+    run_id: str | None = None
+    transformations: list[Any] | None = None
+
+
+class _Field(msgspec.Struct, rename="camel"):
+    # `inputFields` in columnLineage, `inputs` in lineage
+    input_fields: list[msgspec.Raw] = []
+    inputs: list[msgspec.Raw] = []
+    transformation_type: str | None = None
+
+
+class _Lineage(msgspec.Struct, rename="camel"):
+    namespace: str | None = None
+    name: str | None = None
+    type: str = "DATASET"
+    run_id: str | None = None
+    inputs: list[msgspec.Raw] | None = None
+    # dataset-wide sources in columnLineage
+    dataset: list[msgspec.Raw] | None = None
+    fields: dict[str, msgspec.Raw] | None = None
+    deleted: bool = msgspec.field(default=False, name="_deleted")
+
+
+class _Entries(msgspec.Struct):
+    entries: list[msgspec.Raw]
+    deleted: bool = msgspec.field(default=False, name="_deleted")
+
+
+_source = msgspec.json.Decoder(_Source)
+_field = msgspec.json.Decoder(_Field)
+_lineage = msgspec.json.Decoder(_Lineage)
+_entries = msgspec.json.Decoder(_Entries)
+
+
+def column_lineage(facets: Sent) -> Target | None:
+    """The `columnLineage` facet of a dataset."""
+    return _read((facets or {}).get("columnLineage"))
+
+
+def dataset_lineage(facets: Sent) -> Target | None:
+    """The `lineage` facet of a dataset."""
+    return _read((facets or {}).get("lineage"))
+
+
+def lineage_deleted(facets: Sent) -> bool:
+    """Whether a facet that told where data came from is said to be no more."""
+    told = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
+    return any(is_deleted(bytes(raw)) for raw in told)
+
+
+def job_lineage(facets: Sent) -> list[Target] | None:
+    """The `lineage` facet of a job or a run, entry by entry; None when there is none."""
+    facet = decoded(_entries, (facets or {}).get("lineage"))
+    if facet is None or facet.deleted:
+        return None
+    return [target for raw in facet.entries if (target := _read(raw)) is not None]
+
+
+# By their texts; with what was read they take about five times the room.
+_targets: Memo[bytes, Target] = Memo(64 * 2**20, size=lambda text, _: 5 * len(text))
+
+
+def _read(raw: msgspec.Raw | None) -> Target | None:
+    if raw is None:
+        return None
+    text = bytes(raw)
+    target = _targets.get(text)
+    if target is None and (target := _target(raw)) is not None:
+        _targets.keep(text, target)
+    return target
+
+
+def _target(raw: msgspec.Raw) -> Target | None:
+    said = decoded(_lineage, raw)
+    if said is None or said.deleted:
+        return None
+    fields = {
+        name: _field_sources(value) for name, value in (said.fields or {}).items() if name.strip()
+    }
+    return Target(
+        type=said.type.upper(),
+        namespace=said.namespace or "",
+        name=said.name or "",
+        run_id=(said.run_id or "").strip(),
+        inputs=_sources([*(said.inputs or ()), *(said.dataset or ())]),
+        fields=fields,
+    )
+
+
+def _field_sources(raw: msgspec.Raw) -> tuple[Source, ...]:
+    field = decoded(_field, raw)
+    return (
+        _sources([*field.input_fields, *field.inputs], field.transformation_type) if field else ()
+    )
+
+
+def _sources(raws: list[msgspec.Raw], older_type: str | None = None) -> tuple[Source, ...]:
+    found = []
+    for raw in raws:
+        source = decoded(_source, raw)
+        if source is None or not (_is_named(source) or _is_own_job(source)):
+            continue
+        found.append(
+            Source(
+                type=source.type.upper(),
+                namespace=source.namespace,
+                name=source.name,
+                field=(source.field or "").strip() and (source.field or ""),
+                run_id=(source.run_id or "").strip(),
+                ways=_ways(source.transformations, older_type),
+            )
+        )
+    return tuple(found)
+
+
+def _is_named(source: _Source) -> bool:
+    return bool(source.namespace.strip() and source.name.strip())
+
+
+def _is_own_job(source: _Source) -> bool:
+    return source.type.upper() == JOB and not source.namespace and not source.name
+
+
+def _ways(transformations: list[Any] | None, older_type: str | None) -> frozenset[str]:
+    """How a column came to be: `DIRECT:IDENTITY`, `INDIRECT:FILTER`, with `:masked` where it was."""
+    ways: set[str] = set()
+    for step in transformations or ():
+        if not isinstance(step, dict):
+            continue
+        kind, subtype = str(step.get("type") or "DIRECT"), str(step.get("subtype") or "")
+        way = f"{kind}:{subtype}" if subtype else kind
+        ways.add(f"{way}:masked" if step.get("masking") is True else way)
+    if not ways:
+        ways.add(f"DIRECT:{older_type}" if older_type else "DIRECT")
+    return _shared(frozenset(ways))
+
+
+@lru_cache(maxsize=4_096)
+def _shared(ways: frozenset[str]) -> frozenset[str]:
+    """There are few ways, and many columns."""
+    return ways

@@ -1,0 +1,1 @@
+"""Events come in: HTTP, redaction, acceptance."""

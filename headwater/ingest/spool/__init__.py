@@ -1,0 +1,1 @@
+"""The durable log of accepted events: append, group commit, read."""

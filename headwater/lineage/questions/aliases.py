@@ -1,0 +1,74 @@
+"""Which names go by which dataset, why, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from headwater.cypher.driver.database import Database, Row
+from headwater.errors import QueryError
+from headwater.schema.dataset_aliases import joined_since
+from headwater.schema.events import datetime_of
+from headwater.schema.facts import DatasetFacts, Name
+from headwater.schema.visibility import Sight
+
+SYMLINKS_MAX = 1_000
+
+
+@dataclass(frozen=True)
+class Symlink:
+    """A name and the dataset that goes by it. `by` is `facet` or `hand`; `through` is the third name that both are
+    joined to, where they are not joined themselves."""
+
+    urn: str
+    name: Name
+    dataset_urn: str
+    dataset: Name
+    by: str
+    since: datetime
+    through: Name | None
+
+
+def symlinks(database: Database, *, first: int = 100, after: str = "") -> list[Symlink]:
+    """The other names of datasets after a urn, in the order of their urns; those of which both names may be seen."""
+    if not 0 <= first <= SYMLINKS_MAX:
+        raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
+    rows = (
+        database.read("read/symlinks", after=after, limit=first, sees=database.sight.regexes)
+        if first
+        else []
+    )
+    return [_symlink(row, database.sight) for row in rows]
+
+
+def _symlink(row: Row, sight: Sight) -> Symlink:
+    facts = {
+        one["urn"]: msgspec.json.decode(one["facts"], type=DatasetFacts) for one in row["members"]
+    }
+    urn, canonical = row["urn"], row["canonical"]
+    by, since, joined_to = _why(urn, canonical, facts)
+    return Symlink(
+        urn=urn,
+        name=facts[urn].dataset,
+        dataset_urn=canonical,
+        dataset=facts[canonical].dataset,
+        by=by,
+        since=datetime_of(since),
+        through=_through(facts[joined_to].dataset, sight) if joined_to != canonical else None,
+    )
+
+
+def _through(name: Name, sight: Sight) -> Name | None:
+    return name if sight.sees(name.namespace) else None
+
+
+def _why(urn: str, canonical: str, facts: Mapping[str, DatasetFacts]) -> tuple[str, int, str]:
+    """Why a name is joined to the dataset it goes by, or else to another of its names; since when; and to which."""
+    for other in (canonical, *sorted(facts.keys() - {urn, canonical})):
+        joined = joined_since(urn, facts[urn], other, facts[other])
+        if joined is not None:
+            return (*joined, other)
+    raise AssertionError(f"{urn} goes by {canonical} and is joined to none of its names")

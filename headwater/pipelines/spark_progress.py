@@ -1,0 +1,69 @@
+"""How far Spark is, for whoever waits for it: nothing comes out of a shuffle until all has gone in.
+
+A question becomes stages, one after the other, and of a stage Spark knows how many tasks it has and how many of them
+are done. How many stages will follow it does not say: so the stage and its tasks are told, and no share of the whole.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pyspark import SparkStageInfo, StatusTracker
+    from pyspark.sql import SparkSession
+
+# As often as a person would look.
+SECONDS = 0.5
+
+
+class Tasks(NamedTuple):
+    """Of the stages that run now: the number of the latest, from 1, and how many of their tasks are done, and are."""
+
+    stage: int
+    done: int
+    total: int
+
+
+def tasks(stages: Iterable[SparkStageInfo | None]) -> Tasks | None:
+    """How far these stages are; None where there is none. Spark may have forgotten one, and a task that is tried again
+    may be done twice."""
+    known = [stage for stage in stages if stage is not None]
+    if not known:
+        return None
+    return Tasks(
+        max(stage.stageId for stage in known) + 1,
+        sum(min(stage.numCompletedTasks, stage.numTasks) for stage in known),
+        sum(stage.numTasks for stage in known),
+    )
+
+
+@contextmanager
+def watched(spark: SparkSession, told: Callable[[Tasks], object]) -> Iterator[None]:
+    """While this lasts, `told` hears every so often, from a thread of its own, how far Spark is, if that is another
+    than before."""
+    ended = threading.Event()
+    tracker = spark.sparkContext.statusTracker()
+    watching = threading.Thread(
+        target=_watch, args=(tracker, told, ended), name="spark-progress", daemon=True
+    )
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
+
+
+def _watch(tracker: StatusTracker, told: Callable[[Tasks], object], ended: threading.Event) -> None:
+    before = None
+    while not ended.wait(SECONDS):
+        try:
+            now = tasks(map(tracker.getStageInfo, tracker.getActiveStageIds()))
+        except Exception:  # Spark has ended, and whoever waits for it hears why
+            return
+        if now is not None and now != before:
+            told(now)
+            before = now

@@ -1,0 +1,73 @@
+"""What goes to Neo4j and comes back is what it was, however it is packed and read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import UnavailableError
+
+pytestmark = pytest.mark.neo4j
+
+INSTANTS = [
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+    datetime(1970, 1, 1, tzinfo=UTC),
+    datetime(2026, 2, 28, 23, 59, 59, 1, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC),
+]
+
+
+def test_an_instant_comes_back_as_it_was_sent(database: Database) -> None:
+    sent = {"at": INSTANTS[3], "all": INSTANTS, "within": [{"at": INSTANTS[1]}]}
+    [row] = database.ask("RETURN $sent AS came", {"sent": sent})
+    assert row["came"] == sent
+    assert row["came"]["at"].tzinfo is UTC
+
+
+def test_in_an_open_transaction_too(database: Database) -> None:
+    with database.write() as transaction:
+        [row] = transaction.run("read/clock")
+    assert row["now"].tzinfo is UTC
+    [streamed] = database.stream("read/clock", seconds=5.0)
+    assert streamed["now"] >= row["now"]
+
+
+def test_an_instant_elsewhere_is_told_in_utc_to_the_microsecond_before(database: Database) -> None:
+    text = (
+        "RETURN datetime('2026-03-01T01:30:00.123456999+02:00') AS offset, datetime($sent) AS zone"
+    )
+    [row] = database.ask(text, {"sent": "2026-03-01T01:30:00[Europe/Berlin]"})
+    assert row["offset"] == datetime(2026, 2, 28, 23, 30, 0, 123_456, tzinfo=UTC)
+    assert row["zone"] == datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+    sent = datetime(2026, 3, 1, 1, 30, tzinfo=timezone(timedelta(hours=2)))
+    assert database.ask("RETURN $at AS at", {"at": sent}) == [{"at": sent}]
+
+
+def test_other_times_are_told_as_text(database: Database) -> None:
+    [row] = database.ask(
+        "RETURN date('2026-03-01') AS day, duration('PT90S') AS took, null AS none", {}
+    )
+    assert row == {"day": "2026-03-01", "took": "PT1M30S", "none": None}
+
+
+def test_more_rows_than_are_pulled_at_once_come_in_order(database: Database) -> None:
+    rows = database.ask("UNWIND range(1, 2500) AS n RETURN n", {})
+    assert [row["n"] for row in rows] == list(range(1, 2501))
+
+
+@pytest.mark.parametrize("length", [1, 65_500, 65_536, 65_540, 300_000])
+def test_a_value_longer_than_is_read_at_once_comes_whole(database: Database, length: int) -> None:
+    sent = "".join(chr(97 + n % 26) for n in range(length))
+    assert database.ask("UNWIND [1, 2, 3] AS n RETURN $sent AS came, n", {"sent": sent}) == [
+        {"came": sent, "n": n} for n in (1, 2, 3)
+    ]
+
+
+def test_a_statement_ends_with_its_time(database: Database) -> None:
+    slow = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN sum(a * b) AS n"
+    with pytest.raises(UnavailableError, match="terminated"):
+        database.ask(slow, {}, seconds=0.5)
+    assert database.ask("RETURN 1 AS one", {}) == [{"one": 1}]

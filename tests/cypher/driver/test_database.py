@@ -1,0 +1,79 @@
+"""A transaction does not wait for what returns nothing, and nothing comes of that but time."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import QueryError
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+def job(name: str) -> dict[str, object]:
+    return {
+        "urn": f"job:etl:{name}",
+        "properties": {"namespace": "etl", "name": name},
+        "shown": False,
+    }
+
+
+def names(database: Database) -> list[str]:
+    rows = database.ask("MATCH (j:Job) RETURN j.name AS name ORDER BY name", {})
+    return [row["name"] for row in rows]
+
+
+def locked(database: Database) -> None:
+    with database.write() as transaction:
+        transaction.run("write/lock_graph", holder="tests")
+
+
+def test_what_is_run_is_run_in_turn_and_committed(database: Database) -> None:
+    locked(database)
+    with database.write() as transaction:
+        for number in range(50):
+            assert transaction.run("write/jobs", rows=[job(f"j{number:02}")]) == []
+        # What is asked sees all that was run before it.
+        rows = transaction.run("read/facts_of_jobs", urns=["job:etl:j00", "job:etl:j49"])
+        assert [row["urn"] for row in rows] == ["job:etl:j00", "job:etl:j49"]
+    assert names(database) == [f"j{number:02}" for number in range(50)]
+
+
+def test_what_it_was_given_may_be_changed_after(database: Database) -> None:
+    locked(database)
+    rows = [job("one")]
+    with database.write() as transaction:
+        transaction.run("write/jobs", rows=rows)
+        rows[0]["properties"] = {"namespace": "etl", "name": "another"}
+        rows.append(job("two"))
+    assert names(database) == ["one"]
+
+
+@pytest.mark.parametrize("asks_after", [True, False])
+def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
+    database: Database, asks_after: bool
+) -> None:
+    def written() -> None:
+        with database.write() as transaction:
+            transaction.run("write/jobs", rows=[job("before")])
+            transaction.run("write/jobs", rows=[{"urn": None, "properties": {}, "shown": False}])
+            transaction.run("write/jobs", rows=[job("after")])
+            if asks_after:
+                transaction.run("read/facts_of_jobs", urns=["job:etl:before"])
+
+    locked(database)
+    with pytest.raises(QueryError, match="null"):
+        written()
+    assert names(database) == []
+
+
+def test_what_breaks_between_leaves_nothing(database: Database) -> None:
+    def written() -> None:
+        with database.write() as transaction:
+            transaction.run("write/jobs", rows=[job("before")])
+            raise ZeroDivisionError
+
+    locked(database)
+    with pytest.raises(ZeroDivisionError):
+        written()
+    assert names(database) == []

@@ -1,0 +1,60 @@
+"""Warming up runs every query of the library, and leaves the graph as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.warmup import folds, reads, walks, warm
+from headwater.cypher.query_catalog import library
+from tests.canonical import canonical, empty
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_nothing_changes(database: Database) -> None:
+    empty(database)
+    warm(database, reads)
+    warm(database, folds)
+    assert canonical(database) == ([], [])
+
+
+def test_what_every_question_needs_comes_first() -> None:
+    first = [name for name, query in library().items() if walks(query)]
+    assert {"read/nodes", "read/map_consumers", "read/history_inputs", "read/failed_runs"} <= set(
+        first
+    )
+    assert len(first) < len([name for name, query in library().items() if reads(query)]) / 2
+
+
+def test_it_stops_when_told(database: Database) -> None:
+    seen: list[str] = []
+
+    def wanted(query: object) -> bool:
+        seen.append(str(query))
+        return False
+
+    warm(database, wanted, stop=lambda: len(seen) == 3)
+    assert len(seen) == 3
+
+
+def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
+    of_the_worker = [query for query in library().values() if query.example == "run by the worker"]
+    left_out = {query.name for query in of_the_worker if not folds(query)}
+    by_name = {
+        "write/abandon_silent",
+        "write/late_runs",
+        "write/lock_graph",
+        "write/save_checkpoint",
+    }
+    # Planned on an empty graph, it would look through all edges.
+    by_id = {"write/map_seen"}
+    assert left_out == by_name | by_id
+
+
+def test_what_others_than_the_worker_write_is_not_warmed() -> None:
+    assert not [
+        name
+        for name in ("write/roll_up", "write/analyses", "write/erase_nodes")
+        if folds(library()[name])
+    ]

@@ -1,0 +1,250 @@
+"""The export of the whole graph: a small one worked out by hand, and what the canonical one leaves out."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.maintenance import export
+from headwater.cypher.maintenance.erase import PIECE, erase, forget_checkpoints, is_empty
+from headwater.cypher.maintenance.export import Counts, as_line, count
+from headwater.errors import UnavailableError
+from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.transaction import read_checkpoint
+from tests.canonical import canonical, empty
+from tests.run_builders import SPOOL, answer, at, ds, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+STORY = [
+    *run("00000000-0000-4000-8000-000000000001", "load", ["raw"], ["clean"], minute=0, rows=7),
+    *run(
+        "00000000-0000-4000-8000-000000000002",
+        "rank",
+        ["clean"],
+        ["mart"],
+        minute=5,
+        status="FAIL",
+        error="no",
+    ),
+    *answer("a", "mart", minute=9, content="42"),
+]
+RUNNING = [
+    {**event, "eventType": "START", "eventTime": at(20)}
+    for event in run("late", "load", [], ["more"])[:1]
+]
+
+
+@pytest.fixture(autouse=True)
+def _clean(database: Database) -> None:
+    empty(database)
+
+
+def exported(database: Database, *, canonical: bool) -> list[dict[str, Any]]:
+    lines = export.as_lines(export.export(database, canonical=canonical))
+    return [json.loads(line) for line in lines]
+
+
+def test_a_small_story(database: Database) -> None:
+    tell(database, STORY)
+    rows = exported(database, canonical=True)
+    nodes = {row["urn"]: row for row in rows if "label" in row}
+    made = "artifact:db:clean:00000000-0000-4000-8000-000000000001"
+    assert set(nodes) == {
+        "answer:a",
+        made,
+        "artifact:db:mart:00000000-0000-4000-8000-000000000002",
+        "dataset:db:clean",
+        "dataset:db:mart",
+        "dataset:db:raw",
+        "job:etl:load",
+        "job:etl:rank",
+        "run:00000000-0000-4000-8000-000000000001",
+        "run:00000000-0000-4000-8000-000000000002",
+        "source:db:raw",
+    }
+    assert nodes[made]["label"] == "Artifact"
+    said = nodes[made]["properties"]
+    assert (said["createdAt"], said["rowCount"], said["complete"]) == (at(1), 7, True)
+    edges = {(row["source"], row["type"], row["target"]) for row in rows if "label" not in row}
+    assert ("source:db:raw", "FEEDS", "run:00000000-0000-4000-8000-000000000001") in edges
+    assert (made, "VERSION_OF", "dataset:db:clean") in edges
+    assert len(nodes) + len(edges) == len(rows)
+
+
+def test_what_nodes_and_edges_spare_is_told(database: Database) -> None:
+    tell(database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]}))
+    rows = exported(database, canonical=True)
+    said = {row["urn"]: row["properties"] for row in rows if row.get("label")}
+    assert said[version("t", "r")]["run"] == run_of("r")
+    assert said[version("t", "r")]["derivedFrom"] == [ds("a"), ds("z")]
+    assert said[run_of("r")]["attempts"] == 1
+    assert said[run_of("r")]["lastSeen"] == said[run_of("r")]["finishedAt"]
+    (made,) = (
+        row for row in rows if row.get("type") == "PRODUCED" and row["source"] == run_of("r")
+    )
+    assert made["properties"] == {"rowCount": 16}
+
+
+def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: Database) -> None:
+    start, end = run("r", "j", ["a"], ["t"], minute=9)
+
+    def begun() -> list[tuple[str, str]]:
+        rows = [
+            row["properties"]
+            for row in exported(database, canonical=True)
+            if row.get("label") == "Artifact"
+        ]
+        return sorted((row["startedAt"], row["createdAt"]) for row in rows)
+
+    tell(database, [start, end])
+    assert begun() == [(at(9), at(10))]
+    tell(database, [{**start, "eventTime": at(3)}])
+    assert begun() == [(at(3), at(10))]
+    tell(database, [{**start, "eventTime": at(20)}, {**end, "eventTime": at(21)}])
+    assert begun() == [(at(3), at(10)), (at(20), at(21))]
+    (kept,) = database.ask(
+        "MATCH (a:Artifact) WHERE a.startedAt IS NOT NULL RETURN count(a) AS n", {}
+    )
+    assert kept["n"] == 1
+
+
+def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(
+    database: Database,
+) -> None:
+    tell(database, [*run("r", "j", ["a"], ["t"], minute=9), *run("s", "k", ["t"], [], minute=30)])
+    with database.write() as transaction:
+        transaction.run("write/roll_up", urns=[run_of("r")])
+    (left,) = (
+        row["properties"]
+        for row in exported(database, canonical=True)
+        if row.get("label") == "Artifact"
+    )
+    assert (left["startedAt"], left["rolledUp"]) == (at(9), True)
+
+
+def test_its_order(database: Database) -> None:
+    tell(database, STORY)
+    rows = exported(database, canonical=False)
+    nodes = [(row["label"], row["urn"] or "") for row in rows if "label" in row]
+    edges = [(row["source"], row["type"], row["target"]) for row in rows if "label" not in row]
+    assert (nodes, edges) == (sorted(nodes), sorted(edges))
+    assert {"Checkpoint", "Migration", "WriteLock"} <= {label for label, _ in nodes}
+
+
+def test_every_label_is_exported_and_counted(database: Database) -> None:
+    tell(database, STORY)
+    known = {*count(database), *export.OWN}
+    labels = {
+        row["label"]
+        for row in database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
+    }
+    assert labels <= known
+    (row,) = database.ask("MATCH (n)-[e]->() RETURN count(e) AS edges", {})
+    assert sum(size.edges for size in count(database).values()) == row["edges"]
+    assert count(database)["Job"] == Counts(nodes=2, edges=2)
+
+
+def test_pages_change_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    tell(database, STORY)
+    whole = canonical(database)
+    for name in ("NODES_PER_PAGE", "SOURCES_PER_PAGE"):
+        monkeypatch.setattr(export, name, 1)
+    assert canonical(database) == whole
+
+
+def test_another_order_gives_the_same_bytes(database: Database) -> None:
+    tell(database, STORY)
+    whole = canonical(database)
+    for seed in range(3):
+        shuffled = list(STORY)
+        random.Random(seed).shuffle(shuffled)
+        empty(database)
+        tell(database, *([event] for event in shuffled[:3]), shuffled[3:])
+        assert canonical(database) == whole
+
+
+def test_what_the_clock_said_is_left_out(database: Database) -> None:
+    tell(database, STORY, RUNNING)
+    whole = canonical(database)
+    later = datetime.now(UTC) + timedelta(days=2)
+    # The stories were received in 1970.
+    assert sweep(database, now=later, silent_seconds=86_400, holder="tests") == 1
+    assert canonical(database) == whole
+    rows = exported(database, canonical=False)
+    found = {
+        row["urn"]: row["properties"]
+        for row in rows
+        if row.get("label") in {"Artifact", "PipelineRun"}
+    }
+    assert {urn for urn, said in found.items() if said["status"] == "ABANDONED"} == {
+        "run:late",
+        "artifact:db:more:late",
+    }
+    assert found["run:late"]["silent"] is True
+    assert "heardAt" in found["run:late"]
+
+
+def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) -> None:
+    parent = run("above", "dag", minute=30)
+    child = run("late", "load", [], ["more"], parent="above")[:1]
+    tell(database, child)
+    sweep(database, now=datetime.now(UTC), silent_seconds=1, holder="tests")
+    tell(database, parent)
+    found = canonical(database)
+    empty(database)
+    tell(database, parent, child)
+    assert found == canonical(database)
+    assert '"status":"ABANDONED"' in "".join(found[0])
+
+
+def test_times_are_utc_and_words_stay_as_they_are() -> None:
+    assert (
+        as_line({"b": datetime(2026, 1, 1, tzinfo=UTC), "a": "ß\n"})
+        == '{"b":"2026-01-01T00:00:00Z","a":"ß\\n"}'
+    )
+
+
+def test_erasing_takes_everything_but_the_migrations(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(database, STORY)
+    assert not is_empty(database)
+    pieces: list[int] = []
+    monkeypatch.setattr("headwater.cypher.maintenance.erase.PIECE", 5)
+    erase(database, holder="tests", erased=pieces.append)
+    assert max(pieces) == 5 < PIECE
+    assert is_empty(database)
+    left = database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
+    assert {row["label"] for row in left} == {"Migration", "WriteLock"}
+
+
+def test_nobody_writes_into_a_graph_of_which_a_part_is_gone(database: Database) -> None:
+    tell(database, STORY)
+    whole = canonical(database)
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        erase(database, holder="tests", erased=interrupt)
+    assert not is_empty(database)
+    with pytest.raises(UnavailableError, match="being erased"):
+        tell(database, STORY)
+    with pytest.raises(UnavailableError, match="being erased"), database.write() as transaction:
+        lock(transaction, "tests")
+    erase(database, holder="tests")
+    tell(database, STORY)
+    assert canonical(database) == whole
+
+
+def test_a_checkpoint_can_be_forgotten(database: Database) -> None:
+    tell(database, STORY)
+    forget_checkpoints(database, holder="tests")
+    assert read_checkpoint(database, SPOOL).position == 0

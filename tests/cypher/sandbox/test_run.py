@@ -1,0 +1,274 @@
+"""The auditors' library on the real Neo4j: every query runs, answers as worked out by hand, and only reads."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.query_catalog import Parameter, Query, library, query
+from headwater.cypher.sandbox.run import Answered, read_parameters, run_audit, run_text
+from headwater.errors import QueryError
+from headwater.schema import headwater_facets as native
+from tests.run_builders import answer, at, run, tell
+
+AUDITS = sorted(name for name, found in library().items() if name.startswith("audit/"))
+READS = sorted(name for name, found in library().items() if found.access == "read")
+VALUES: dict[str, Any] = {
+    "STRING": "x",
+    "INTEGER": 5,
+    "BOOLEAN": True,
+    "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
+    "LIST<STRING>": ["dataset:a:b"],
+    "LIST<MAP>": [{}],
+    "MAP": {},
+}
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture
+def told(database: Database, clean_graph: object) -> Database:
+    """raw (db) -> clean -> mart; `report` copies mart to another namespace; one failure; answers whole and holed."""
+    del clean_graph
+    report = run("report-1", "report", ["mart"], [], minute=20)
+    for event in report:
+        event["outputs"] = [{"namespace": "web", "name": "page"}]
+    tell(
+        database,
+        run(
+            "clean-1",
+            "clean",
+            ["raw"],
+            ["clean"],
+            minute=0,
+            version="v1",
+            derived={"clean": ["raw"]},
+            rows=90,
+        ),
+        run(
+            "mart-1",
+            "mart",
+            ["clean", "extra"],
+            ["mart"],
+            minute=10,
+            derived={"mart": ["clean"]},
+            rows=7,
+        ),
+        report,
+        run(
+            "clean-2",
+            "clean",
+            ["raw"],
+            ["clean"],
+            minute=30,
+            status="FAIL",
+            error="disk full",
+            version="v2",
+        ),
+        run("slow", "clean", ["raw"], [], minute=40, status="RUNNING"),
+        [
+            native.source_event(
+                "raw", namespace="db", origin="CRM", row_count=100, captured_at=at(0)
+            )
+        ],
+        [native.source_event("alone", namespace="db", event_time=at(5))],
+        answer("good", "mart", minute=15),
+        answer("partial", "clean", minute=35),
+        answer("empty", minute=36),
+    )
+    return database
+
+
+def rows(database: Database, name: str, /, **parameters: str) -> list[dict[str, Any]]:
+    return run_audit(database, name, parameters).rows
+
+
+def test_there_are_many() -> None:
+    assert len(AUDITS) >= 24
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_its_example_runs_and_returns_what_it_says(told: Database, name: str) -> None:
+    words = shlex.split(query(name).example)
+    assert words[:3] == ["headwater", "cypher", name.removeprefix("audit/")]
+    given = dict(word.split("=", 1) for word in words[3:] if word != "--param")
+    assert words[3::2] == ["--param"] * len(given)
+    columns = run_audit(told, words[2], given).columns
+    text = query(name).text
+    assert all(column in text for column in columns)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_reads_read_and_scan_only_where_they_say_so(database: Database, name: str) -> None:
+    found = query(name)
+    kind, operators = database.plan(found.text, {p.name: VALUES[p.type] for p in found.parameters})
+    assert kind == "r"
+    scans = [o for o in operators if "Scan" in o or o == "CartesianProduct"]
+    if name.startswith("audit/") and "scan" not in found.purpose:
+        assert scans == []
+    assert "AllNodesScan" not in scans
+    assert not any(o.startswith(("LoadCSV", "Show")) for o in operators)
+
+
+def test_failed_runs(told: Database) -> None:
+    assert rows(told, "failed_runs") == [
+        {
+            "failedAt": datetime(2026, 1, 1, 0, 31, tzinfo=UTC),
+            "pipeline": "clean",
+            "runId": "clean-2",
+            "error": "disk full",
+            "wrote": ["db clean"],
+        }
+    ]
+    assert rows(told, "failed_runs", since="2026-01-02") == []
+    assert rows(told, "failing_pipelines")[0]["failures"] == 1
+
+
+def test_answer_to_sources_respects_derivation(told: Database) -> None:
+    found = rows(told, "answer_to_sources", answerId="good")
+    assert [(row["name"], row["hops"], row["runs"], row["origin"]) for row in found] == [
+        ("raw", 2, ["mart-1", "clean-1"], "CRM")
+    ]
+
+
+def test_row_counts_along_the_chain(told: Database) -> None:
+    found = rows(told, "row_counts", answerId="good")
+    assert [(row["hops"], row["name"], row["rowCount"]) for row in found] == [
+        (0, "mart", 7),
+        (1, "clean", 90),
+        (2, "raw", 100),
+    ]
+
+
+def test_holes_in_provenance(told: Database) -> None:
+    found = rows(told, "incomplete_answers")
+    assert {
+        (row["answerId"], row["hops"], row["version"], row["runId"], row["why"]) for row in found
+    } == {
+        ("empty", None, None, None, "it cites nothing"),
+        ("partial", 0, "db clean", "clean-2", "the run that made it is FAIL"),
+    }
+    assert [
+        (row["answerId"], row["runId"], row["status"]) for row in rows(told, "partial_citations")
+    ] == [("partial", "clean-2", "FAIL")]
+
+
+def test_the_others(told: Database) -> None:
+    assert [row["name"] for row in rows(told, "orphan_datasets")] == ["alone"]
+    assert [
+        (row["version"], row["runs"], row["failed"])
+        for row in rows(told, "code_versions", pipeline="clean")
+    ] == [
+        ("(not said)", 1, 0),
+        ("v2", 1, 1),
+        ("v1", 1, 0),
+    ]
+    crossing = rows(told, "cross_namespace_flows")
+    assert [
+        (row["fromNamespace"], row["toNamespace"], row["source"], row["target"]) for row in crossing
+    ] == [("db", "web", "mart", "page")]
+    origins = rows(told, "column_origins", namespace="db", dataset="mart", column="id")
+    assert [(row["steps"], row["dataset"], row["ways"]) for row in origins] == [
+        (1, "clean", ["DIRECT"]),
+        (2, "raw", ["DIRECT"]),
+    ]
+    assert [
+        row["column"] for row in rows(told, "dataset_schema", namespace="db", name="clean")
+    ] == ["id"]
+    assert {row["name"] for row in rows(told, "source_freshness")} == {"raw", "extra", "alone"}
+    assert {(row["readers"], row["name"]) for row in rows(told, "most_read_datasets")} == {
+        (1, "raw"),
+        (1, "clean"),
+        (1, "extra"),
+        (1, "mart"),
+    }
+    assert [(row["answerId"], row["hops"]) for row in rows(told, "deepest_answers")] == [
+        ("good", 2),
+        ("partial", 1),
+    ]
+    assert [row["runId"] for row in rows(told, "unfinished_runs", before="2026-01-02")] == ["slow"]
+    assert [
+        (row["role"], row["name"]) for row in rows(told, "run_inputs_outputs", runId="mart-1")
+    ] == [
+        ("read", "clean"),
+        ("read", "extra"),
+        ("wrote", "mart"),
+    ]
+    assert rows(told, "run_inputs_outputs", runId="mart") == [], "the beginning of an id is none"
+
+
+def test_parameters_by_their_types() -> None:
+    found = Query("q", "", "read", tuple(_parameters()), "x", "headwater cypher q", "")
+    assert read_parameters(
+        found,
+        {
+            "n": " 7 ",
+            "t": "2026-01-31",
+            "l": "a, b",
+            "b": "TRUE",
+            "f": "1.5",
+            "m": '{"a": 1}',
+            "s": "5",
+        },
+    ) == {
+        "n": 7,
+        "t": datetime(2026, 1, 31, tzinfo=UTC),
+        "l": ["a", "b"],
+        "b": True,
+        "f": 1.5,
+        "m": {"a": 1},
+        "s": "5",
+    }
+    assert read_parameters(found, {"l": '["a,b"]', "n": "1"})["l"] == ["a,b"]
+    wrong = {"n": "1.5", "t": "30 February", "b": "yes", "f": "x", "m": "[]", "l": "[1]"}
+    for name, text in wrong.items():
+        with pytest.raises(QueryError, match=name):
+            read_parameters(found, {"n": "1", name: text})
+    with pytest.raises(QueryError, match="needs the parameter n"):
+        read_parameters(found, {})
+    with pytest.raises(QueryError, match="no parameter zz"):
+        read_parameters(found, {"n": "1", "zz": "1"})
+    with pytest.raises(QueryError, match="whole number"):
+        read_parameters(found, {"n": str(2**64)})
+
+
+def _parameters() -> list[Any]:
+    types = {
+        "n": "INTEGER",
+        "t": "DATETIME",
+        "l": "LIST<STRING>",
+        "b": "BOOLEAN",
+        "f": "FLOAT",
+        "m": "MAP",
+        "s": "STRING",
+    }
+    return [Parameter(name, type, None, name == "n") for name, type in types.items()]
+
+
+def test_only_what_reads_can_be_run_by_name(database: Database) -> None:
+    with pytest.raises(QueryError, match="writes"):
+        run_audit(database, "write/runs", {})
+    with pytest.raises(QueryError, match="no query"):
+        run_audit(database, "nothing", {})
+
+
+def test_own_text(told: Database) -> None:
+    text = "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status"
+    assert run_text(told, text, {"id": "clean-2"}) == Answered(
+        ["status"], [{"status": "FAIL"}], False
+    )
+    cut = run_text(told, "UNWIND range(1, $n) AS x RETURN x", {"n": 5000}, rows_max=10)
+    assert (cut.rows[-1], len(cut.rows), cut.truncated) == ({"x": 10}, 10, True)
+    assert not run_text(told, "UNWIND range(1, 10) AS x RETURN x", {}, rows_max=10).truncated
+    assert run_text(told, "CALL db.labels() YIELD label RETURN count(*) AS n", {}).rows[0]["n"] > 3
+    with pytest.raises(QueryError, match=r"longer than 0\.5 s"):
+        run_text(
+            told,
+            "UNWIND range(1, 100000000) AS x UNWIND range(1, 1000) AS y RETURN sum(x * y)",
+            {},
+            seconds=0.5,
+        )

@@ -1,0 +1,102 @@
+"""The words of a statement that is not ours: read for certain, or refused. No server is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.cypher.sandbox.run import PROCEDURES
+from headwater.cypher.sandbox.statement_check import (
+    DEPTH_MAX,
+    GROWTH_MAX,
+    TEXT_CHARACTERS_MAX,
+    Statement,
+)
+from headwater.errors import QueryError
+
+GAPS = st.sampled_from(
+    [" ", "\n", "\t", "/* x */", "/**/", "/* ' */", "// so\n", '// "\n', "\r\n", "/* `*/"]
+)
+BEFORE = st.sampled_from(
+    [
+        "",
+        "RETURN '/*' AS a, ",
+        'RETURN "//" AS a, ',
+        "RETURN `'` AS a, ",
+        "RETURN '\\\\' AS a, ",
+        "/* '*/ ",
+        '// "\n',
+    ]
+)
+BEHIND = st.sampled_from(["", " '", ' "', " `", " */", " // '", "''"])
+
+
+def judge(text: str, **parameters: object) -> None:
+    Statement(text, parameters).judge(PROCEDURES)
+
+
+@given(BEFORE, st.lists(GAPS, min_size=1, max_size=4), BEHIND, st.booleans())
+def test_nothing_around_it_hides_a_file(
+    before: str, gaps: list[str], behind: str, small: bool
+) -> None:
+    words = f"LOAD{''.join(gaps)}CSV FROM 'file:///x' AS l"
+    with pytest.raises(QueryError):
+        judge(before + (words.lower() if small else words) + behind)
+
+
+@given(
+    BEFORE,
+    st.lists(GAPS, min_size=1, max_size=4),
+    st.sampled_from(["db.info()", "dbms.x", "`db`.labels()"]),
+)
+def test_nothing_around_it_hides_a_call(before: str, gaps: list[str], procedure: str) -> None:
+    with pytest.raises(QueryError):
+        judge(f"{before}CALL{''.join(gaps)}{procedure}")
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_judged_or_refused(text: str) -> None:
+    refusals = []
+    try:
+        judge(text)
+    except QueryError as refusal:
+        refusals.append(refusal)
+    assert all(refusal.hint for refusal in refusals)
+
+
+@given(st.text(max_size=40))
+def test_what_stands_in_quotes_is_no_word(text: str) -> None:
+    if text.isprintable() and "\\" not in text and "'" not in text:
+        judge(
+            f"MATCH (n) WHERE n.name = '{text} LOAD CSV reduce( CALL dbms.x()' RETURN n.name AS name"
+        )
+
+
+def test_growth_is_bounded_by_what_it_would_come_to() -> None:
+    doubling = "WITH s + s AS s "
+    times = GROWTH_MAX.bit_length() - 1
+    judge("WITH 'x' AS s " + doubling * times + "RETURN s")
+    with pytest.raises(QueryError, match="too many steps"):
+        judge("WITH 'x' AS s " + doubling * (times + 1) + "RETURN s")
+    judge("RETURN " + " + ".join(f"n.p{number}" for number in range(100)) + " AS all")
+    judge(
+        "MATCH (n) WHERE n.status IN ['A', 'B', 'C'] " + "WITH n, [1, 2, 3] AS l " * 20 + "RETURN n"
+    )
+
+
+def test_what_is_too_long_or_too_deep_is_refused() -> None:
+    judge("RETURN " + "(" * DEPTH_MAX + "1" + ")" * DEPTH_MAX)
+    with pytest.raises(QueryError, match="nested"):
+        judge("RETURN " + "([" * DEPTH_MAX + "1" + "])" * DEPTH_MAX)
+    with pytest.raises(QueryError, match="longer"):
+        judge("RETURN 1 //" + "x" * TEXT_CHARACTERS_MAX)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+", "(a|b)*", "(.*){3}", "a*b*c*d*e*", r"(a)\1", "x" * 201, 5, None]
+)
+def test_a_pattern_that_could_take_for_ever_is_refused(pattern: object) -> None:
+    with pytest.raises(QueryError, match="=~"):
+        judge("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern=pattern)
+    judge("MATCH (n) WHERE n.name =~ $pattern RETURN n", pattern="(?i)raw.*[a-z]+")

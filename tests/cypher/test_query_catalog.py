@@ -1,0 +1,113 @@
+"""The library of queries: every file has a head that says what it is, and a wrong head stops the program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.cypher import query_catalog as module
+from headwater.cypher.query_catalog import Parameter, library, query
+from headwater.errors import QueryError
+
+GOOD = """// What it is for,
+// in two lines.
+// access: read
+// params: $name STRING, $limit INTEGER = 20, $urns LIST<STRING> = ["a", "b"]
+// returns: one,
+//   two
+// example: headwater cypher audit/x --param name=y
+MATCH (n {name: $name}) WHERE n.urn IN $urns RETURN n.one AS one, n.two AS two LIMIT $limit
+"""
+
+
+def read(text: str, folder: Path) -> module.Query:
+    file = folder / "x.cypher"
+    file.write_text(text, encoding="utf-8")
+    return module._read("audit/x", file)
+
+
+def test_a_head_is_read(tmp_path: Path) -> None:
+    found = read(GOOD, tmp_path)
+    assert found.purpose == "What it is for, in two lines."
+    assert (found.access, found.returns) == ("read", "one, two")
+    assert found.example == "headwater cypher audit/x --param name=y"
+    assert found.parameters == (
+        Parameter("name", "STRING", None, True),
+        Parameter("limit", "INTEGER", 20, False),
+        Parameter("urns", "LIST<STRING>", ["a", "b"], False),
+    )
+    assert found.text == GOOD
+
+
+def test_no_parameters(tmp_path: Path) -> None:
+    text = "// Why.\n// access: schema\n// params: none\n// returns: nothing\n// example: none\nRETURN 1\n"
+    assert read(text, tmp_path).parameters == ()
+
+
+def changed(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+MALFORMED = {
+    "empty": ("", "does not say what the query is for"),
+    "no head": ("MATCH (n) RETURN n\n", "does not say what the query is for"),
+    "no purpose": (GOOD.split("lines.\n")[1], "does not say what the query is for"),
+    "no access": (changed("// access: read\n", ""), "lacks access"),
+    "access empty": (changed("// access: read", "// access:"), "lacks access"),
+    "access unknown": (
+        changed("access: read", "access: all"),
+        "'all' is none of read, write, schema",
+    ),
+    "no params": (changed("// params:", "// parameters:"), "lacks params"),
+    "no returns": (changed("// returns: one,\n//   two\n", ""), "lacks returns"),
+    "no example": (changed("// example: ", "// for example "), "lacks example"),
+    "nothing but a purpose": ("// Why.\n", "lacks access, params, returns, example"),
+    "a parameter without a type": (
+        changed("$name STRING", "$name"),
+        "cannot read the parameter '.name'",
+    ),
+    "a type nobody knows": (
+        changed("$name STRING", "$name TEXT"),
+        "cannot read the parameter '.name TEXT'",
+    ),
+    "a type in lower case": (changed("$name STRING", "$name string"), "cannot read the parameter"),
+    "a parameter without $": (changed("$name STRING", "name STRING"), "cannot read the parameter"),
+    "a default that is no JSON": (
+        changed("= 20", "= twenty"),
+        "default 'twenty' of .limit is not JSON",
+    ),
+    "declared twice": (
+        changed("$name STRING", "$name STRING, $name STRING"),
+        "declares .name twice",
+    ),
+    "declared but not used": (changed("{name: $name}", ""), "declares .* but uses"),
+    "used but not declared": (changed("$limit INTEGER = 20, ", ""), "declares .* but uses"),
+    "a comma too many": (changed("$name STRING,", "$name STRING,,"), "cannot read the parameter"),
+    "no statement": (GOOD.split("MATCH")[0], "declares|no statement"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), MALFORMED.values(), ids=list(MALFORMED))
+def test_every_malformed_head_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match=message) as refusal:
+        read(text, tmp_path)
+    if text:
+        assert "audit/x.cypher" in refusal.value.message
+
+
+def test_every_file_of_the_library_can_be_read() -> None:
+    queries = library()
+    assert {name.partition("/")[0] for name in queries} == {"audit", "read", "write", "migrations"}
+    for name, found in queries.items():
+        assert found.access == {"write": "write", "migrations": "schema"}.get(
+            name.partition("/")[0], "read"
+        )
+
+
+def test_audit_queries_go_by_their_bare_name() -> None:
+    name = next(name for name in library() if name.startswith("audit/"))
+    assert query(name.removeprefix("audit/")) is query(name)
+    with pytest.raises(QueryError, match="there is no query 'nonsense'"):
+        query("nonsense")

@@ -1,0 +1,22 @@
+"""What is told of the demo's datasets, with and without a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headwater.demo import catalog_metadata as keeping
+from tests.spark_hooks.servers import recorder
+
+
+@pytest.mark.parametrize(
+    ("api_key", "sent"), [(None, set()), ("", set()), ("hw_1", {"Bearer hw_1"})]
+)
+def test_every_dataset_is_told_of(api_key: str | None, sent: set[str]) -> None:
+    with recorder(201) as server:
+        keeping.tell(server.url, api_key, Path("/lake"))
+    assert [event["dataset"]["name"] for event in server.events] == [
+        f"/lake/{name}" for name in keeping.KEPT
+    ]
+    assert server.keys - {None, ""} == sent

@@ -1,0 +1,222 @@
+"""OpenLineage events spelled out as producers send them, and `settle`: the graph they make, however they arrive.
+
+Where `tests.run_builders` tells whole runs in a line, here every event and facet is its own: for scenarios in which it
+matters which event of a run says what.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from headwater.cypher.driver.database import Database, Row
+from headwater.ingest.fold import fold
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.schema.events import parse
+from tests.canonical import canonical, edges, empty
+from tests.run_builders import FACET, SPOOL, Event, at
+
+
+def facet(**fields: Any) -> Event:
+    return {**FACET, **fields}
+
+
+def dataset(
+    name: str,
+    facets: Event | None = None,
+    *,
+    usage: Event | None = None,
+    side: str = "output",
+    namespace: str = "db",
+) -> Event:
+    """A dataset as it stands in an event; `usage` are its input or output facets, by `side`."""
+    named: Event = {"namespace": namespace, "name": name}
+    if facets:
+        named["facets"] = {key: {**FACET, **value} for key, value in facets.items()}
+    if usage:
+        named[f"{side}Facets"] = {key: {**FACET, **value} for key, value in usage.items()}
+    return named
+
+
+def run_event(
+    run_id: str,
+    state: str | None = "COMPLETE",
+    minute: int = 0,
+    *,
+    job: str = "j",
+    inputs: Sequence[str | Event] = (),
+    outputs: Sequence[str | Event] = (),
+    facets: Event | None = None,
+    job_facets: Event | None = None,
+) -> Event:
+    event: Event = {
+        "eventTime": at(minute),
+        "producer": FACET["_producer"],
+        "run": {
+            "runId": run_id,
+            "facets": {key: {**FACET, **value} for key, value in (facets or {}).items()},
+        },
+        "job": {"namespace": "etl", "name": job, "facets": _facets(job_facets)},
+        "inputs": _datasets(inputs),
+        "outputs": _datasets(outputs),
+    }
+    return event if state is None else {**event, "eventType": state}
+
+
+def job_event(
+    job: str,
+    minute: int = 0,
+    *,
+    inputs: Sequence[str | Event] = (),
+    outputs: Sequence[str | Event] = (),
+    facets: Event | None = None,
+) -> Event:
+    return {
+        "eventTime": at(minute),
+        "producer": FACET["_producer"],
+        "job": {"namespace": "etl", "name": job, "facets": _facets(facets)},
+        "inputs": _datasets(inputs),
+        "outputs": _datasets(outputs),
+    }
+
+
+def dataset_event(
+    name: str, minute: int = 0, facets: Event | None = None, *, namespace: str = "db"
+) -> Event:
+    about = dataset(name, facets, namespace=namespace)
+    return {"eventTime": at(minute), "producer": FACET["_producer"], "dataset": about}
+
+
+def _datasets(datasets: Sequence[str | Event]) -> list[Event]:
+    return [dataset(one) if isinstance(one, str) else one for one in datasets]
+
+
+def _facets(facets: Event | None) -> Event:
+    return {key: {**FACET, **value} for key, value in (facets or {}).items()}
+
+
+def deleted(facet: str) -> Event:
+    return {facet: {"_deleted": True}}
+
+
+def parent(run_id: str, job: str, root: tuple[str, str] | None = None) -> Event:
+    """The parent facet of the specification; `root` is a run and its job."""
+    above: Event = {"run": {"runId": run_id}, "job": {"namespace": "etl", "name": job}}
+    if root is not None:
+        above["root"] = {"run": {"runId": root[0]}, "job": {"namespace": "etl", "name": root[1]}}
+    return {"parent": above}
+
+
+def symlinks(*names: str, namespace: str = "db") -> Event:
+    identifiers = [{"namespace": namespace, "name": name, "type": "TABLE"} for name in names]
+    return {"symlinks": {"identifiers": identifiers}}
+
+
+def schema(**types: str) -> Event:
+    return {"schema": {"fields": [{"name": name, "type": type} for name, type in types.items()]}}
+
+
+def columns(**sources: Sequence[tuple[str, str]]) -> Event:
+    """Column lineage: field of the output = [(dataset, field), ...]."""
+    fields = {
+        field: {
+            "inputFields": [
+                {"namespace": "db", "name": name, "field": one} for name, one in come_from
+            ]
+        }
+        for field, come_from in sources.items()
+    }
+    return {"columnLineage": {"fields": fields}}
+
+
+def source(name: str, **more: str) -> Event:
+    """A dataset as the source of a lineage facet."""
+    return {"namespace": "db", "name": name, "type": "DATASET", **more}
+
+
+def source_job(name: str, **more: str) -> Event:
+    return {"namespace": "etl", "name": name, "type": "JOB", **more}
+
+
+def settle(database: Database, *events: Event) -> None:
+    """Make the graph of these events in several ways, and hold it to be the same: together, one by one backwards, and
+    in shuffled pairs with some sent twice; by a writer that remembers what it wrote. It is left as they make it in the
+    end."""
+    twice = [*events, *events[::2]]
+    random.Random(len(twice)).shuffle(twice)
+    ways: list[list[Sequence[Event]]] = [
+        [events],
+        [[event] for event in reversed(events)],
+        [twice[start : start + 2] for start in range(0, len(twice), 2)],
+    ]
+    graphs = []
+    for batches in ways:
+        empty(database)
+        memory = Memory()
+        for batch in batches:
+            told(database, batch, memory, later=True)
+        told(database, [], memory)
+        graphs.append(canonical(database))
+    for number, graph in enumerate(graphs[1:], start=1):
+        for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
+            lost, more = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
+            assert (lost, more) == ([], []), f"way {number}: {kind}"
+        assert graph == graphs[0]
+
+
+def told(
+    database: Database, batch: Sequence[Event], memory: Memory | None = None, *, later: bool = False
+) -> None:
+    """Fold one batch into the graph; with `later`, what is only seen again may wait in `memory`."""
+    before = read_checkpoint(database, SPOOL)
+    after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
+    write(
+        database,
+        delta,
+        spool=SPOOL,
+        before=before,
+        after=after,
+        holder="tests",
+        memory=memory,
+        later=0 if later else None,
+    )
+
+
+def node(database: Database, urn: str) -> Row:
+    """The properties of the one node of this urn; those that are absent are None."""
+    (row,) = database.ask("MATCH (n {urn: $urn}) RETURN properties(n) AS p", {"urn": urn})
+    return Properties(row["p"])
+
+
+class Properties(dict[str, Any]):
+    """The properties of a node or an edge, of which an absent one is None, as it is in Cypher."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
+def edge(database: Database, source: str, type: str, target: str) -> Row:
+    """The properties of the one edge of this type between two nodes."""
+    text = "MATCH (a {urn: $a})-[e]->(b {urn: $b}) WHERE type(e) = $type RETURN properties(e) AS p"
+    (row,) = database.ask(text, {"a": source, "b": target, "type": type})
+    return Properties(row["p"])
+
+
+def urns(database: Database, label: str) -> set[str]:
+    text = "MATCH (n) WHERE $label IN labels(n) RETURN n.urn AS urn"
+    return {row["urn"] for row in database.ask(text, {"label": label})}
+
+
+def current(database: Database) -> set[tuple[str, str, str]]:
+    """The edges of the map that are current."""
+    text = "MATCH (a)-[e:FEEDS|PRODUCED]->(b) WHERE e.current RETURN a.urn AS a, type(e) AS t, b.urn AS b"
+    return {(row["a"], row["t"], row["b"]) for row in database.ask(text, {})}
+
+
+def read_by(database: Database, urn: str) -> set[str]:
+    """What is linked to a run or an answer as what it read or cites."""
+    return {source for source, _, target in edges(database, "FEEDS", "CITED_BY") if target == urn}

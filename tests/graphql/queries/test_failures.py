@@ -1,0 +1,353 @@
+"""Failed runs, root causes and replays as the schema shows them, on the real Neo4j; results worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from headwater.cypher.driver.database import Database
+from headwater.graphql.transport.http import graphql_routes
+from tests.conftest import Neo4jServer
+from tests.graphql.conftest import Ask, Served
+from tests.run_builders import FACET, answer, at, ds, run, tell, version
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+@pytest.fixture
+def told(database: Database, clean_graph: object) -> Database:
+    """raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
+    del clean_graph
+    tell(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0),
+        run("build-1", "build", ["a"], ["b"], minute=10),
+        run("publish-1", "publish", ["b"], ["d"], minute=20),
+        answer("report", "d", minute=25, content="churn fell"),
+        run("build-2", "build", ["a"], ["b"], minute=30, status="FAIL", error="disk full"),
+    )
+    return database
+
+
+@pytest.mark.usefixtures("told")
+def test_failed_runs(data: Ask) -> None:
+    query = """{ failedRuns { edges { cursor node { runId status failedAt error downstream {
+      datasets { namespace name } jobs { namespace name } answers { answerId content }
+      artifacts { name complete } runs { runId } truncated truncatedBy } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+    found = data(query)["failedRuns"]
+    (edge,) = found["edges"]
+    assert edge["node"] == {
+        "runId": "build-2",
+        "status": "FAIL",
+        "failedAt": "2026-01-01T00:31:00Z",
+        "error": "disk full",
+        "downstream": {
+            "datasets": [{"namespace": "db", "name": "b"}, {"namespace": "db", "name": "d"}],
+            "jobs": [{"namespace": "etl", "name": "publish"}],
+            "answers": [{"answerId": "report", "content": "churn fell"}],
+            "artifacts": [{"name": "b", "complete": False}],
+            "runs": [],
+            "truncated": False,
+            "truncatedBy": None,
+        },
+    }
+    assert found["pageInfo"] == {
+        "hasNextPage": False,
+        "hasPreviousPage": False,
+        "startCursor": edge["cursor"],
+        "endCursor": edge["cursor"],
+    }
+
+
+def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
+    tell(
+        database,
+        *(run(f"f{n}", f"p{n % 2}", [], ["d"], minute=n // 3, status="FAIL") for n in range(9)),
+    )
+    query = """query ($after: String, $pipeline: String, $since: DateTime, $until: DateTime) {
+      failedRuns(first: 4, after: $after, pipeline: $pipeline, since: $since, until: $until) {
+        edges { node { runId } } pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
+    seen: list[str] = []
+    pages: list[tuple[bool, bool]] = []
+    after = None
+    for _ in range(3):
+        page = data(query, after=after)["failedRuns"]
+        seen.extend(edge["node"]["runId"] for edge in page["edges"])
+        pages.append((page["pageInfo"]["hasPreviousPage"], page["pageInfo"]["hasNextPage"]))
+        after = page["pageInfo"]["endCursor"]
+    assert seen == ["f6", "f7", "f8", "f3", "f4", "f5", "f0", "f1", "f2"]
+    assert pages == [(False, True), (True, True), (True, False)]
+
+    def ids(**variables: Any) -> list[str]:
+        return [edge["node"]["runId"] for edge in data(query, **variables)["failedRuns"]["edges"]]
+
+    assert ids(pipeline="p1") == ["f7", "f3", "f5", "f1"]
+    assert ids(since="2026-01-01T00:03:00+00:00") == ["f6", "f7", "f8"]
+    assert ids(until="2026-01-01 00:02") == ["f0", "f1", "f2"]
+    assert ids(until="2026-01-01T02:02:00+02:00") == ["f0", "f1", "f2"]
+
+
+@pytest.mark.usefixtures("told")
+def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
+    ownership = {**FACET, "owners": [{"name": "pia", "type": "OWNER"}]}
+    named = {"namespace": "etl", "facets": {"ownership": ownership}}
+    tell(
+        database,
+        run("publish-2", "publish", ["b"], ["d"], minute=40),
+        [{"eventTime": at(0), "job": {**named, "name": name}} for name in ("build", "publish")],
+    )
+    touched = """{ datasets { name } jobs { name } runs { runId } artifacts { urn complete } answers { answerId }
+      owners truncated truncatedBy }"""
+    query = "{ failedRuns { edges { node { error attempt retried owners resolved resolvedAt resolvedBy { runId } partial "
+    found = data(query + touched + " stale " + touched + " } } } }")["failedRuns"]["edges"][0][
+        "node"
+    ]
+    assert found == {
+        "error": "disk full",
+        "attempt": None,
+        "retried": False,
+        "owners": ["pia"],
+        "resolved": False,
+        "resolvedAt": None,
+        "resolvedBy": None,
+        "partial": {
+            "datasets": [{"name": "b"}, {"name": "d"}],
+            "jobs": [{"name": "publish"}],
+            "runs": [{"runId": "publish-2"}],
+            "artifacts": [
+                {"urn": version("b", "build-2"), "complete": False},
+                {"urn": version("d", "publish-2"), "complete": True},
+            ],
+            "answers": [],
+            "owners": ["pia"],
+            "truncated": False,
+            "truncatedBy": None,
+        },
+        "stale": {
+            "datasets": [{"name": "b"}, {"name": "d"}],
+            "jobs": [{"name": "publish"}],
+            "runs": [{"runId": "publish-2"}],
+            "artifacts": [{"urn": version("d", "publish-2"), "complete": True}],
+            "answers": [{"answerId": "report"}],
+            "owners": ["pia"],
+            "truncated": False,
+            "truncatedBy": None,
+        },
+    }
+
+
+@pytest.mark.usefixtures("told")
+def test_a_mended_failure(database: Database, data: Ask) -> None:
+    tell(database, run("build-3", "build", ["a"], ["b"], minute=50))
+    found = data(
+        "{ failedRuns { edges { node { resolved resolvedAt resolvedBy { runId } stale { jobs { name } } } } } }"
+    )
+    assert found["failedRuns"]["edges"][0]["node"] == {
+        "resolved": True,
+        "resolvedAt": "2026-01-01T00:51:00Z",
+        "resolvedBy": {"runId": "build-3"},
+        "stale": {"jobs": []},
+    }
+
+
+PAGE = """query ($first: Int!, $after: String, $namespace: String) {
+  failedRuns(first: $first, after: $after, namespace: $namespace) {
+    edges { node { runId } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+
+
+def test_a_page_without_runs_ends_where_it_began(database: Database, data: Ask) -> None:
+    """Whoever asks for none and goes on from the end of that gets the runs that follow, not the first again."""
+    tell(database, *(run(f"f{n}", "p", [], ["d"], minute=n, status="FAIL") for n in range(3)))
+    nothing = {
+        "hasNextPage": True,
+        "hasPreviousPage": False,
+        "startCursor": None,
+        "endCursor": None,
+    }
+    assert data(PAGE, first=0)["failedRuns"] == {"edges": [], "pageInfo": nothing}
+    first = data(PAGE, first=2)["failedRuns"]["pageInfo"]["endCursor"]
+    between = data(PAGE, first=0, after=first)["failedRuns"]["pageInfo"]
+    assert between == {
+        "hasNextPage": True,
+        "hasPreviousPage": True,
+        "startCursor": None,
+        "endCursor": first,
+    }
+    last = data(PAGE, first=2, after=between["endCursor"])["failedRuns"]
+    assert [edge["node"]["runId"] for edge in last["edges"]] == ["f0"]
+    end = last["pageInfo"]["endCursor"]
+    over = data(PAGE, first=2, after=end)["failedRuns"]["pageInfo"]
+    assert over == {
+        "hasNextPage": False,
+        "hasPreviousPage": True,
+        "startCursor": None,
+        "endCursor": end,
+    }
+    assert data(PAGE, first=0, after=end)["failedRuns"]["pageInfo"]["hasNextPage"] is False
+
+
+def test_only_one_namespace(database: Database, data: Ask) -> None:
+    other = run("theirs", "p", [], ["d"], minute=1, status="FAIL")
+    for event in other:
+        event["job"]["namespace"] = "theirs"
+    tell(database, run("ours", "p", [], ["d"], status="FAIL"), other)
+    found = data(PAGE, first=5, namespace="theirs")["failedRuns"]
+    assert [edge["node"]["runId"] for edge in found["edges"]] == ["theirs"]
+
+
+def test_bad_arguments_are_told(refused: Ask) -> None:
+    for first in (-1, 201):
+        error = refused(PAGE, first=first)
+        assert "first" in error["message"]
+    assert "cursor" in refused(PAGE, first=1, after="x")["message"]
+
+
+def test_a_list_costs_no_statement_per_row(
+    database: Database, neo4j_server: Neo4jServer, served: Served
+) -> None:
+    tell(
+        database,
+        *(
+            run(f"f{n:02d}", f"p{n}", [f"i{n}"], [f"o{n}"], minute=n, status="FAIL")
+            for n in range(40)
+        ),
+    )
+
+    async def submit(*_: object) -> None:
+        raise AssertionError("nothing is submitted here")
+
+    asked: list[str] = []
+    counted = Database(
+        neo4j_server.uri,
+        neo4j_server.user,
+        neo4j_server.password,
+        observed=lambda name, _: asked.append(name),
+    )
+    lists = "{ datasets { name } jobs { name } runs { runId } artifacts { name } answers { answerId } owners }"
+    more = "hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } resolved"
+    run_fields = f"runId inputs {{ name }} outputs {{ name }} job {{ name }} owners attempt {more}"
+    query = "query ($n: Int!) { failedRuns(first: $n) { edges { node { " + run_fields
+    query += f" partial {lists} stale {lists} }} }} }} }}"
+    costs = []
+    with TestClient(served(graphql_routes(counted, submit))) as client:
+        for rows in (2, 40):
+            asked.clear()
+            answered = client.post(
+                "/graphql", json={"query": query, "variables": {"n": rows}}
+            ).json()
+            found = answered["data"]["failedRuns"]["edges"]
+            assert len(found) == rows
+            assert found[0]["node"]["inputs"] == [{"name": "i39"}]
+            costs.append(len(asked))
+    counted.close()
+    # What is asked at once is asked together when it comes in one turn of the loop: one statement more or less.
+    assert abs(costs[0] - costs[1]) <= 1
+    assert max(costs) < 35
+
+
+ROOT_CAUSE = """query ($urn: String!, $since: DateTime, $first: Int! = 20) {
+  rootCause(urn: $urn, since: $since, first: $first) { start left truncated truncatedBy
+    candidates { kind reason node at distance before after compared run { runId job { name } } } } }"""
+
+
+@pytest.fixture
+def coded(database: Database, clean_graph: object) -> Database:
+    """load: raw -> a, mart: a -> d; in the second round load runs new code and mart's d is cited."""
+    del clean_graph
+    tell(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
+        run("mart-1", "mart", ["a"], ["d"], minute=10),
+        run("load-2", "load", ["raw"], ["a"], minute=20, version="v2"),
+        run("mart-2", "mart", ["a"], ["d"], minute=30),
+        answer("kpi", "d", minute=40),
+    )
+    return database
+
+
+@pytest.mark.usefixtures("coded")
+def test_root_cause(data: Ask) -> None:
+    assert data(ROOT_CAUSE, urn="answer:kpi")["rootCause"] == {
+        "start": ["answer:kpi"],
+        "left": 0,
+        "truncated": False,
+        "truncatedBy": None,
+        "candidates": [
+            {
+                "kind": "CODE_CHANGED",
+                "reason": "load ran code v2; the success before it ran v1",
+                "node": "run:load-2",
+                "at": "2026-01-01T00:20:00Z",
+                "distance": 2,
+                "before": "v1",
+                "after": "v2",
+                "compared": ["run:load-1"],
+                "run": {"runId": "load-2", "job": {"name": "load"}},
+            }
+        ],
+    }
+    assert data(ROOT_CAUSE, urn=ds("d"), since=at(21))["rootCause"]["candidates"] == []
+    assert data(ROOT_CAUSE, urn=ds("d"), first=0)["rootCause"]["left"] == 1
+
+
+@pytest.mark.usefixtures("coded")
+def test_replay_plan(data: Ask) -> None:
+    query = """query ($urn: String!, $since: DateTime) { replayPlan(urn: $urn, since: $since) {
+      corrupt { runId } owners next { name } cycles { name } answers { answerId } truncated truncatedBy
+      steps { number runs { run { runId } job { name } owners readsOwn inCircle superseded
+        inputs { dataset { name } versions waitFor { runId } }
+        outputs { dataset { name } version { urn } lastGood { urn } } } } } }"""
+    found = data(query, urn="run:load-2")["replayPlan"]
+    load, mart = found.pop("steps")
+    assert found == {
+        "corrupt": [{"runId": "load-2"}],
+        "owners": [],
+        "next": [],
+        "cycles": [],
+        "answers": [{"answerId": "kpi"}],
+        "truncated": False,
+        "truncatedBy": None,
+    }
+    assert (load["number"], [entry["job"] for entry in load["runs"]]) == (1, [{"name": "load"}])
+    assert mart == {
+        "number": 2,
+        "runs": [
+            {
+                "run": {"runId": "mart-2"},
+                "job": {"name": "mart"},
+                "owners": [],
+                "readsOwn": False,
+                "inCircle": False,
+                "superseded": False,
+                "inputs": [
+                    {
+                        "dataset": {"name": "a"},
+                        "versions": [version("a", "load-2")],
+                        "waitFor": [{"runId": "load-2"}],
+                    }
+                ],
+                "outputs": [
+                    {
+                        "dataset": {"name": "d"},
+                        "version": {"urn": version("d", "mart-2")},
+                        "lastGood": {"urn": version("d", "mart-1")},
+                    }
+                ],
+            }
+        ],
+    }
+    of_dataset = data(query, urn=ds("a"), since=at(20))["replayPlan"]
+    assert of_dataset["steps"] == [load, mart]
+
+
+@pytest.mark.usefixtures("coded")
+def test_what_cannot_be_asked(refused: Ask) -> None:
+    replay = "query ($urn: String!) { replayPlan(urn: $urn) { truncated } }"
+    for query in (ROOT_CAUSE, replay):
+        assert refused(query, urn="run:never")["extensions"]["code"] == "NOT_FOUND"
+        assert "job" in refused(query, urn="job:etl:load")["message"]
+        assert "urn" in refused(query, urn="nonsense")["message"]
+    assert "since" in refused(replay, urn=ds("a"))["message"]

@@ -1,0 +1,126 @@
+"""One poller for all: it misses nothing and repeats nothing, whatever the pages, and outlives Neo4j's absence."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database, Row
+from headwater.errors import UnavailableError
+from headwater.graphql import run_feed as news
+from headwater.graphql.run_feed import Listener, News, TooSlowError
+from headwater.lineage.questions import changed_runs as asking
+from tests.run_builders import run, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
+
+
+def everything(_: Row) -> bool:
+    return True
+
+
+async def taken(listener: Listener, seconds: float = 1.0) -> list[str]:
+    """The runs that are told, until nothing is told for a while."""
+    found: list[str] = []
+    try:
+        while True:
+            found.append((await asyncio.wait_for(listener.next(), seconds))["runId"])
+    except TimeoutError:
+        return found
+
+
+def test_every_change_is_told_once_in_pages_of_any_size(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def listen(rows_max: int) -> list[str]:
+        monkeypatch.setattr(asking, "ROWS_MAX", rows_max)
+        monkeypatch.setattr(news, "ROWS_MAX", rows_max)
+        async with News(database).listening(everything) as listener:
+            for batch in range(3):
+                runs = (run(f"{rows_max}-{batch}-{n}", "load") for n in range(7))
+                await asyncio.to_thread(tell, database, *runs)
+            return await taken(listener)
+
+    for rows_max in (3, 7, 8, 1_000):
+        expected = [f"{rows_max}-{batch}-{n}" for batch in range(3) for n in range(7)]
+        assert sorted(asyncio.run(listen(rows_max))) == expected
+
+
+def test_listeners_share_what_is_read(database: Database) -> None:
+    class Counted(Database):
+        def __init__(self) -> None:
+            self.__dict__.update(database.__dict__)
+            self.asked: list[str] = []
+
+        def read(self, name: str, /, **options: Any) -> list[Row]:
+            self.asked.append(name)
+            return super().read(name, **options)
+
+    async def listen(counted: Counted) -> list[list[str]]:
+        shared = News(counted)
+        async with (
+            shared.listening(everything) as one,
+            shared.listening(lambda row: row["runId"] == "b") as other,
+        ):
+            await asyncio.to_thread(tell, database, run("a", "load"), run("b", "load"))
+            return [sorted(await taken(one)), await taken(other)]
+
+    counted = Counted()
+    assert asyncio.run(listen(counted)) == [["a", "b"], ["b"]]
+    assert (counted.asked.count("read/clock"), counted.asked.count("read/nodes")) == (1, 1)
+
+
+def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
+    class Away(Database):
+        def __init__(self) -> None:
+            self.__dict__.update(database.__dict__)
+            self.away = False
+
+        def read(self, name: str, /, **options: Any) -> list[Row]:
+            if self.away:
+                raise UnavailableError("away")
+            return super().read(name, **options)
+
+    async def listen(sometimes: Away) -> list[str]:
+        async with News(sometimes).listening(everything) as listener:
+            sometimes.away = True
+            await asyncio.to_thread(tell, database, run("meanwhile", "load"))
+            assert await taken(listener) == []
+            sometimes.away = False
+            return await taken(listener)
+
+    assert asyncio.run(listen(Away())) == ["meanwhile"]
+
+
+def test_without_neo4j_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(news, "START_SECONDS_MAX", 0.3)
+
+    async def listen(nowhere: Database) -> None:
+        async with News(nowhere).listening(everything):
+            raise AssertionError("nobody listens")
+
+    nowhere = Database("bolt://127.0.0.1:1", "neo4j", "x")
+    with pytest.raises(UnavailableError):
+        asyncio.run(listen(nowhere))
+    nowhere.close()
+
+
+def test_only_the_newest_state_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(news, "WAITING_MAX", 3)
+
+    async def hear() -> None:
+        listener = Listener(everything)
+        for status in ("RUNNING", "COMPLETE"):
+            for name in "abc":
+                listener.hear({"urn": name, "status": status})
+        assert [await listener.next() for _ in "abc"] == [
+            {"urn": name, "status": "COMPLETE"} for name in "abc"
+        ]
+        for name in "abcde":
+            listener.hear({"urn": name})
+        with pytest.raises(TooSlowError):
+            await listener.next()
+
+    asyncio.run(hear())

@@ -1,0 +1,38 @@
+"""The names of datasets in GraphQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.schema import headwater_facets as native
+from tests.canonical import empty
+from tests.graphql.conftest import Ask
+from tests.run_builders import at, run, tell
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_other_names_and_why(database: Database, data: Ask) -> None:
+    empty(database)
+    same = native.symlinks_event(
+        {"namespace": "db", "name": "t"}, same=[{"namespace": "db", "name": "u"}], event_time=at(9)
+    )
+    tell(database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same])
+    found = data("""{ dataset(namespace: "db", name: "t") { otherNames { namespace name } }
+        symlinks { edges { cursor node { name { name } dataset { name } by since through { name } } } } }""")
+    assert found["dataset"] == {"otherNames": [{"namespace": "db", "name": "u"}]}
+    told = {
+        "name": {"name": "u"},
+        "dataset": {"name": "t"},
+        "by": "hand",
+        "since": "2026-01-01T00:09:00Z",
+    }
+    assert found["symlinks"]["edges"] == [
+        {"cursor": "dataset:db:u", "node": {**told, "through": None}}
+    ]
+    after = '{ symlinks(after: "dataset:db:u") { edges { cursor } pageInfo { hasNextPage endCursor } } }'
+    assert data(after)["symlinks"] == {
+        "edges": [],
+        "pageInfo": {"hasNextPage": False, "endCursor": "dataset:db:u"},
+    }

@@ -1,0 +1,288 @@
+"""Events over HTTP, against a real server with a real spool: what is answered, and what is then on disk."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import socket
+import time
+from typing import Any
+
+import pytest
+
+from tests.ingest.conftest import BATCH_BYTES_MAX, EVENT_BYTES_MAX, Api
+
+
+def event(run_id: str = "r", **more: Any) -> bytes:
+    run, job = {"runId": run_id, **more}, {"namespace": "etl", "name": "load"}
+    return json.dumps(
+        {"eventTime": "2026-01-01T00:00:00Z", "eventType": "START", "run": run, "job": job}
+    ).encode()
+
+
+def refused(api: Api, body: bytes, **headers: str) -> tuple[int, dict[str, Any]]:
+    """The answer to something that must not be kept."""
+    before = api.last()
+    answer = api.post(body, **headers)
+    assert api.last() == before
+    error: dict[str, Any] = answer.body["error"]
+    return answer.status, error
+
+
+def test_201_means_it_is_on_disk(api: Api) -> None:
+    before = api.last()
+    answer = api.post(event("kept"))
+    assert (answer.status, answer.body) == (201, {"receipt": before + 1})
+    assert api.kept(before) == [event("kept")]
+
+
+def test_a_trailing_slash_is_taken_and_never_redirected(api: Api) -> None:
+    assert api.post(event(), "/api/v1/lineage/").status == 201
+    assert api.post(b"[" + event() + b"]", "/api/v1/lineage/batch/").status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/Lineage", "/api/v1", "/api/v1/lineage/batch/x"])
+def test_other_paths_are_not_found(api: Api, path: str) -> None:
+    answer = api.post(event(), path)
+    assert (answer.status, answer.body["error"]["code"]) == (404, "HTTP")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_other_methods_are_not_allowed(api: Api, method: str) -> None:
+    assert api.post(b"", method=method).status == 405
+
+
+def test_what_is_not_json_is_400(api: Api) -> None:
+    status, error = refused(api, b"not json")
+    assert (status, error["code"]) == (400, "Event")
+    assert "JSON" in error["message"]
+    assert error["hint"]
+
+
+def test_an_empty_body_is_400(api: Api) -> None:
+    assert refused(api, b"")[0] == 400
+
+
+def test_what_is_no_event_is_422_and_names_the_field(api: Api) -> None:
+    status, error = refused(
+        api, json.dumps({"run": {}, "job": {"namespace": "a", "name": "b"}}).encode()
+    )
+    assert (status, error["field"]) == (422, "run.runId")
+
+
+def test_an_array_is_told_where_to_go(api: Api) -> None:
+    status, error = refused(api, b" [" + event() + b"]")
+    assert status == 422
+    assert "/api/v1/lineage/batch" in error["hint"]
+
+
+def test_larger_than_the_limit_is_413(api: Api) -> None:
+    fits = event(facets={"x": {"a": "y" * (EVENT_BYTES_MAX - len(event()) - 40)}})
+    assert len(fits) <= EVENT_BYTES_MAX
+    assert api.post(fits).status == 201
+    assert refused(api, fits + b" " * (EVENT_BYTES_MAX - len(fits) + 1))[0] == 413
+
+
+def test_a_body_far_too_large_is_refused_before_it_has_all_been_sent(api: Api) -> None:
+    with socket.create_connection(("127.0.0.1", api.port), timeout=10) as connection:
+        head = "POST /api/v1/lineage HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000000000\r\n\r\n"
+        connection.sendall(head.encode() + b" " * (EVENT_BYTES_MAX + 1))
+        assert connection.recv(100).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("encoding", ["deflate", "br", "gzip, gzip", "zstd"])
+def test_other_encodings_are_415(api: Api, encoding: str) -> None:
+    assert refused(api, event(), content_encoding=encoding)[0] == 415
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", " gzip "])
+def test_gzip_is_kept_unpacked(api: Api, encoding: str) -> None:
+    before = api.last()
+    assert api.post(gzip.compress(event("packed")), content_encoding=encoding).status == 201
+    assert api.kept(before) == [event("packed")]
+
+
+def test_gzip_of_several_members(api: Api) -> None:
+    before, half = api.last(), len(event()) // 2
+    body = gzip.compress(event()[:half]) + gzip.compress(b"") + gzip.compress(event()[half:])
+    assert api.post(body, content_encoding="gzip").status == 201
+    assert api.kept(before) == [event()]
+
+
+BROKEN_GZIP = {
+    "cut short": gzip.compress(event())[:-1],
+    "only its head": gzip.compress(event())[:10],
+    "a second member cut short": gzip.compress(event()) + gzip.compress(b" ")[:-3],
+    "wrong checksum": gzip.compress(event())[:-8] + b"\0" * 8,
+    "not gzip at all": event(),
+    "rubbish behind it": gzip.compress(event()) + b"rubbish",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("body", BROKEN_GZIP.values(), ids=list(BROKEN_GZIP))
+def test_broken_gzip_is_400(api: Api, body: bytes) -> None:
+    assert refused(api, body, content_encoding="gzip")[0] == 400
+
+
+def test_a_bomb_is_413_at_once(api: Api) -> None:
+    bomb = gzip.compress(b" " * 100_000_000)
+    began = time.monotonic()
+    assert refused(api, bomb, content_encoding="gzip")[0] == 413
+    assert time.monotonic() - began < 2
+
+
+def test_members_that_hold_nothing_do_not_go_on_for_ever(api: Api) -> None:
+    assert (
+        refused(api, gzip.compress(b"") * (EVENT_BYTES_MAX // 20 + 1), content_encoding="gzip")[0]
+        == 413
+    )
+
+
+def test_secrets_are_taken_out_before_it_is_kept(api: Api) -> None:
+    before = api.last()
+    api.post(event(facets={"x": {"uri": "jdbc:postgresql://me:hunter2@db/x"}}))
+    api.batch(b"[" + event(facets={"x": {"password": "hunter2"}}) + b"]")
+    assert not any(b"hunter2" in body for body in api.kept(before))
+
+
+# The batch ----------------------------------------------------------------------------------------------------------
+
+
+def summary(received: int, failed: int) -> dict[str, Any]:
+    return {
+        "status": "partial_success" if failed else "success",
+        "summary": {
+            "received": received,
+            "successful": received - failed,
+            "failed": failed,
+            "retriable": 0,
+            "non_retriable": failed,
+        },
+    }
+
+
+def batched(
+    api: Api, body: bytes, **headers: str
+) -> tuple[dict[str, Any], list[dict[str, Any]], list[bytes]]:
+    before = api.last()
+    answer = api.batch(body, **headers)
+    assert answer.status == 200, answer
+    failed = answer.body.pop("failed_events")
+    return answer.body, failed, api.kept(before)
+
+
+def test_an_array(api: Api) -> None:
+    assert batched(api, b"[" + event("a") + b", \n" + event("b") + b"]") == (
+        summary(2, 0),
+        [],
+        [event("a"), event("b")],
+    )
+
+
+def test_json_lines(api: Api) -> None:
+    body = event("a") + b"\r\n\n  \n" + event("b") + b"\n"
+    assert batched(api, body) == (summary(2, 0), [], [event("a"), event("b")])
+
+
+def test_one_event_over_several_lines(api: Api) -> None:
+    pretty = json.dumps(json.loads(event()), indent=2).encode()
+    assert batched(api, pretty) == (summary(1, 0), [], [pretty])
+
+
+@pytest.mark.parametrize(
+    "body", [codecs.BOM_UTF8 + b"[%s]" % event(), codecs.BOM_UTF8 + event() + b"\n" + event()]
+)
+def test_a_byte_order_mark(api: Api, body: bytes) -> None:
+    assert batched(api, body)[0]["summary"]["failed"] == 0
+
+
+def test_an_empty_array(api: Api) -> None:
+    assert batched(api, b" [ ] ") == (summary(0, 0), [], [])
+
+
+def test_a_batch_in_gzip(api: Api) -> None:
+    assert batched(api, gzip.compress(b"[%s]" % event("z")), content_encoding="gzip")[2] == [
+        event("z")
+    ]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b'{"eventTime": }',
+        b"{'a': 1}",
+        b"nonsense",
+        b'{"a": NaN}',
+        b'{"a": "line\nbreak, ]}"}',
+        b"",
+        b"[[]]",
+        b"null",
+        b'{"job":{"namespace":"\xff","name":"x"}}',
+        b'{"run":{"runId":"x"}}',
+    ],
+)
+def test_a_broken_element_does_not_take_its_neighbours_with_it(api: Api, broken: bytes) -> None:
+    good = event("good")
+    answered, failed, kept = batched(api, b"[" + good + b"," + broken + b"," + good + b"]")
+    assert answered == summary(3, 1)
+    assert [(one["index"], one["retriable"]) for one in failed] == [(1, False)]
+    assert failed[0]["reason"]
+    assert kept == [good, good]
+
+
+def test_an_object_that_is_never_closed_costs_only_its_line(api: Api) -> None:
+    answered, failed, kept = batched(api, event() + b'\n{"run": {"runId": "x"\n' + event())
+    assert (answered, failed[0]["index"], kept) == (summary(3, 1), 1, [event(), event()])
+
+
+def test_the_field_of_what_failed_is_named(api: Api) -> None:
+    _, failed, _ = batched(api, b"[" + event("") + b"," + event() + b"]")
+    assert (failed[0]["index"], failed[0]["field"]) == (0, "run.runId")
+
+
+def test_an_element_larger_than_an_event_may_be(api: Api) -> None:
+    large = event(facets={"x": {"a": "y" * EVENT_BYTES_MAX}})
+    answered, failed, kept = batched(api, b"[" + large + b"," + event() + b"]")
+    assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 0, [event()])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b" \n ", b"[", b"[1, 2", b"[] []", b"[%s] x" % event(), b"[" * 10_000 + b"]" * 9_000],
+)
+def test_a_batch_that_is_none_is_400(api: Api, body: bytes) -> None:
+    before = api.last()
+    assert api.batch(body).status == 400
+    assert api.last() == before
+
+
+def test_a_batch_nested_10_000_deep_keeps_the_neighbours(api: Api) -> None:
+    deep = b'{"run":{"runId":"x","facets":{"f":' + b'{"a":' * 10_000 + b"1" + b"}" * 10_003
+    answered, failed, kept = batched(api, b"[" + event() + b"," + deep + b"]")
+    assert (answered["summary"]["failed"], failed[0]["index"], kept) == (1, 1, [event()])
+
+
+def test_a_batch_too_large_is_413(api: Api) -> None:
+    assert api.batch(b" " * (BATCH_BYTES_MAX + 1)).status == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'[1,"' + b'\\"' * 450_000,
+        b'[1,"' + b"\\\\" * 450_000,
+        b'[1,"' + b"x" * 900_000,
+        b"[" + b'"",' * 300_000,
+    ],
+)
+def test_no_broken_batch_takes_longer_to_read_than_it_is_long(api: Api, body: bytes) -> None:
+    began = time.monotonic()
+    assert api.batch(body).status in {200, 400}
+    assert time.monotonic() - began < 5
+
+
+def test_two_hundred_events_at_once_are_all_kept_in_order(api: Api) -> None:
+    bodies = [event(f"run {number}") for number in range(200)]
+    assert batched(api, b"[" + b",".join(bodies) + b"]")[2] == bodies

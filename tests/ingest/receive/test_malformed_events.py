@@ -1,0 +1,146 @@
+"""Nasty bodies, over real HTTP, through the real worker, into the real graph: never a 5xx, nothing stops the line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.ingest.spool.spool import Dead, Spool
+from headwater.ingest.worker import Worker
+from headwater.ingest.write.transaction import read_checkpoint
+from tests.canonical import canonical, empty
+from tests.ingest.conftest import Api
+from tests.ingest.malformed_envelopes import CASES, Case
+from tests.ingest.malformed_events import answer, dataset, event, job_named, output
+
+MEGABYTE = "m" * 2**20
+MEGABYTES = [
+    job_named(MEGABYTE),
+    event(MEGABYTE),
+    event(inputs=[dataset(MEGABYTE)], facets={"errorMessage": {"message": MEGABYTE}}),
+    output({"schema": {"fields": [{"name": MEGABYTE, "type": MEGABYTE}]}}),
+    answer(content=MEGABYTE),
+]
+# What leaves the array itself in doubt cannot be told from its neighbours there; on a line of its own it can.
+UNCLEAR = {
+    "malformed: nothing",
+    "malformed: cut short",
+    "malformed: twice",
+    "malformed: a comma too many",
+    "malformed: UTF-16",
+    "malformed: an array nested 30,000 deep",
+}
+
+
+def test_there_are_enough_of_them() -> None:
+    assert len({case.body for case in CASES.values()}) == len(CASES) >= 200
+    assert sum(case.status != 201 for case in CASES.values()) >= 150
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_alone_it_is_kept_or_refused_by_the_name_of_its_field(api: Api, case: Case) -> None:
+    before = api.last()
+    answer = api.post(case.body)
+    assert answer.status == case.status
+    assert api.last() - before == (case.status == 201)
+    if case.status != 201:
+        assert answer.body["error"]["field"] == case.field
+        assert 0 < len(answer.body["error"]["message"]) < 500
+
+
+def between(case: Case, *, lines: bool) -> bytes:
+    bodies = (event("before"), case.body, event("after"))
+    return b"\n".join(bodies) if lines else b"[" + b",".join(bodies) + b"]"
+
+
+@pytest.mark.parametrize("lines", [True, False], ids=["lines", "array"])
+def test_in_a_batch_its_neighbours_are_kept(api: Api, lines: bool) -> None:
+    for name, case in CASES.items():
+        if name == "malformed: nothing" or (name in UNCLEAR and not lines):
+            continue
+        before = api.last()
+        answer = api.batch(between(case, lines=lines))
+        assert answer.status == 200, name
+        failed = [(one["index"], one["field"]) for one in answer.body["failed_events"]]
+        assert failed == ([] if case.status == 201 else [(1, case.field)]), name
+        kept = api.kept(before)
+        assert (kept[0], kept[-1], len(kept)) == (
+            event("before"),
+            event("after"),
+            3 - len(failed),
+        ), name
+
+
+def test_a_batch_of_more_than_may_be_is_refused_whole(api: Api) -> None:
+    before = api.last()
+    for body in (b"[" + b"1," * 100_000 + b"1]", b"1\n" * 100_001):
+        answer = api.batch(body)
+        assert (answer.status, answer.body["error"]["field"]) == (413, "body")
+    assert api.last() == before
+
+
+def test_a_batch_of_as_much_as_may_be_names_every_event(api: Api) -> None:
+    answer = api.batch(b"[" + event("first") + b",1" * 20_000 + b"]")
+    assert answer.body["summary"] | {"failed": 20_000, "successful": 1} == answer.body["summary"]
+    assert {one["field"] for one in answer.body["failed_events"]} == {"body"}
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        yield spool
+
+
+def fold_all(database: Database, spool: Spool, events_max: int) -> list[Dead]:
+    empty(database)
+    worker = Worker(database, spool, events_max=events_max)
+    while worker.step():
+        pass
+    assert read_checkpoint(database, spool.id).position == spool.last()
+    return spool.dead(limit=1_000)
+
+
+@pytest.mark.neo4j
+def test_what_was_accepted_is_folded_and_none_of_it_is_set_aside(
+    api: Api, spool: Spool, database: Database
+) -> None:
+    before = api.last()
+    for case in CASES.values():
+        assert api.post(case.body).status == case.status
+    assert api.post(event("neighbour")).status == 201
+    # Past the door of these tests, which is narrower than the real one.
+    spool.append([*api.kept(before), *MEGABYTES], received=1)
+    assert fold_all(database, spool, 1_000) == []
+    at_once = canonical(database)
+    rows = database.ask("MATCH (r:PipelineRun {runId: 'neighbour'}) RETURN r.status AS status", {})
+    assert rows == [{"status": "COMPLETE"}]
+    assert fold_all(database, spool, 20) == []
+    assert canonical(database) == at_once, "whatever the batches"
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+def test_what_neo4j_refuses_is_set_aside_alone_with_the_reason(
+    spool: Spool, database: Database
+) -> None:
+    """Nothing that passes the door is known to be refused for what it says, only for how much: so many columns need
+    more memory than a transaction may have."""
+    columns = [{"name": f"column {number}", "type": "string"} for number in range(60_000)]
+    huge = event(
+        "huge",
+        outputs=[{"namespace": "db", "name": "wide", "facets": {"schema": {"fields": columns}}}],
+    )
+    spool.append([event("before"), huge, event("after")], received=1)
+    dead = fold_all(database, spool, 2)
+    assert [one.seq for one in dead] == [2]
+    assert "needs too much memory" in dead[0].reason
+    assert json.loads(dead[0].body)["run"]["runId"] == "huge"
+    found = {row["id"] for row in database.ask("MATCH (r:PipelineRun) RETURN r.runId AS id", {})}
+    assert found == {"before", "after"}
+    checkpoint = read_checkpoint(database, spool.id)
+    assert (checkpoint.folded, checkpoint.dead) == (2, 1)

@@ -1,0 +1,143 @@
+"""Group commit, with a real spool."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from headwater.errors import SpoolFullError
+from headwater.ingest.spool import group_commit as module
+from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.spool.spool import Spool
+
+WAIT = 10
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "spool.db"
+
+
+@pytest.fixture
+def appender(path: Path) -> Iterator[Appender]:
+    appender = Appender(Spool(path))
+    yield appender
+    appender.close()
+
+
+def kept(path: Path) -> list[bytes]:
+    with closing(Spool(path)) as spool:
+        return [record.body for record in spool.read(0, events_max=10**6, bytes_max=10**9)]
+
+
+def test_the_receipt_is_the_number_of_the_last_event(appender: Appender, path: Path) -> None:
+    async def send() -> None:
+        assert await appender.append([b"1"]) == 1
+        assert await appender.append([b"2", b"3"]) == 3
+
+    asyncio.run(send())
+    assert kept(path) == [b"1", b"2", b"3"]
+
+
+def test_each_of_many_at_once_gets_its_own_receipt(appender: Appender, path: Path) -> None:
+    """Of several loops, each in a thread of its own, as of the many requests of one."""
+    receipts: dict[bytes, int] = {}
+
+    async def send(worker: int) -> None:
+        bodies = [b"%d-%d" % (worker, number) for number in range(50)]
+        found = await asyncio.wait_for(
+            asyncio.gather(*(appender.append([b"before " + b, b]) for b in bodies)), WAIT
+        )
+        receipts.update(zip(bodies, found, strict=True))
+
+    threads = [
+        threading.Thread(target=lambda worker=worker: asyncio.run(send(worker)))
+        for worker in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    bodies = kept(path)
+    assert (len(receipts), len(bodies)) == (400, 800)
+    assert all(
+        bodies[number - 1] == body and bodies[number - 2] == b"before " + body
+        for body, number in receipts.items()
+    )
+
+
+def test_whoever_stops_waiting_does_not_stop_the_others(appender: Appender, path: Path) -> None:
+    async def send() -> None:
+        futures = [appender.append([b"%d" % number]) for number in range(200)]
+        for future in futures[::2]:
+            future.cancel()
+        assert await asyncio.gather(*futures[1::2]) == list(range(2, 201, 2))
+        assert await appender.append([b"last"]) == 201
+
+    asyncio.run(send())
+    assert kept(path) == [*(b"%d" % number for number in range(200)), b"last"], (
+        "what is handed in is written"
+    )
+
+
+def test_a_loop_that_ended_does_not_stop_the_others(appender: Appender, path: Path) -> None:
+    async def leave() -> None:
+        appender.append([b"left behind"])
+
+    async def stay() -> int:
+        return await appender.append([b"waited for"])
+
+    for _ in range(20):
+        asyncio.run(leave())
+    assert asyncio.run(stay()) == 21
+    assert kept(path) == [*[b"left behind"] * 20, b"waited for"]
+
+
+def test_closing_finishes_what_was_handed_in(path: Path) -> None:
+    async def send() -> list[int]:
+        appender = Appender(Spool(path))
+        futures = [appender.append([b"%d" % number]) for number in range(100)]
+        appender.close()
+        return await asyncio.wait_for(asyncio.gather(*futures), WAIT)
+
+    assert asyncio.run(send()) == list(range(1, 101))
+    assert len(kept(path)) == 100
+
+
+def test_a_spool_that_is_full_is_heard_of_by_everyone_who_waits(path: Path) -> None:
+    async def send() -> None:
+        appender = Appender(Spool(path, bytes_max=100_000))
+        futures = [appender.append([b"x" * 1_000_000]) for _ in range(3)]
+        for future in futures:
+            with pytest.raises(SpoolFullError):
+                await asyncio.wait_for(future, WAIT)
+        assert await appender.append([b"small"]) == 1
+        appender.close()
+
+    asyncio.run(send())
+
+
+def test_more_than_the_disk_keeps_up_with_is_refused_at_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "WAITING_BYTES_MAX", 1_000)
+
+    async def send() -> None:
+        spool = Spool(path)
+        with closing(Spool(path)) as other:
+            connection = other._opened()
+            connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
+            appender = Appender(spool)
+            first = appender.append([b"x" * 5_000])  # a first one is always taken, however large
+            with pytest.raises(SpoolFullError, match="faster than the disk"):
+                appender.append([b"y"])
+            connection.execute("ROLLBACK")
+        assert await asyncio.wait_for(first, WAIT) == 1
+        appender.close()
+
+    asyncio.run(send())

@@ -1,0 +1,159 @@
+"""Readers and runs whose place in time is not plain: begun while the first version was made, or told no time at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.lineage.questions.lineage import trace
+from headwater.schema import headwater_facets as native
+from headwater.schema.events import parse
+from tests.canonical import edges, empty
+from tests.event_builders import columns, dataset, run_event
+from tests.event_builders import told as batch
+
+pytestmark = pytest.mark.neo4j
+
+
+def told(database: Database, *events: dict[str, Any]) -> None:
+    """Each event in a transaction of its own, the last first: the order that repairs most."""
+    empty(database)
+    for position, event in enumerate(reversed(events)):
+        delta = fold([parse(json.dumps(event).encode(), received=0)])
+        before, after = Checkpoint(position, position, 0), Checkpoint(position + 1, position + 1, 0)
+        write(
+            database,
+            delta,
+            spool="s",
+            before=Checkpoint() if position == 0 else before,
+            after=after,
+            holder="t",
+        )
+
+
+def run(run_id: str, start: str, end: str, reads: str, writes: str) -> list[dict[str, Any]]:
+    return native.run_events(
+        run_id,
+        pipeline_name=run_id,
+        started_at=f"2026-01-01T{start}:00Z",
+        finished_at=f"2026-01-01T{end}:00Z",
+        inputs=[{"namespace": "default", "name": reads}],
+        outputs=[{"namespace": "default", "name": writes}],
+    )
+
+
+def answer(answer_id: str, dataset: str, at: str) -> dict[str, Any]:
+    return native.answer_event(
+        answer_id, cites=[{"namespace": "default", "name": dataset}], generated_at=at
+    )
+
+
+def sources(database: Database, answer_id: str) -> tuple[list[str], list[str]]:
+    found = trace(database, answer_id)
+    return [row["name"] for row in found.sources], sorted(row["runId"] for row in found.runs)
+
+
+def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
+    database: Database,
+) -> None:
+    told(
+        database,
+        *run("first", "01:00", "03:00", "raw", "clean"),
+        *run("second", "02:00", "04:00", "clean", "mart"),
+        answer("a", "mart", "2026-01-01T05:00:00Z"),
+    )
+    assert sources(database, "a") == (["raw"], ["first", "second"])
+
+
+def test_an_earlier_version_goes_before_one_that_is_still_made(database: Database) -> None:
+    told(
+        database,
+        *run("yesterday", "00:10", "00:20", "old", "clean"),
+        *run("first", "01:00", "03:00", "raw", "clean"),
+        *run("second", "02:00", "04:00", "clean", "mart"),
+        answer("a", "mart", "2026-01-01T05:00:00Z"),
+    )
+    assert sources(database, "a") == (["old"], ["second", "yesterday"])
+
+
+def test_an_answer_given_just_before_its_run_ended(database: Database) -> None:
+    told(
+        database,
+        *run("only", "01:00", "01:30", "raw", "mart"),
+        answer("a", "mart", "2026-01-01T01:29:59Z"),
+    )
+    assert sources(database, "a") == (["raw"], ["only"])
+
+
+def test_a_reader_before_anything_began_read_a_source(database: Database) -> None:
+    told(
+        database,
+        *run("late", "06:00", "07:00", "raw", "mart"),
+        answer("a", "mart", "2026-01-01T05:00:00Z"),
+    )
+    assert sources(database, "a") == (["mart"], [])
+
+
+def test_a_run_told_no_time_is_where_its_versions_say(database: Database) -> None:
+    undated = native.run_events(
+        "undated", pipeline_name="summary", inputs=[{"namespace": "default", "name": "clean"}]
+    )
+    made = native.artifact_event("report", run_id="undated", created_at="2025-04-01T08:00:00Z")
+    told(
+        database,
+        *undated,
+        made,
+        # A failure a month later has no part in what was made before it.
+        *native.run_events(
+            "broken",
+            pipeline_name="enrich",
+            status="failed",
+            started_at="2025-05-01T00:00:00Z",
+            finished_at="2025-05-01T01:00:00Z",
+            outputs=[{"namespace": "default", "name": "clean"}],
+        ),
+        answer("a", "report", "2025-04-02T09:00:00Z"),
+    )
+    assert sources(database, "a") == (["clean"], ["undated"])
+    found = trace(database, "a").runs[0]
+    assert (found["startedAt"].isoformat(), found["status"]) == (
+        "2025-04-01T08:00:00+00:00",
+        "COMPLETE",
+    )
+
+
+def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Database) -> None:
+    failed = native.run_events("r", pipeline_name="p", status="failed", error="no")
+    again = native.run_events("r", pipeline_name="p", status="success")
+    told(database, *failed, *again)
+    row = database.ask(
+        "MATCH (r:PipelineRun) RETURN r.status AS status, r.attempts AS attempts", {}
+    )[0]
+    assert row == {"status": "FAIL", "attempts": None}
+
+
+def test_who_has_read_nothing_for_all_before_is_its_own_reads_what_is_being_made(
+    database: Database,
+) -> None:
+    # A run reads what it makes; it is told to have ended before it began, and so to have made a version before.
+    reader = [
+        run_event("reader", None, 4, outputs=["raw", dataset("report", columns(a=[("raw", "a")]))]),
+        run_event("reader", "START", 4),
+        run_event("reader", "COMPLETE", 0, outputs=["raw"]),
+    ]
+    empty(database)
+    batch(database, reader)
+    batch(
+        database,
+        [
+            run_event("other", None, 5, job="other", outputs=["raw"]),
+            run_event("other", None, 3, job="other"),
+        ],
+    )
+    read = [edge for edge in edges(database, "FEEDS") if edge[2] == "run:reader"]
+    assert read == [("artifact:db:raw:other", "FEEDS", "run:reader")]

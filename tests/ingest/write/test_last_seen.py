@@ -1,0 +1,278 @@
+"""What is only seen again may be written later, but is never lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.ingest import worker as worker_module
+from headwater.ingest.fold import fold
+from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.spool.spool import Spool
+from headwater.ingest.worker import Folded, Worker
+from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    CheckpointMovedError,
+    read_checkpoint,
+    write,
+)
+from headwater.pipelines.chunk_writer import move_on
+from headwater.schema.events import Event, parse
+from headwater.schema.facts import GraphDelta
+from headwater.schema.naming import Naming
+from tests.canonical import Graph, canonical, empty
+from tests.event_builders import dataset, edge, node, run_event, symlinks, told
+from tests.run_builders import SPOOL
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(autouse=True)
+def _clean(database: Database) -> None:
+    empty(database)
+
+
+@pytest.fixture
+def spool(tmp_path: Path) -> Iterator[Spool]:
+    with closing(Spool(tmp_path / "spool.db")) as opened:
+        yield opened
+
+
+def night(number: int) -> list[dict[str, Any]]:
+    """One run of a job that runs every ten minutes."""
+    return [
+        run_event(f"run-{number}", state, 10 * number + minute, inputs=["raw"], outputs=["mart"])
+        for state, minute in (("START", 0), ("COMPLETE", 5))
+    ]
+
+
+def minute(number: int) -> datetime:
+    return datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC)
+
+
+def seen(database: Database) -> tuple[Any, ...]:
+    """When the job, what it reads and makes, and the edges between them were last seen, by the graph."""
+    nodes = [
+        node(database, urn)["lastSeen"]
+        for urn in ("job:etl:j", "dataset:db:raw", "dataset:db:mart")
+    ]
+    read = edge(database, "dataset:db:raw", "FEEDS", "job:etl:j")["lastSeen"]
+    return (*nodes, read, edge(database, "job:etl:j", "PRODUCED", "dataset:db:mart")["lastSeen"])
+
+
+def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
+    empty(database)
+    told(database, events)
+    return canonical(database)
+
+
+def test_it_waits_until_it_may_not(database: Database) -> None:
+    memory = Memory()
+    told(database, night(1), memory, later=True)
+    assert seen(database) == (minute(15),) * 5, "what is new is written at once"
+    assert read_checkpoint(database, SPOOL) == Checkpoint(2, 2, 0)
+    told(database, night(2), memory, later=True)
+    told(database, night(3), memory, later=True)
+    assert seen(database) == (minute(15),) * 5
+    assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0, settled=2)
+    assert {
+        row["run"] for row in database.ask("MATCH (r:PipelineRun) RETURN r.runId AS run", {})
+    } == {
+        "run-1",
+        "run-2",
+        "run-3",
+    }
+    told(database, [], memory)
+    assert seen(database) == (minute(35),) * 5
+    assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0)
+    settled = canonical(database)
+    assert settled == as_at_once(database, *night(1), *night(2), *night(3))
+
+
+def test_what_was_put_off_first_is_written_first(database: Database) -> None:
+    memory = Memory()
+    other = [
+        run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"])
+        for number in (1, 2)
+    ]
+    told(database, [*night(1), other[0]], memory, later=True)
+    told(database, night(2), memory, later=True)
+    told(database, [other[1]], memory, later=True)
+    told(database, night(3), memory, later=True)
+    before = read_checkpoint(database, SPOOL)
+    assert (before.position, before.settled) == (8, 3)
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
+    after = Checkpoint(10, 10, 0)
+    write(
+        database, delta, spool=SPOOL, before=before, after=after, holder="t", memory=memory, later=4
+    )
+    # The job that was seen again behind event 3 is written as it is now; that of event 6, seen behind 5, waits.
+    assert seen(database) == (minute(45),) * 5
+    assert node(database, "job:etl:k")["lastSeen"] == minute(1)
+    assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)
+    told(database, [], memory)
+    settled = canonical(database)
+    assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
+
+
+def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
+    memory = Memory()
+    told(database, night(1), memory, later=True)
+    told(database, night(2), memory, later=True)
+    more = run_event("run-3", "COMPLETE", 33, inputs=["raw", "other"], outputs=["mart"])
+    told(database, [more], memory, later=True)
+    told(database, [], memory)
+    settled = canonical(database)
+    assert settled == as_at_once(database, *night(1), *night(2), more)
+
+
+def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
+    memory = Memory()
+    other = run_event("other", "COMPLETE", 1, inputs=["alias"])
+    told(database, [other, *night(1)], memory, later=True)
+    told(database, night(2), memory, later=True)
+    joined = run_event(
+        "run-3", "COMPLETE", 33, inputs=[dataset("raw", symlinks("alias"))], outputs=["mart"]
+    )
+    told(database, [joined], memory, later=True)
+    assert read_checkpoint(database, SPOOL).settled is None, (
+        "everything was forgotten, so nothing could wait"
+    )
+    settled = canonical(database)
+    assert settled == as_at_once(database, other, *night(1), *night(2), joined)
+
+
+def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
+    first, second = Memory(), Memory()
+    told(database, night(1), first, later=True)
+    told(database, night(2), first, later=True)
+    with pytest.raises(CheckpointMovedError, match="put off"):
+        told(database, night(3), second)
+    checkpoint = read_checkpoint(database, SPOOL)
+    assert checkpoint == Checkpoint(4, 4, 0, settled=2)
+    # From what the graph has everything of, it is told once more, and not counted.
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(2))
+    saved = write(
+        database,
+        delta,
+        spool=SPOOL,
+        before=checkpoint,
+        after=Checkpoint(4, 4, 0),
+        holder="t",
+        again=True,
+        memory=second,
+    )
+    assert saved == read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
+    assert seen(database) == (minute(25),) * 5
+
+
+def filled(spool: Spool, nights: int) -> list[dict[str, Any]]:
+    events = [event for number in range(1, nights + 1) for event in night(number)]
+    spool.append([json.dumps(event).encode() for event in events], received=1)
+    return events
+
+
+def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
+    database: Database, spool: Spool
+) -> None:
+    events = filled(spool, 5)
+    worker = Worker(database, spool, events_max=3, ahead=0)
+    found = []
+    while worker.step():
+        checkpoint = read_checkpoint(database, spool.id)
+        found.append((checkpoint.position, checkpoint.whole))
+    assert found == [(3, 3), (6, 3), (9, 3), (10, 10)]
+    assert canonical(database) == as_at_once(database, *events)
+
+
+def test_a_worker_does_not_put_off_for_long(
+    database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "LATER_EVENTS_MAX", 4)
+    filled(spool, 5)
+    worker = Worker(database, spool, events_max=2, ahead=0)
+    found = []
+    while worker.step():
+        found.append(read_checkpoint(database, spool.id).whole)
+    assert found == [2, 2, 2, 8, 10]
+
+
+def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) -> None:
+    filled(spool, 3)
+
+    def halfway(_: Folded) -> None:
+        if read_checkpoint(database, spool.id).position == 4:
+            worker.stop.set()
+
+    worker = Worker(database, spool, events_max=2, ahead=0, on_folded=halfway)
+
+    worker.run()
+    assert read_checkpoint(database, spool.id) == Checkpoint(4, 4, 0)
+    assert seen(database) == (minute(25),) * 5
+
+
+def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, spool: Spool) -> None:
+    events = filled(spool, 5)
+    spool.append([b"{}"], received=1)
+    killed = Worker(database, spool, events_max=2, ahead=0)
+    for _ in range(4):
+        killed.step()
+    assert read_checkpoint(database, spool.id) == Checkpoint(8, 8, 0, settled=2)
+    assert seen(database)[0] == minute(15)
+    next_one = Worker(database, spool, events_max=4, ahead=0)
+    next_one.step()
+    assert read_checkpoint(database, spool.id).position == 11
+    while next_one.step():
+        pass
+    assert read_checkpoint(database, spool.id) == Checkpoint(11, 10, 1)
+    assert canonical(database) == as_at_once(database, *events)
+
+
+def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
+    database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(spool, 5)
+    killed = Worker(database, spool, events_max=2, ahead=0)
+    for _ in range(4):
+        killed.step()
+
+    def broken(events: Iterable[Event], naming: Naming) -> GraphDelta:
+        told = list(events)
+        if any(event.run and event.run.run_id == "run-3" for event in told):
+            raise RuntimeError("broken")
+        return fold(told, naming)
+
+    monkeypatch.setattr(worker_module, "fold", broken)
+    Worker(database, spool, events_max=4, ahead=0).step()
+    assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
+    assert seen(database) == (minute(55),) * 5
+
+
+def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
+    memory = Memory()
+    told(database, night(1), memory, later=True)
+    told(database, night(2), memory, later=True)
+    before = read_checkpoint(database, SPOOL)
+    assert before.whole == 2
+    delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))
+    one = Checkpoint(1, 1, 0)
+    write(
+        database,
+        delta,
+        spool="backfill",
+        before=Checkpoint(),
+        after=one,
+        holder="backfill",
+        again=True,
+    )
+    move_on(database, SPOOL, before, 4, dead=0, tallies=Tallies())
+    assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
+    assert seen(database) == (minute(25),) * 5

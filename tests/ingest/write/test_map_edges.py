@@ -1,0 +1,153 @@
+"""Which edges of the map are current: by the newest run of a job that succeeded, and by what is declared."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
+from tests.event_builders import (
+    current,
+    dataset_event,
+    edge,
+    job_event,
+    parent,
+    run_event,
+    settle,
+    source,
+)
+from tests.run_builders import ds, job
+
+pytestmark = pytest.mark.neo4j
+
+
+def reads(name: str, job_name: str = "j") -> tuple[str, str, str]:
+    return (ds(name), "FEEDS", job(job_name))
+
+
+def makes(name: str, job_name: str = "j") -> tuple[str, str, str]:
+    return (job(job_name), "PRODUCED", ds(name))
+
+
+def test_the_newest_run_that_succeeded_tells(database: Database) -> None:
+    settle(
+        database,
+        run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
+    )
+    assert current(database) == {reads("b"), makes("y")}
+    assert edge(database, ds("a"), "FEEDS", job("j"))["current"] is False
+    assert {one.urn for one in lineage(database, job("j")).nodes} == {job("j"), ds("b"), ds("y")}
+
+
+@pytest.mark.parametrize("state", ["FAIL", "ABORT", "START", "RUNNING"])
+def test_a_run_that_did_not_succeed_changes_nothing(database: Database, state: str) -> None:
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
+        run_event("r2", state, 2, inputs=["b"], outputs=["y"]),
+    )
+    assert current(database) == {reads("a"), makes("x")}
+
+
+def test_an_abandoned_run_changes_nothing(database: Database) -> None:
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
+        run_event("r2", "START", 2, inputs=["b"], outputs=["y"], facets=parent("p", "dag")),
+        run_event("p", "COMPLETE", 3, job="dag"),
+    )
+    assert current(database) == {reads("a"), makes("x")}
+
+
+def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> None:
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
+        run_event("r2", "COMPLETE", 2),
+        run_event("r3", "COMPLETE", 3, inputs=["b"]),
+    )
+    assert current(database) == {reads("b"), makes("x")}, (
+        "inputs and outputs are judged by themselves"
+    )
+
+
+def test_until_a_run_has_succeeded_all_that_is_known_is_current(database: Database) -> None:
+    settle(
+        database,
+        run_event("r1", "START", 1, inputs=["a"], outputs=["x"]),
+        run_event("r2", "FAIL", 2, inputs=["b"], outputs=["y"]),
+    )
+    assert current(database) == {reads("a"), reads("b"), makes("x"), makes("y")}
+
+
+def test_a_run_begun_again_no_longer_counts_as_one_that_succeeded(database: Database) -> None:
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
+        run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
+        run_event("r2", "START", 3, inputs=["b"], outputs=["y"]),
+    )
+    assert current(database) == {reads("a"), makes("x")}
+
+
+def test_what_a_job_event_declares_is_current_until_another_replaces_it(database: Database) -> None:
+    settle(
+        database,
+        job_event("j", 1, inputs=["a"], outputs=["x"]),
+        job_event("j", 2, inputs=["b"], outputs=["x"]),
+    )
+    assert current(database) == {reads("b"), makes("x")}
+    assert edge(database, ds("a"), "FEEDS", job("j"))["declared"] is False
+
+
+def test_a_job_event_that_names_no_datasets_declares_nothing(database: Database) -> None:
+    settle(database, job_event("j", 1, inputs=["a"], outputs=["x"]), job_event("j", 2))
+    assert current(database) == {reads("a"), makes("x")}
+
+
+def test_what_is_declared_and_what_ran_are_both_current(database: Database) -> None:
+    settle(
+        database,
+        job_event("j", 1, inputs=["a"], outputs=["x"]),
+        run_event("r1", "COMPLETE", 2, inputs=["b"], outputs=["x"]),
+        run_event("r2", "COMPLETE", 3, inputs=["c"], outputs=["x"]),
+    )
+    assert current(database) == {reads("a"), reads("c"), makes("x")}
+
+
+def test_of_a_declared_job_a_run_that_failed_adds_nothing(database: Database) -> None:
+    settle(
+        database,
+        job_event("j", 1, inputs=["a"], outputs=["x"]),
+        run_event("r", "FAIL", 2, inputs=["b"], outputs=["y"]),
+    )
+    assert current(database) == {reads("a"), makes("x")}
+
+
+def test_of_two_runs_that_ended_at_one_instant_one_counts_whatever_the_order(
+    database: Database,
+) -> None:
+    settle(
+        database,
+        run_event("r1", "COMPLETE", 1, inputs=["a"]),
+        run_event("r2", "COMPLETE", 1, inputs=["b"]),
+    )
+    assert current(database) == {reads("b")}
+
+
+def test_a_table_that_was_renamed_and_later_declared_anew_still_comes_from_its_old_name(
+    database: Database,
+) -> None:
+    renamed = {
+        "lifecycleStateChange": {
+            "lifecycleStateChange": "RENAME",
+            "previousIdentifier": source("old"),
+        }
+    }
+    settle(
+        database,
+        dataset_event("new", 1, {**renamed, "lineage": {"inputs": [source("old")]}}),
+        dataset_event("new", 2, {"lineage": {"inputs": [source("feed")]}}),
+    )
+    assert current(database) == {(ds("old"), "FEEDS", ds("new")), (ds("feed"), "FEEDS", ds("new"))}

@@ -1,0 +1,266 @@
+"""The writer on the real graph: the map, columns, derivations, parents, and the checkpoint."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database, Row
+from headwater.ingest.fold import fold
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    CheckpointMovedError,
+    read_checkpoint,
+    write,
+)
+from headwater.schema.events import parse
+from headwater.schema.urns import column_urn, source_urn
+from tests.canonical import canonical, edges, empty
+from tests.run_builders import FACET, SPOOL, Event, answer, at, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+
+@pytest.fixture(autouse=True)
+def _clean(database: Database) -> None:
+    empty(database)
+
+
+def moment(minute: int) -> datetime:
+    return datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
+
+
+def edge(database: Database, source: str, type: str, target: str) -> Row:
+    text = "MATCH (a {urn: $a})-[e]->(b {urn: $b}) WHERE type(e) = $type RETURN properties(e) AS p"
+    (row,) = database.ask(text, {"a": source, "b": target, "type": type})
+    found: Row = row["p"]
+    return found
+
+
+def node(database: Database, urn: str) -> Row:
+    (row,) = database.ask("MATCH (n {urn: $urn}) RETURN properties(n) AS p", {"urn": urn})
+    found: Row = row["p"]
+    return found
+
+
+def urns(database: Database, label: str) -> set[str]:
+    return {
+        row["urn"]
+        for row in database.ask(
+            "MATCH (n) WHERE $label IN labels(n) RETURN n.urn AS urn", {"label": label}
+        )
+    }
+
+
+def table(minute: int, *columns: str, name: str = "t") -> list[Event]:
+    """A dataset event with a schema; with none the schema is deleted."""
+    schema: Any = {**FACET, "fields": [{"name": c, "type": "string"} for c in columns]}
+    facets = {"schema": schema if columns else {**FACET, "_deleted": True}}
+    return [
+        {"eventTime": at(minute), "dataset": {"namespace": "db", "name": name, "facets": facets}}
+    ]
+
+
+def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) -> None:
+    tell(database, run("r2", "j", ["a"], ["t"], minute=20))
+    assert edge(database, ds("a"), "FEEDS", job("j")) == {
+        "firstSeen": moment(20),
+        "lastSeen": moment(21),
+        "current": True,
+        "sentAs": "",
+    }
+    tell(database, run("r3", "j", ["a"], ["t"], minute=30))
+    tell(database, run("r1", "j", ["a"], ["t"], minute=10))
+    expected = {"firstSeen": moment(10), "lastSeen": moment(31), "current": True, "sentAs": ""}
+    assert edge(database, ds("a"), "FEEDS", job("j")) == expected
+    assert edge(database, job("j"), "PRODUCED", ds("t")) == expected
+
+
+def test_the_map_only_grows(database: Database) -> None:
+    tell(database, run("r1", "j", ["a"], ["t"], minute=1))
+    tell(database, run("r2", "j", ["b"], ["t"], minute=5, status="FAIL"))
+    assert {(s, t) for s, _, t in edges(database, "FEEDS") if t == job("j")} == {
+        (ds("a"), job("j")),
+        (ds("b"), job("j")),
+    }
+
+
+def test_a_job_event_draws_the_map_without_a_run(database: Database) -> None:
+    declared = {"namespace": "db", "name": "a"}, {"namespace": "db", "name": "t"}
+    tell(
+        database,
+        [
+            {
+                "eventTime": at(3),
+                "job": {"namespace": "etl", "name": "j"},
+                "inputs": [declared[0]],
+                "outputs": [declared[1]],
+            }
+        ],
+    )
+    assert edges(database, "FEEDS", "PRODUCED") == {
+        (ds("a"), "FEEDS", job("j")),
+        (job("j"), "PRODUCED", ds("t")),
+    }
+    assert edge(database, ds("a"), "FEEDS", job("j"))["firstSeen"] == moment(3)
+    assert urns(database, "PipelineRun") == urns(database, "Artifact") == set()
+
+
+def test_derived_from_narrows_what_an_output_came_from(database: Database) -> None:
+    tell(database, run("r", "j", ["a", "b"], ["t", "u"], derived={"t": ["a"]}))
+    history = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
+    assert history == {(version("t", "r"), source_urn("db", "a"))}, (
+        "nothing is said of u: it came from both"
+    )
+    mapped = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("dataset:")}
+    assert mapped == {(ds("t"), ds("a"))}
+    assert edge(database, ds("t"), "DERIVED_FROM", ds("a")) == {
+        "job": job("j"),
+        "firstSeen": moment(0),
+        "ways": ["columns"],
+        "sentAs": "",
+    }
+    assert "derivedFrom" not in node(database, version("t", "r")), "the edge tells it"
+
+
+def test_derived_from_follows_when_its_run_is_linked_anew(database: Database) -> None:
+    tell(database, run("r", "j", ["a", "b"], ["t"], minute=9, derived={"t": ["a"]}))
+    tell(database, run("w", "load", [], ["a"], minute=5))
+    found = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
+    assert found == {(version("t", "r"), version("a", "w"))}
+
+
+def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> None:
+    def told(minute: int, **step: Any) -> list[Event]:
+        events = run(f"r{minute}", "j", ["a"], ["t"], minute=minute, derived={"t": ["a"]})
+        for event in events:
+            lineage = event["outputs"][0]["facets"]["columnLineage"]
+            lineage["fields"]["id"]["inputFields"][0]["transformations"] = [step]
+        return events
+
+    tell(database, told(5, type="DIRECT", subtype="IDENTITY"))
+    tell(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
+    found = edge(database, column_urn("db", "a", "id"), "FEEDS", column_urn("db", "t", "id"))
+    ways = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
+    assert found == {"job": job("j"), "firstSeen": moment(1), "ways": ways, "sentAs": ""}
+    assert node(database, column_urn("db", "a", "id"))["current"] is False, (
+        "named by an edge, listed by no schema"
+    )
+
+
+def test_columns_that_a_schema_drops_are_swept_unless_something_names_them(
+    database: Database,
+) -> None:
+    tell(
+        database,
+        table(1, "id", "old", "cited"),
+        answer("x", {"namespace": "db", "name": "t", "field": "cited"}),
+    )
+    assert {column_urn("db", "t", c) for c in ("id", "old", "cited")} <= urns(database, "Column")
+    tell(database, table(2, "id", "new"))
+    assert urns(database, "Column") == {column_urn("db", "t", c) for c in ("id", "new", "cited")}
+    dropped = node(database, column_urn("db", "t", "cited"))
+    assert (dropped["current"], dropped.get("type")) == (False, None)
+    assert node(database, ds("t"))["columns"] == ["id", "new"]
+    tell(database, table(3, "cited"))
+    assert node(database, column_urn("db", "t", "cited"))["current"] is True
+    tell(database, table(4))
+    assert urns(database, "Column") == {column_urn("db", "t", "cited")}
+
+
+def test_a_late_schema_does_not_bring_a_column_back(database: Database) -> None:
+    tell(database, table(5, "new"))
+    tell(database, table(1, "old"))
+    assert urns(database, "Column") == {column_urn("db", "t", "new")}
+
+
+def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> None:
+    tell(database, run("child", "j", parent="dag-run", status="FAIL"))
+    assert edges(database, "PART_OF") == {
+        (run_of("child"), "PART_OF", run_of("dag-run")),
+        (job("j"), "PART_OF", job("dag")),
+    }
+    parent = node(database, run_of("dag-run"))
+    assert (parent["status"], parent["pipelineName"], parent.get("startedAt")) == (
+        "RUNNING",
+        "dag",
+        None,
+    )
+    tell(database, run("dag-run", "dag", minute=0))
+    assert node(database, run_of("dag-run"))["status"] == "COMPLETE"
+    assert edges(database, "RUN_OF") == {
+        (run_of("child"), "RUN_OF", job("j")),
+        (run_of("dag-run"), "RUN_OF", job("dag")),
+    }
+
+
+def test_row_counts_stand_on_the_version(database: Database) -> None:
+    tell(database, run("r", "j", [], ["t"], rows=16))
+    assert node(database, version("t", "r"))["rowCount"] == 16
+    assert edge(database, run_of("r"), "PRODUCED", version("t", "r")) == {}
+
+
+STORY = [
+    *run("w", "load", ["raw"], ["a"], minute=1),
+    *run("r", "j", ["a"], ["t"], minute=5, derived={"t": ["a"]}, parent="p", rows=3),
+    *table(2, "id"),
+    *answer("x", "t", {"namespace": "db", "name": "t", "field": "id"}, minute=9),
+]
+
+
+def test_the_same_again_changes_nothing(database: Database) -> None:
+    tell(database, STORY)
+    once = canonical(database)
+    tell(database, STORY)
+    for event in STORY:
+        tell(database, [event])
+    assert canonical(database) == once
+
+
+def delta(*events: Event) -> Any:
+    return fold(parse(json.dumps(event).encode(), received=0) for event in events)
+
+
+def test_the_checkpoint_moves_with_the_delta_or_nothing_does(database: Database) -> None:
+    start, after = Checkpoint(), Checkpoint(7, 6, 1)
+    write(database, delta(*STORY), spool=SPOOL, before=start, after=after, holder="tests")
+    assert read_checkpoint(database, SPOOL) == after
+    assert read_checkpoint(database, "another spool") == Checkpoint()
+    once = canonical(database)
+    with pytest.raises(CheckpointMovedError):
+        write(
+            database,
+            delta(*table(3, "more")),
+            spool=SPOOL,
+            before=start,
+            after=Checkpoint(8, 7, 1),
+            holder="tests",
+        )
+    assert (read_checkpoint(database, SPOOL), canonical(database)) == (after, once)
+
+
+def test_what_cannot_be_written_leaves_the_checkpoint_where_it_was(database: Database) -> None:
+    broken = delta(*STORY)
+    broken.datasets[ds("t")].dataset = None
+    with pytest.raises(Exception, match="NoneType"):
+        write(
+            database,
+            broken,
+            spool=SPOOL,
+            before=Checkpoint(),
+            after=Checkpoint(7, 7, 0),
+            holder="tests",
+        )
+    assert read_checkpoint(database, SPOOL) == Checkpoint()
+    assert canonical(database) == ([], [])
+
+
+def test_thousands_of_inputs_and_outputs_are_not_paired(database: Database) -> None:
+    """Every pair would be nine million; 20 s, and with twice as many the deadline of a transaction."""
+    names = [[f"{side}{number}" for number in range(1_500)] for side in ("in", "out")]
+    tell(database, run("r", "j", names[0], names[1]))
+    (row,) = database.ask("MATCH (:PipelineRun)-[p:PRODUCED]->() RETURN count(p) AS made", {})
+    assert row["made"] == 1_500

@@ -1,0 +1,246 @@
+"""Which version a reader is linked to, on the real graph: cases drawn by hand, each told in several orders.
+
+The picture of a case is the time line in its comment: W is a version written (lower case: by a run that failed or has
+not ended), R the reader.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.schema import headwater_facets as native
+from headwater.schema.urns import column_urn, source_urn
+from tests.canonical import edges, empty
+from tests.run_builders import Event, answer, at, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+RAW = source_urn("db", "raw")
+
+
+def write(run_id: str, minute: int, status: str = "COMPLETE") -> list[Event]:
+    """A run that begins a minute before and ends at `minute`, writing `raw`."""
+    return run(run_id, "load", [], ["raw"], minute=minute - 1, status=status)
+
+
+def reader(minute: int, run_id: str = "reader") -> list[Event]:
+    return run(run_id, "report", ["raw"], ["report"], minute=minute)
+
+
+def linked(database: Database, *stories: Sequence[Event]) -> set[str]:
+    """What `reader` is linked to; the same whatever the order and the batches in which the stories are told."""
+    found: list[set[str]] = []
+    for order in (
+        itertools.permutations(stories) if len(stories) < 4 else (stories, tuple(reversed(stories)))
+    ):
+        empty(database)
+        for story in order:
+            tell(database, story)
+        found.append(read_by(database, run_of("reader")))
+    empty(database)
+    tell(database, *stories)
+    found.append(read_by(database, run_of("reader")))
+    assert all(links == found[0] for links in found), found
+    return found[0]
+
+
+def read_by(database: Database, urn: str, *types: str) -> set[str]:
+    wanted: Iterable[str] = types or ("FEEDS", "CITED_BY")
+    return {source for source, _, target in edges(database, *wanted) if target == urn}
+
+
+def test_before_any_version_a_source(database: Database) -> None:
+    # R
+    assert linked(database, reader(5)) == {RAW}
+    # R W
+    assert linked(database, reader(5), write("w1", 7)) == {RAW}
+
+
+def test_the_newest_complete_one_made_before(database: Database) -> None:
+    # W1 W2 R W3
+    assert linked(database, write("w1", 2), write("w2", 4), reader(5), write("w3", 9)) == {
+        version("raw", "w2")
+    }
+
+
+def test_one_that_ended_at_the_very_instant_counts(database: Database) -> None:
+    assert linked(database, write("w1", 5), reader(5)) == {version("raw", "w1")}
+
+
+def test_a_late_one_takes_its_place(database: Database) -> None:
+    # W1 .. (W2 heard of last) .. R: `linked` tells them in every order
+    assert linked(database, write("w1", 2), reader(9), write("w2", 6)) == {version("raw", "w2")}
+
+
+def test_a_failed_one_between_two_complete_ones(database: Database) -> None:
+    # W1 w2 R W3: it may have read either
+    failed = write("w2", 4, "FAIL")
+    assert linked(database, write("w1", 2), failed, reader(5), write("w3", 9)) == {
+        version("raw", "w1"),
+        version("raw", "w2"),
+    }
+    # W1 w2 W3 R: the complete one has replaced it
+    assert linked(database, write("w1", 2), failed, write("w3", 6), reader(9)) == {
+        version("raw", "w3")
+    }
+
+
+def test_of_several_failed_ones_only_the_newest(database: Database) -> None:
+    # W1 w2 w3 R
+    stories = (write("w1", 2), write("w2", 4, "FAIL"), write("w3", 6, "ABORT"), reader(9))
+    assert linked(database, *stories) == {version("raw", "w1"), version("raw", "w3")}
+
+
+def test_only_a_failed_one_before(database: Database) -> None:
+    # w1 R: no source, something is known to have written it
+    assert linked(database, write("w1", 2, "FAIL"), reader(5)) == {version("raw", "w1")}
+
+
+def test_one_still_being_written(database: Database) -> None:
+    # W1 w2( R )
+    assert linked(database, write("w1", 2), write("w2", 5, "RUNNING"), reader(6)) == {
+        version("raw", "w1"),
+        version("raw", "w2"),
+    }
+
+
+def test_once_it_has_ended_its_readers_in_between_are_linked_anew(database: Database) -> None:
+    start, end = write("w2", 6)
+    end = {**end, "eventTime": at(8)}
+    # w2 begins at 5 and ends at 8; the reader begins at 7
+    assert linked(database, [start], write("w1", 2), reader(7)) == {
+        version("raw", "w1"),
+        version("raw", "w2"),
+    }
+    assert linked(database, [start], write("w1", 2), reader(7), [end]) == {version("raw", "w1")}
+
+
+def test_one_that_turns_out_to_have_failed(database: Database) -> None:
+    fail = {**write("w2", 4, "FAIL")[1], "eventTime": at(4)}
+    assert linked(database, write("w1", 2), write("w2", 4), reader(6), [fail]) == {
+        version("raw", "w1"),
+        version("raw", "w2"),
+    }
+
+
+def test_a_run_does_not_read_the_version_it_makes(database: Database) -> None:
+    loop = run("reader", "compact", ["raw"], ["raw"], minute=5)
+    assert linked(database, loop) == {RAW}
+    assert linked(database, write("w1", 2), loop) == {version("raw", "w1")}
+    instant = native.artifact_event("raw", namespace="db", run_id="reader", created_at=at(4))
+    assert linked(database, write("w1", 2), loop, [instant]) == {version("raw", "w1")}
+
+
+def test_a_pinned_input_is_taken_at_its_word(database: Database) -> None:
+    events = reader(9)
+    for event in events:
+        pin = {"_producer": "https://x.y", "_schemaURL": "https://x.y", "runId": "w1"}
+        event["inputs"] = [
+            {"namespace": "db", "name": "raw", "inputFacets": {"headwater_artifact": pin}}
+        ]
+    assert linked(database, write("w1", 2), write("w2", 4), events) == {version("raw", "w1")}
+    assert linked(database, events) == {version("raw", "w1")}, "even of a run nobody has heard of"
+
+
+def test_a_source_disappears_when_a_producer_turns_up(database: Database) -> None:
+    empty(database)
+    tell(database, reader(9))
+    assert nodes(database, "Source") == {RAW}
+    tell(database, write("w1", 5))
+    assert read_by(database, run_of("reader")) == {version("raw", "w1")}
+    assert nodes(database, "Source") == set()
+
+
+def test_a_registered_source_stays(database: Database) -> None:
+    empty(database)
+    tell(
+        database,
+        reader(9),
+        [native.source_event("raw", namespace="db", origin="CRM", captured_at=at(1))],
+    )
+    assert read_by(database, run_of("reader")) == {RAW}
+    tell(database, write("w1", 5))
+    assert read_by(database, run_of("reader")) == {version("raw", "w1")}
+    assert nodes(database, "Source") == {RAW}
+
+
+def test_a_source_stays_for_those_who_read_before(database: Database) -> None:
+    # R1 W R2
+    empty(database)
+    tell(database, reader(3, "early"), reader(9), write("w1", 5))
+    assert read_by(database, run_of("early")) == {RAW}
+    assert read_by(database, run_of("reader")) == {version("raw", "w1")}
+
+
+def test_an_answer_cites_a_dataset_as_it_was_when_it_was_given(database: Database) -> None:
+    for stories in itertools.permutations(
+        [write("w1", 2), write("w2", 8), answer("a", "raw", minute=5)]
+    ):
+        empty(database)
+        tell(database, *stories[:1])
+        tell(database, *stories[1:])
+        assert read_by(database, "answer:a") == {version("raw", "w1")}
+
+
+def test_an_answer_cites_a_version_a_column_another_answer(database: Database) -> None:
+    empty(database)
+    version_cited = {"namespace": "db", "name": "raw", "runId": "w1"}
+    column_cited = {"namespace": "db", "name": "raw", "field": "id"}
+    tell(
+        database,
+        answer("a", version_cited, column_cited, {"answerId": "b"}, minute=5),
+        write("w0", 1),
+    )
+    assert read_by(database, "answer:a") == {
+        version("raw", "w1"),
+        version("raw", "w0"),
+        column_urn("db", "raw", "id"),
+        "answer:b",
+    }
+    rows = database.ask("MATCH (v)-[e:CITED_BY]->() WHERE e.pinned RETURN v.urn AS urn", {})
+    assert [row["urn"] for row in rows] == [version("raw", "w1")]
+
+
+def test_what_an_answer_no_longer_cites_is_swept_up(database: Database) -> None:
+    empty(database)
+    first = answer(
+        "a",
+        "raw",
+        {"namespace": "db", "name": "raw", "field": "id"},
+        {"namespace": "db", "name": "x", "runId": "w"},
+    )
+    tell(database, first)
+    assert nodes(database, "Source", "Column", "Artifact") == {
+        RAW,
+        column_urn("db", "raw", "id"),
+        version("x", "w"),
+    }
+    later = {**answer("a", "other", minute=3)[0], "eventTime": at(3)}
+    tell(database, [later])
+    assert nodes(database, "Source", "Column", "Artifact") == {source_urn("db", "other")}
+
+
+def test_a_deleted_answer_is_as_one_nobody_has_sent(database: Database) -> None:
+    empty(database)
+    said = answer("a", "raw", minute=1, content="42")
+    tell(database, said)
+    gone: dict[str, Any] = {**said[0], "eventTime": at(2)}
+    facet = {**gone["dataset"]["facets"]["headwater_answer"], "_deleted": True}
+    gone["dataset"] = {**gone["dataset"], "facets": {"headwater_answer": facet}}
+    tell(database, [gone])
+    (row,) = database.ask("MATCH (a:Answer) RETURN properties(a) AS p", {})
+    assert row["p"].keys() == {"urn", "answerId", "facts"}
+    assert nodes(database, "Source") == set()
+
+
+def nodes(database: Database, *labels: str) -> set[str]:
+    rows = database.ask(
+        "MATCH (n) WHERE any(label IN labels(n) WHERE label IN $labels) RETURN n.urn AS urn",
+        {"labels": list(labels)},
+    )
+    return {row["urn"] for row in rows}

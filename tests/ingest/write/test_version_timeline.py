@@ -1,0 +1,90 @@
+"""Which version was there at an instant: from memory the same as from the graph, or not known."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.ingest.write.version_timeline import TIMELINE_MAX, Timeline, Version, read_timeline
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def minute(number: int) -> datetime:
+    return START + timedelta(minutes=number)
+
+
+def version(name: str, created: int, *, started: int = 0, complete: bool = True) -> Version:
+    return Version(minute(created), f"artifact:{name}", f"run:{name}", minute(started), complete)
+
+
+def test_the_newest_complete_one_and_the_newest_that_was_left_after_it() -> None:
+    made = [
+        version("a", 10),
+        version("b", 20),
+        version("left", 30, complete=False),
+        version("later", 40, complete=False),
+    ]
+    timeline = Timeline(made, None)
+    assert timeline.at(minute(35), "run:x") == ["artifact:b", "artifact:left"]
+    assert timeline.at(minute(45), "run:x") == ["artifact:b", "artifact:later"]
+    assert timeline.at(minute(15), "run:x") == ["artifact:a"]
+    # A run does not read what it makes itself.
+    assert timeline.at(minute(25), "run:b") == ["artifact:a"]
+
+
+def test_where_none_was_made_the_first_that_was_being_made() -> None:
+    timeline = Timeline([version("slow", 50, started=5), version("slower", 60, started=1)], None)
+    assert timeline.at(minute(10), "run:x") == ["artifact:slow"]
+    assert timeline.at(minute(10), "run:slow") == ["artifact:slower"]
+    assert timeline.at(minute(0), "run:x") == []
+
+
+def test_what_lies_further_back_than_is_remembered_is_not_known() -> None:
+    newest = [tuple(version(str(number), number)) for number in range(100, 100 - TIMELINE_MAX, -1)]
+    timeline = read_timeline(newest, [])
+    oldest = 100 - TIMELINE_MAX + 1
+    assert timeline.at(minute(100), "run:x") == ["artifact:100"]
+    assert timeline.at(minute(oldest), "run:x") is None
+    assert timeline.at(minute(oldest + 1), "run:x") == [f"artifact:{oldest + 1}"]
+
+
+def test_fewer_than_were_asked_for_are_all_there_are() -> None:
+    timeline = read_timeline([tuple(version("a", 10, started=8))], [])
+    assert timeline.at(minute(5), "run:x") == []
+
+
+def test_a_version_that_is_gone_or_moves_is_not_where_it_was() -> None:
+    timeline = Timeline([version("a", 10), version("b", 20)], None)
+    timeline.put(version("b", 5))
+    assert timeline.at(minute(30), "run:x") == ["artifact:a"]
+    timeline.drop("artifact:a")
+    assert timeline.at(minute(30), "run:x") == ["artifact:b"]
+
+
+changes = st.lists(
+    st.tuples(
+        st.integers(0, 12), st.integers(0, 30), st.integers(0, 30), st.booleans(), st.booleans()
+    ),
+    max_size=60,
+)
+
+
+@given(changes, st.integers(0, 31))
+def test_what_is_remembered_is_what_all_versions_together_tell(
+    told: list[tuple[int, int, int, bool, bool]], at: int
+) -> None:
+    bounded = Timeline([], None)
+    whole: dict[str, Version] = {}
+    for name, created, started, complete, gone in told:
+        one = version(f"{name:02}", created, started=min(started, created), complete=complete)
+        if gone:
+            bounded.drop(one.urn)
+            whole.pop(one.urn, None)
+        else:
+            bounded.put(one)
+            whole[one.urn] = one
+    found = bounded.at(minute(at), "run:03")
+    assert found is None or found == Timeline(list(whole.values()), None).at(minute(at), "run:03")

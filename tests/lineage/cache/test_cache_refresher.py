@@ -1,0 +1,293 @@
+"""The map in memory beside a real Neo4j: what is answered from it, when it is not asked, and when it is read afresh.
+
+What was answered from memory is told by the statements that Neo4j was not asked.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from neo4j import Driver
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.maintenance.erase import erase
+from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.cache import cache_refresher as map_follower
+from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.lineage.questions import lineage as module
+from headwater.lineage.questions.column_lineage import column_lineage
+from headwater.lineage.questions.lineage import at_hand, lineage
+from headwater.lineage.traversal.filters import Filter
+from headwater.schema import headwater_facets as native
+from headwater.schema.urns import column_urn, run_urn
+from headwater.schema.visibility import Sight
+from tests.conftest import Neo4jServer
+from tests.run_builders import at, ds, job, run, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+class Asked(list[str]):
+    """The queries that were asked of Neo4j."""
+
+    def __call__(self, name: str, _: float) -> None:
+        self.append(name.removeprefix("read/"))
+
+
+@pytest.fixture
+def asked() -> Asked:
+    return Asked()
+
+
+@pytest.fixture
+def remembering(
+    database: Database, neo4j_server: Neo4jServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Database]:
+    """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a slow machine too."""
+    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
+    tell(
+        database,
+        run("r1", "first", ["a"], ["b"], derived={"b": ["a"]}),
+        run("r2", "second", ["b"], ["c"], minute=5),
+    )
+    remembering = Database(
+        neo4j_server.uri, neo4j_server.user, neo4j_server.password, observed=asked
+    )
+    remembering.memory = MapFollower(remembering)
+    remembering.memory.load()
+    asked.clear()
+    yield remembering
+    remembering.close()
+
+
+def names(database: Database, urn: str, **question: Any) -> list[str]:
+    return [node.name for node in lineage(database, urn, direction="DOWNSTREAM", **question).nodes]
+
+
+def test_the_map_is_answered_without_asking(remembering: Database, asked: Asked) -> None:
+    assert names(remembering, ds("a")) == ["a", "b", "first", "c", "second"]
+    assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
+    assert [
+        node.name for node in lineage(remembering, job("second"), direction="UPSTREAM").nodes
+    ] == [
+        "second",
+        "b",
+        "a",
+        "first",
+    ]
+    assert asked == []
+
+
+def test_what_is_at_hand_is_told_without_asking(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for depth in (1, 2):
+        found = at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
+        assert found == lineage(remembering, ds("a"), direction="DOWNSTREAM", depth=depth)
+    with pytest.raises(QueryError, match="depth 0"):
+        at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
+    # What is not in memory, lies in another layer or may have to be judged has to be asked for.
+    for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
+        assert at_hand(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
+    assert (
+        at_hand(remembering.seen_by(Sight(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1)
+        is None
+    )
+    assert asked == []
+    monkeypatch.setattr(module, "NODES_AT_HAND_MAX", 3)
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=2) is None
+    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", -1.0)
+    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
+
+
+def test_a_column_costs_two_statements(remembering: Database, asked: Asked) -> None:
+    column = column_urn("db", "a", "id")
+    found = column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
+    assert [(edge.source, edge.target) for edge in found.lineage.edges] == [
+        (column, column_urn("db", "b", "id"))
+    ]
+    assert asked == ["history_citing", "column_ways"]
+
+
+def test_what_memory_does_not_know_is_asked(remembering: Database, asked: Asked) -> None:
+    assert names(remembering, ds("a"), where=Filter(namespaces=("other",))) == ["a", "first"]
+    assert asked == ["filtered"]
+    asked.clear()
+    names(remembering, ds("a"), where=Filter(since=None, until=map_time()))
+    assert "map_consumers" in asked
+    asked.clear()
+    assert names(remembering, ds("a"), as_of=map_time()) == ["a", "b", "first", "c", "second"]
+    assert "map_consumers_at" in asked
+    with pytest.raises(NotFoundError):
+        lineage(remembering, ds("nowhere"))
+
+
+def map_time() -> datetime:
+    return datetime.fromisoformat(at(59))
+
+
+def test_what_may_not_be_seen_is_hidden_as_ever(remembering: Database, database: Database) -> None:
+    for pattern, urn in (("db", ds("a")), ("etl", job("first"))):
+        sight = Sight((pattern,))
+        found = lineage(remembering.seen_by(sight), urn)
+        assert found == lineage(database.seen_by(sight), urn)
+        assert "HIDDEN" in {node.kind for node in found.nodes}
+    for asked in (database, remembering):
+        with pytest.raises(NotFoundError):
+            lineage(asked.seen_by(Sight(("etl",))), ds("a"))
+
+
+def test_it_follows_and_a_fresh_answer_waits_for_it(
+    remembering: Database, database: Database, asked: Asked
+) -> None:
+    tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+    assert "d" not in names(remembering, ds("a"))
+    assert asked == []
+    assert names(remembering, ds("a"), fresh=True)[-2:] == ["d", "third"]
+    # The revision, what changed since, and what stands there: not the whole map.
+    assert asked[:2] == ["map_revision", "map_changed"]
+    assert "map_urns" not in asked
+
+
+def test_a_name_that_became_another_is_gone(remembering: Database, database: Database) -> None:
+    event = native.symlinks_event(
+        {"namespace": "db", "name": "b"},
+        same=[{"namespace": "db", "name": "bee"}],
+        event_time=at(20),
+    )
+    tell(database, [event])
+    found = lineage(remembering, ds("bee"), direction="UPSTREAM", fresh=True)
+    assert found == lineage(database, ds("bee"), direction="UPSTREAM")
+    assert len(found.nodes) == 3
+
+
+def test_out_of_step_it_is_not_asked(
+    remembering: Database, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 0.0)
+    assert remembering.memory is not None
+    assert remembering.memory.current() is None
+    assert remembering.memory.staleness > 0
+    assert names(remembering, ds("a"))[-1] == "third"
+    assert "map_consumers" in asked
+
+
+def test_where_it_is_followed_and_late_it_is_waited_for(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_follower, "_LATE_SECONDS_MAX", 60.0)
+    follower, ended = remembering.memory, threading.Event()
+    assert follower is not None
+    following = threading.Thread(target=follower.run, args=(ended,))
+    following.start()
+    try:
+        while not follower._is_followed:
+            time.sleep(0.01)
+        with follower._turn:
+            monkeypatch.setattr(follower, "_in_step", float("-inf"))
+            found: list[list[str]] = []
+            asking = threading.Thread(target=lambda: found.append(names(remembering, ds("a"))))
+            asking.start()
+            asking.join(0.3)
+            assert found == []
+        asking.join(30.0)
+        assert found == [["a", "b", "first", "c", "second"]]
+        assert "map_consumers" not in asked
+    finally:
+        ended.set()
+        following.join()
+
+
+def test_columns_come_last_and_a_few_datasets_at_a_time(
+    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_follower, "_WITH_COLUMNS_PER_QUERY", 2)
+    follower = MapFollower(remembering)
+    remembering.memory = follower
+    left = []
+    for _ in range(3):
+        follower._step()
+        left.append(follower.unread)
+        asked.clear()
+        assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
+        assert asked == []
+        column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
+        assert ("column_targets" in asked) is (follower.unread > 0)
+    # Of a, b and c.
+    assert left == [1, 0, 0]
+
+
+def test_before_it_is_loaded_neo4j_is_asked(remembering: Database, asked: Asked) -> None:
+    remembering.memory = MapFollower(remembering)
+    assert remembering.memory.staleness == float("inf")
+    assert names(remembering, ds("a"), fresh=True)[-1] == "second"
+    assert "map_consumers" in asked
+    assert "map_urns" not in asked
+
+
+def test_an_erased_graph_is_read_afresh(remembering: Database, database: Database) -> None:
+    follower = remembering.memory
+    assert follower is not None
+    erase(database, holder="test")
+    tell(database, run("r9", "other", ["a"], ["z"]))
+    assert follower.catch_up()
+    assert names(remembering, ds("a")) == ["a", "z", "other"]
+
+
+def test_while_it_is_erased_it_is_not_asked(remembering: Database, clean_graph: Driver) -> None:
+    follower = remembering.memory
+    assert follower is not None
+    with clean_graph.session() as session:
+        session.run("MATCH (l:WriteLock) SET l.erasing = true").consume()
+    assert not follower.catch_up()
+    assert follower.current() is None
+    with clean_graph.session() as session:
+        session.run("MATCH (l:WriteLock) REMOVE l.erasing").consume()
+    follower.load()
+    assert follower.current() is not None
+
+
+def test_another_graph_of_the_same_revision_is_another(
+    remembering: Database, clean_graph: Driver
+) -> None:
+    follower = remembering.memory
+    assert follower is not None
+    with clean_graph.session() as session:
+        session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
+        session.run(
+            "CREATE (:WriteLock {name: 'graph', graph: 'other', revision: $r})", r=follower.revision
+        ).consume()
+    assert follower.catch_up()
+    memory = follower.current()
+    assert memory is not None
+    assert memory.parts == {}
+
+
+def test_it_runs_until_it_is_told_to_end(remembering: Database, database: Database) -> None:
+    follower = MapFollower(remembering)
+    remembering.memory = follower
+    ended = threading.Event()
+    thread = threading.Thread(target=follower.run, args=(ended,), daemon=True)
+    thread.start()
+    try:
+        _wait(lambda: follower.current() is not None)
+        tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+        _wait(lambda: "d" in names(remembering, ds("a")))
+    finally:
+        ended.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -1,0 +1,142 @@
+"""The indexes of the map in memory, worked out by hand; and that what was put in any order, or put again, is the same
+as what is put once."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.lineage.cache.lineage_cache import (
+    DatasetPart,
+    JobPart,
+    MapMemory,
+    OtherName,
+    Output,
+    Part,
+)
+from headwater.lineage.nodes import NodeName
+from tests.run_builders import ds, job
+
+
+def named(urn: str) -> NodeName:
+    return NodeName(urn, "JOB" if urn.startswith("job:") else "DATASET", "x", urn)
+
+
+def reads_and_makes(
+    urn: str, *, reads: list[str], makes: list[Output], feeds: list[str] | None = None
+) -> JobPart:
+    return JobPart(named(urn), tuple(reads), tuple(makes), tuple(feeds or ()))
+
+
+def test_what_stands_beside_what() -> None:
+    memory = MapMemory()
+    memory.put(
+        {
+            ds("a"): DatasetPart(
+                named(ds("a")), columns=(("column:db:a:id", ("column:db:b:id", ds("c"))),)
+            ),
+            ds("old"): OtherName(ds("a")),
+            job("j"): reads_and_makes(
+                job("j"),
+                reads=[ds("a"), ds("x")],
+                makes=[
+                    Output(ds("b"), (ds("a"),), False),
+                    Output(ds("c"), (), False),
+                    Output(ds("d"), (), True),
+                ],
+                feeds=[job("k")],
+            ),
+        }
+    )
+    down, up = memory.down, memory.up
+    assert down.onward == {ds("a"): (job("j"),), ds("x"): (job("j"),)}
+    assert down.behind == {job("j"): (ds("b"), ds("c"), ds("d"))}
+    # What came from nothing else, or from nothing, is not behind whatever the job reads.
+    assert down.open == {job("j"): (ds("c"),)}
+    assert down.narrow == {(ds("a"), job("j")): (ds("b"),)}
+    assert up.onward == {ds("b"): (job("j"),), ds("c"): (job("j"),), ds("d"): (job("j"),)}
+    assert up.behind == up.open == {job("j"): (ds("a"), ds("x"))}
+    assert set(up.closed) == {(ds("b"), job("j")), (ds("d"), job("j"))}
+    assert up.narrow == {(ds("b"), job("j")): (ds("a"),)}
+    assert (down.hops, up.hops) == ({job("j"): (job("k"),)}, {job("k"): (job("j"),)})
+    assert down.columns == {"column:db:a:id": ("column:db:b:id",)}
+    assert up.wholes == {ds("c"): ("column:db:a:id",)}
+    assert (memory.goes_by(ds("old")), memory.goes_by("column:db:a:id")) == (
+        ds("a"),
+        "column:db:a:id",
+    )
+    assert memory.goes_by(ds("b")) is None
+    assert (ds("a") in memory.names, ds("old") in memory.names) == (True, False)
+
+
+def test_what_is_gone_leaves_nothing() -> None:
+    memory = MapMemory()
+    memory.put(
+        {
+            job("j"): reads_and_makes(
+                job("j"), reads=[ds("a")], makes=[Output(ds("b"), (ds("a"),), True)]
+            )
+        }
+    )
+    memory.put({job("j"): None, job("never"): None})
+    assert memory.parts == {}
+    assert all(index == {} for index in memory.indexes().values())
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+PLACES = st.lists(NAMES.map(ds), max_size=3, unique=True)
+OUTPUTS = st.lists(st.builds(Output, NAMES.map(ds), PLACES.map(tuple), st.booleans()), max_size=3)
+JOBS = st.builds(
+    lambda name, reads, makes, feeds: (
+        job(name),
+        reads_and_makes(job(name), reads=reads, makes=makes, feeds=feeds),
+    ),
+    NAMES,
+    PLACES,
+    OUTPUTS,
+    st.lists(NAMES.map(job), max_size=2, unique=True),
+)
+COLUMNS = st.lists(
+    st.tuples(NAMES.map("column:db:{}:id".format), PLACES.map(tuple)),
+    max_size=2,
+    unique_by=lambda c: c[0],
+)
+DATASETS = st.builds(
+    lambda name, feeds, columns: (
+        ds(name),
+        DatasetPart(named(ds(name)), tuple(feeds), tuple(columns)),
+    ),
+    NAMES,
+    PLACES,
+    COLUMNS,
+)
+OTHERS = st.builds(lambda name, other: (ds(name), OtherName(ds(other))), NAMES, NAMES)
+GONE = st.tuples(st.one_of(NAMES.map(ds), NAMES.map(job)), st.none())
+# A column of two datasets there is not: each part has columns of its own.
+PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
+
+
+@given(PARTS, st.randoms(use_true_random=False))
+def test_only_what_stands_there_now_counts(
+    told: list[tuple[str, Part | None]], chance: random.Random
+) -> None:
+    told = [(urn, _own(urn, part)) for urn, part in told]
+    memory = MapMemory()
+    for urn, part in told:
+        memory.put({urn: part})
+    now = [(urn, part) for urn, part in dict(told).items() if part is not None]
+    chance.shuffle(now)
+    fresh = MapMemory()
+    fresh.put(dict(now))
+    assert memory.parts == fresh.parts
+    assert memory.indexes() == fresh.indexes()
+
+
+def _own(urn: str, part: Part | None) -> Part | None:
+    if not isinstance(part, DatasetPart):
+        return part
+    return part._replace(
+        columns=tuple((f"{column}:{urn[-1]}", targets) for column, targets in part.columns)
+    )

@@ -1,0 +1,53 @@
+"""What an analysis found, kept in the graph until the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.analyses import Analysis, Finding, read, save
+from headwater.schema.visibility import Sight
+from tests.canonical import edges, empty
+from tests.run_builders import ds, job, run, tell
+
+pytestmark = pytest.mark.neo4j
+
+UNTIL = datetime(2026, 3, 31, tzinfo=UTC)
+FIRST, SECOND = datetime(2026, 4, 1, tzinfo=UTC), datetime(2026, 4, 2, tzinfo=UTC)
+DRIFT = Finding("row_counts", ds("mart"), {"drifted": True, "recent_rows": 500.0})
+SLOW = Finding("run_times", job("build"), {"slower": True})
+WHOLE = Finding("summary", "", {"events": 81})
+
+
+@pytest.fixture(scope="module")
+def graph(database: Database) -> Iterator[Database]:
+    empty(database)
+    tell(database, run("b", "build", ["raw"], ["mart"]))
+    yield database
+    empty(database)
+
+
+def test_it_replaces_what_was_found_before(graph: Database) -> None:
+    empty_handed = read(graph)
+    assert empty_handed is None
+    save(graph, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
+    assert read(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
+    again = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
+    save(graph, [again, WHOLE], until=UNTIL, analysed=SECOND)
+    told = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
+    assert read(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
+    assert read(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
+    about = graph.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
+    assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
+    # Nothing that walks lineage meets it.
+    assert not any("analysis" in end for edge in edges(graph) for end in edge)
+
+
+def test_what_may_not_be_seen_is_not_told(graph: Database) -> None:
+    save(graph, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
+    seen = read(graph.seen_by(Sight(("etl",))))
+    assert seen is not None
+    assert seen.findings == [SLOW]

@@ -1,0 +1,102 @@
+"""Counts over time, and the pages of lists, on a history worked out by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions import catalog as catalogue
+from headwater.schema.urns import column_urn
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.event_builders import columns, dataset, dataset_event, run_event, schema
+from tests.run_builders import ds, job, tell
+
+pytestmark = pytest.mark.neo4j
+
+HOUR = timedelta(hours=1)
+MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
+EDGES = [MIDNIGHT + HOUR, MIDNIGHT + 2 * HOUR, MIDNIGHT + 3 * HOUR]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def told(database: Database) -> None:
+    """raw and load before the first edge; clean and report in the first hour; sums and late in the second."""
+    empty(database)
+    clean = dataset("clean", {**schema(id="int"), **columns(id=[("raw", "id")])})
+    sums = dataset("sums", {**schema(total="int"), **columns(total=[("clean", "id")])})
+    tell(
+        database,
+        [
+            run_event("a", "START", 10, job="load", inputs=["raw"]),
+            run_event("a", "COMPLETE", 70, job="load", inputs=["raw"], outputs=[clean]),
+            run_event("b", "START", 80, job="report", inputs=["clean"]),
+            run_event("b", "FAIL", 130, job="report", inputs=["clean"], outputs=[sums]),
+            run_event("c", "START", 90, job="report", inputs=["clean"]),
+            run_event("c", "ABORT", 119, job="report", inputs=["clean"]),
+            dataset_event("late", 179, namespace="other"),
+        ],
+    )
+
+
+def test_how_many_there_were_at_the_end_of_each_hour(database: Database) -> None:
+    assert catalogue.counts_at(database, "jobs", EDGES) == [2, 2]
+    assert catalogue.counts_at(database, "datasets", EDGES) == [2, 4]
+    assert catalogue.counts_at(database, "sources", EDGES) == [1, 2]
+    seen = database.seen_by(Sight(("db",)))
+    assert catalogue.counts_at(seen, "datasets", EDGES) == [2, 3]
+    assert catalogue.counts_at(seen, "jobs", EDGES) == [0, 0]
+
+
+def test_what_runs_did_in_each_hour(database: Database) -> None:
+    first, second = catalogue.runs_at(database, EDGES)
+    assert first == {"START": 2, "COMPLETE": 1, "FAIL": 0, "ABORT": 1, "ABANDONED": 0}
+    assert second == {"START": 0, "COMPLETE": 0, "FAIL": 1, "ABORT": 0, "ABANDONED": 0}
+    hidden = catalogue.runs_at(database.seen_by(Sight(("db",))), EDGES)
+    assert [sum(counts.values()) for counts in hidden] == [0, 0]
+
+
+def test_pages(database: Database) -> None:
+    assert catalogue.datasets_in(database, "db", skip=1, limit=1) == catalogue.Listed(
+        [ds("raw")], 3
+    )
+    assert catalogue.datasets_in(database, "nowhere", skip=0, limit=9) == catalogue.Listed([], 0)
+    assert catalogue.jobs_newest(database, states=None, skip=0, limit=1) == catalogue.Listed(
+        [job("report")], 2
+    )
+    assert catalogue.jobs_newest(
+        database, states=["COMPLETE"], skip=0, limit=9
+    ) == catalogue.Listed([job("load")], 1)
+    assert catalogue.jobs_in(database, "etl", states=["ABORT"], skip=0, limit=9).urns == [
+        job("report")
+    ]
+    assert catalogue.runs_of(database, job("report"), skip=0, limit=1) == catalogue.Listed(
+        ["run:c"], 2
+    )
+    assert catalogue.runs_of(database, job("nothing"), skip=0, limit=1) == catalogue.Listed([], 0)
+
+
+def test_a_map_of_columns(database: Database) -> None:
+    raw, clean, total = (
+        column_urn("db", "raw", "id"),
+        column_urn("db", "clean", "id"),
+        column_urn("db", "sums", "total"),
+    )
+    up = catalogue.column_map(database, [ds("clean")], depth=5, downstream=False)
+    assert (set(up.columns), [(edge.source, edge.target) for edge in up.edges]) == (
+        {raw, clean},
+        [(raw, clean)],
+    )
+    both = catalogue.column_map(database, [clean], depth=5, downstream=True)
+    assert set(both.columns) == {raw, clean, total}
+    assert catalogue.column_map(
+        database, [ds("late")], depth=5, downstream=True
+    ) == catalogue.ColumnMap([], [])
+    assert (
+        catalogue.column_map(
+            database.seen_by(Sight(("x",))), [clean], depth=5, downstream=True
+        ).columns
+        == []
+    )

@@ -1,0 +1,204 @@
+"""Failed runs and what they touch, on the real Neo4j; every result worked out by hand."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import QueryError
+from headwater.lineage.questions.failures import failed_downstream, failed_runs
+from headwater.schema.urns import answer_urn
+from tests.run_builders import answer, ds, job, run, run_of, tell, version
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+class Counted(Database):
+    """The real database, counting what is asked of it."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+        self.asked = 0
+
+    def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
+        self.asked += 1
+        return super().read(name, **options)
+
+
+@pytest.fixture
+def chain(database: Database) -> Database:
+    """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then build fails at 30."""
+    tell(
+        database,
+        run("load-1", "load", ["raw"], ["a"], minute=0),
+        run("build-1", "build", ["a"], ["b", "c"], minute=10),
+        run("publish-1", "publish", ["b"], ["d"], minute=20),
+        answer("old", {"namespace": "db", "name": "d", "runId": "publish-1"}, minute=25),
+        run("build-2", "build", ["a"], ["b"], minute=30, status="FAIL", error="disk full"),
+    )
+    return database
+
+
+def test_what_a_failed_run_touches(chain: Database) -> None:
+    touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
+    assert touched.datasets == [ds("b"), ds("d")]
+    assert touched.jobs == [job("publish")]
+    assert touched.answers == [answer_urn("old")]
+    assert touched.artifacts == [version("b", "build-2")]
+    assert touched.runs == []
+    assert not touched.truncated
+
+
+def test_a_run_that_listed_no_outputs_touches_what_its_job_is_known_to_produce(
+    chain: Database,
+) -> None:
+    tell(chain, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
+    touched = failed_downstream(chain, [run_of("build-3")])[run_of("build-3")]
+    assert touched.datasets == [ds("b"), ds("c"), ds("d")]
+    assert touched.artifacts == []
+
+
+def test_partial_output_that_was_read_is_followed_in_history(chain: Database) -> None:
+    tell(chain, run("publish-2", "publish", ["b"], ["d"], minute=40), answer("new", "d", minute=50))
+    touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
+    assert set(touched.artifacts) == {version("b", "build-2"), version("d", "publish-2")}
+    assert touched.runs == [run_of("publish-2")]
+    # `old` cites publish-1, which was current when build-2 started; `new` cites what was made from the partial b.
+    assert set(touched.answers) == {answer_urn("old"), answer_urn("new")}
+
+
+def test_answers_superseded_before_the_failure_are_left_out(database: Database) -> None:
+    tell(
+        database,
+        run("p-1", "publish", ["b"], ["d"], minute=0),
+        answer("superseded", "d", minute=5),
+        run("p-2", "publish", ["b"], ["d"], minute=10),
+        answer("current", "d", minute=15),
+        answer("cites-superseded", {"answerId": "superseded"}, minute=16),
+        answer("cites-current", {"answerId": "current"}, minute=16),
+        answer("cites-that", {"answerId": "cites-current"}, minute=17),
+        run("p-3", "publish", ["b"], ["d"], minute=20, status="FAIL"),
+        run("p-4", "publish", ["b"], ["d"], minute=30),
+        answer("later", "d", minute=35),
+    )
+    touched = failed_downstream(database, [run_of("p-3")])[run_of("p-3")]
+    wanted = ("current", "cites-current", "cites-that", "later")
+    assert set(touched.answers) == {answer_urn(answer_id) for answer_id in wanted}
+
+
+def test_each_run_of_a_page_by_its_own_start(database: Database) -> None:
+    """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2 failed at 30."""
+    tell(
+        database,
+        run("v1", "p", [], ["d"], minute=0),
+        answer("first", "d", minute=5),
+        run("f1", "p", [], ["d"], minute=10, status="FAIL"),
+        run("v2", "p", [], ["d"], minute=20),
+        answer("second", "d", minute=25),
+        run("f2", "p", [], ["d"], minute=30, status="FAIL"),
+    )
+    touched = failed_downstream(database, [run_of("f1"), run_of("f2")])
+    assert set(touched[run_of("f1")].answers) == {answer_urn("first"), answer_urn("second")}
+    assert set(touched[run_of("f2")].answers) == {answer_urn("second")}
+
+
+def test_a_cycle_reaches_the_failed_job_itself(database: Database) -> None:
+    tell(
+        database,
+        run("r1", "there", ["x"], ["y"]),
+        run("r2", "back", ["y"], ["x"], minute=3),
+        run("r3", "there", ["x"], ["y"], minute=6, status="FAIL"),
+    )
+    touched = failed_downstream(database, [run_of("r3")])[run_of("r3")]
+    assert set(touched.datasets) == {ds("x"), ds("y")}
+    assert set(touched.jobs) == {job("there"), job("back")}
+
+
+def test_narrowing_keeps_the_innocent_out(database: Database) -> None:
+    tell(
+        database,
+        run("r1", "split", ["a", "b"], ["x", "y"], derived={"x": ["a"], "y": ["b"]}),
+        run("r2", "make-a", ["raw"], ["a"], minute=5, status="FAIL"),
+    )
+    touched = failed_downstream(database, [run_of("r2")])[run_of("r2")]
+    assert touched.datasets == [ds("a"), ds("x")]
+
+
+def test_a_whole_page_costs_a_few_statements(database: Database) -> None:
+    """200 failing runs of one job, eight datasets deep: as many statements as one run costs."""
+    chain = [run(f"ok-{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(8)]
+    failing = [
+        run(f"bad-{n:03d}", "job0", ["t0"], ["t1"], minute=60 + n, status="FAIL")
+        for n in range(200)
+    ]
+    tell(database, *chain, *failing, answer("last", "t8", minute=300))
+    page = failed_runs(database, first=200)
+    urns = [found.urn for found in page.runs]
+    assert len(urns) == 200
+    one, all_ = Counted(database), Counted(database)
+    failed_downstream(one, urns[:1])
+    began = time.monotonic()
+    touched = failed_downstream(all_, urns)
+    seconds = time.monotonic() - began
+    assert all_.asked <= one.asked + 4
+    assert seconds < 5
+    for urn in urns:
+        assert touched[urn].datasets == [ds(f"t{n}") for n in range(1, 9)]
+        assert touched[urn].answers == [answer_urn("last")]
+        assert not touched[urn].truncated
+
+
+def test_pages_over_equal_times(database: Database) -> None:
+    """Five failures at one instant, two before it, one after: pages of two see each once, newest first."""
+    minutes = {"late": 20, **{f"same-{n}": 10 for n in range(5)}, "early-1": 5, "early-2": 4}
+    tell(
+        database,
+        *(
+            run(name, "p", [], ["d"], minute=minute, status="FAIL")
+            for name, minute in minutes.items()
+        ),
+    )
+    tell(database, run("fine", "p", [], ["d"], minute=30))
+    seen: list[str] = []
+    after = None
+    while True:
+        page = failed_runs(database, first=2, after=after)
+        seen.extend(found.properties["runId"] for found in page.runs)
+        after = page.runs[-1].cursor
+        if not page.has_next:
+            break
+    assert seen == ["late", *(f"same-{n}" for n in range(5)), "early-1", "early-2"]
+
+
+def test_filters(database: Database) -> None:
+    tell(
+        database,
+        run("a", "p", [], ["d"], minute=0, status="FAIL"),
+        run("b", "q", [], ["d"], minute=10, status="FAIL"),
+        run("c", "p", [], ["d"], minute=20, status="FAIL"),
+    )
+
+    def found(**options: Any) -> list[str]:
+        return [row.properties["runId"] for row in failed_runs(database, **options).runs]
+
+    failed_at = datetime(2026, 1, 1, 0, 11, tzinfo=UTC)  # b: started at 10, failed a minute later
+    assert found() == ["c", "b", "a"]
+    assert found(since=failed_at) == ["c", "b"]
+    assert found(until=failed_at) == ["a"]
+    assert found(pipeline="p") == ["c", "a"]
+    assert found(first=0) == []
+    for first in (-1, 201):
+        with pytest.raises(QueryError, match="first"):
+            failed_runs(database, first=first)
+    for cursor in ("x", "!!", "bm90aGluZw==", "ü"):
+        with pytest.raises(QueryError, match="cursor"):
+            failed_runs(database, after=cursor)
+
+
+def test_unknown_runs_are_left_out(database: Database) -> None:
+    assert failed_downstream(database, [run_of("unknown")]) == {}
+    assert failed_downstream(database, []) == {}

@@ -1,0 +1,302 @@
+"""How fresh data is, on one history of which every instant is worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neo4j import Driver
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import QueryError
+from headwater.lineage.questions import freshness as module
+from headwater.lineage.questions.freshness import (
+    FRESH,
+    STALE,
+    UNKNOWN,
+    Freshness,
+    Reached,
+    Verdict,
+    freshness,
+    judge,
+)
+from headwater.schema import headwater_facets as native
+from headwater.schema.durations import parse_duration
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.event_builders import dataset, dataset_event, run_event
+from tests.run_builders import Event, at, ds, run, tell, version
+
+NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
+
+
+def moment(minute: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute)
+
+
+def captured(name: str, minute: int) -> list[Event]:
+    return [native.source_event(name, namespace="db", captured_at=at(minute))]
+
+
+def from_the_web(events: list[Event]) -> list[Event]:
+    """What it read first stands in another namespace."""
+    for event in events:
+        event["inputs"][0]["namespace"] = "web"
+    return events
+
+
+def updated(minute: int) -> Event:
+    return {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": at(minute)}}
+
+
+def updating_run(
+    run_id: str, minute: int, source: str, output: str, at_minute: int | None = None
+) -> Event:
+    usage = None if at_minute is None else updated(at_minute)
+    return run_event(
+        run_id,
+        minute=minute,
+        job=run_id,
+        inputs=[dataset(source, usage=usage, side="input")],
+        outputs=[output],
+    )
+
+
+@pytest.fixture(scope="module")
+def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+    """Many small histories side by side, none of which touches another."""
+    del graph_driver
+    empty(database)
+    tell(
+        database,
+        # crm -> a -> b, and then a is not made anew.
+        captured("crm", 0),
+        run("load-1", "load", ["crm"], ["a"], minute=10),
+        run("build-1", "build", ["a"], ["b"], minute=20),
+        run("load-2", "load", ["crm"], ["a"], minute=60, status="FAIL"),
+        # One source old, one new; both by two ways.
+        captured("slow", 5),
+        captured("quick", 100),
+        run("join-1", "join", ["slow", "quick"], ["joined"], minute=110),
+        run("twice-1", "twice", ["joined", "quick"], ["twice"], minute=115),
+        # Nobody says when it was captured; captured again since it was read.
+        run("copy-1", "copy", ["bare"], ["copied"], minute=30),
+        captured("again", 100),
+        run("use-1", "use", ["again"], ["used"], minute=90),
+        # Grows by itself: the first load is old, the newest is not.
+        run("grow-1", "grow", [], ["grown"], minute=0),
+        run("grow-2", "grow", ["grown", "quick"], ["grown"], minute=105),
+        # A whole version and what a failed run left since are read together.
+        run("p-1", "p", [], ["p"], minute=0),
+        run("p-2", "p", ["quick"], ["p"], minute=101, status="FAIL"),
+        run("c-1", "c", ["p"], ["c"], minute=110),
+        # Only ever failed, only ever named, dropped.
+        run("f-1", "f", [], ["failed"], minute=110, status="FAIL"),
+        [dataset_event("named", 110)],
+        run("d-1", "d", [], ["dropped"], minute=10),
+        [dataset_event("dropped", 50, {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})],
+        # When it was updated is told by the dataset itself, and by each run that read it.
+        [
+            dataset_event("itself", 40, updated(35)),
+            updating_run("i-1", 80, "itself", "from_itself"),
+        ],
+        [
+            updating_run("r-1", 80, "reader", "by_1", 70),
+            updating_run("r-2", 100, "reader", "by_2", 95),
+        ],
+        [updating_run("n-1", 80, "nonsense", "by_n")],
+        [
+            dataset_event(
+                "nonsense", 40, {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": "soon"}}
+            )
+        ],
+        # Read before anything made it; that somebody registers it then is no reason to forget what it is made from.
+        run("early-1", "early", ["late"], ["early"], minute=5),
+        run("late-1", "late", ["quick"], ["late"], minute=103),
+        captured("late", 110),
+        # From another namespace.
+        from_the_web(run("w-1", "w", ["page", "quick"], ["visits"], minute=112)),
+    )
+    yield database
+    empty(database)
+
+
+def fresh(database: Database, name: str) -> Freshness:
+    return freshness(database, [ds(name)])[ds(name)]
+
+
+def source(name: str, minute: int | None, exact: bool = True) -> Reached:
+    return Reached(ds(name), None if minute is None else moment(minute), exact)
+
+
+def verdict(database: Database, name: str, minutes: int) -> Verdict:
+    return judge(fresh(database, name), within=timedelta(minutes=minutes), now=NOW)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize(
+    ("name", "made", "sources"),
+    [
+        ("b", 21, [source("crm", 0)]),
+        ("a", 11, [source("crm", 0)]),
+        ("joined", 111, [source("slow", 5), source("quick", 100)]),
+        ("twice", 116, [source("slow", 5), source("quick", 100)]),
+        ("copied", 31, [source("bare", 30, False)]),
+        ("used", 91, [source("again", 90, False)]),
+        ("again", 100, [source("again", 100)]),
+        ("grown", 106, [source("quick", 100), source("grown", 106)]),
+        ("c", 111, [source("p", 1)]),
+        ("itself", 35, [source("itself", 35)]),
+        ("from_itself", 80, [source("itself", 35)]),
+        ("reader", 95, [source("reader", 95)]),
+        # What r-2 read was updated since r-1 did.
+        ("by_1", 80, [source("reader", 70)]),
+        ("by_2", 100, [source("reader", 95)]),
+        ("late", 104, [source("quick", 100)]),
+        ("early", 6, [source("late", 5, False)]),
+        ("by_n", 80, [source("nonsense", 80, False)]),
+        ("failed", None, []),
+        ("named", None, []),
+        ("bare", None, []),
+        ("dropped", None, []),
+    ],
+)
+def test_what_reached_a_dataset(
+    told: Database, name: str, made: int | None, sources: list[Reached]
+) -> None:
+    found = fresh(told, name)
+    assert found.at == (None if made is None else moment(made))
+    assert found.sources == sources
+    assert found.reason == ""
+    assert found.effective_at == (sources[0].at if sources else None)
+    assert found.exact == (bool(sources) and all(one.exact for one in sources))
+
+
+@pytest.mark.neo4j
+def test_the_newest_data_is_a_version_or_a_capture(told: Database) -> None:
+    assert fresh(told, "a").version == version("a", "load-1")
+    assert fresh(told, "crm").version == "source:db:crm"
+    assert freshness(told, [ds("unknown")]) == {}
+    both = freshness(told, [ds("a"), ds("b")])
+    assert both == {ds("a"): fresh(told, "a"), ds("b"): fresh(told, "b")}
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize(
+    ("name", "minutes", "state", "named"),
+    [
+        # The oldest source of `joined` is 115 minutes old at 02:00.
+        ("joined", 115, FRESH, []),
+        ("joined", 114, STALE, ["slow"]),
+        ("joined", 10, STALE, ["slow", "quick"]),
+        # It is at least 90 minutes old; how much more nobody knows.
+        ("copied", 89, STALE, ["bare"]),
+        ("copied", 90, UNKNOWN, ["bare"]),
+        ("used", 60, UNKNOWN, ["again"]),
+        ("grown", 20, FRESH, []),
+        ("c", 60, STALE, ["p"]),
+        ("failed", 10_000, UNKNOWN, ["failed"]),
+        ("dropped", 10_000, UNKNOWN, ["dropped"]),
+    ],
+)
+def test_fresh_or_not_and_because_of_what(
+    told: Database, name: str, minutes: int, state: str, named: list[str]
+) -> None:
+    found = verdict(told, name, minutes)
+    assert (found.state, [one.dataset for one in found.named]) == (
+        state,
+        [ds(one) for one in named],
+    )
+    assert found.why
+
+
+@pytest.mark.neo4j
+def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: Database) -> None:
+    everything = fresh(told, "visits")
+    assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
+    of_db = told.seen_by(Sight(("db", "etl")))
+    found = fresh(of_db, "visits")
+    assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "sight")
+    assert verdict(of_db, "visits", 60).state == UNKNOWN
+    assert verdict(of_db, "visits", 10) == Verdict(
+        STALE, [source("quick", 100)], "older than it may be"
+    )
+    # Out of sight in the middle: the source is seen, the run that read it and when it did are not.
+    data_only = told.seen_by(Sight(("db",)))
+    assert fresh(data_only, "b").sources == [source("crm", 0)]
+    assert fresh(data_only, "copied").sources == [source("bare", None, False)]
+    assert verdict(data_only, "b", 10_000).state == UNKNOWN
+    assert freshness(told.seen_by(Sight(("web",))), [ds("b")]) == {}
+
+
+@pytest.mark.neo4j
+def test_a_walk_cut_short_is_not_vouched_for(
+    told: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "NODES_MAX", 3)
+    found = fresh(told, "joined")
+    assert found.reason == "nodes"
+    verdict = judge(found, within=timedelta(days=9), now=NOW)
+    assert (verdict.state, verdict.named) == (UNKNOWN, [])
+    assert "nodes" in verdict.why
+
+
+def test_a_dataset_without_sources_is_judged_by_itself() -> None:
+    circle = Freshness(ds("x"), moment(60), version("x", "r"), [])
+    assert judge(circle, within=timedelta(minutes=59), now=NOW).named == [source("x", 60)]
+    assert judge(circle, within=timedelta(minutes=60), now=NOW).state == FRESH
+
+
+def test_old_data_of_fresh_sources_is_stale_itself() -> None:
+    ahead = Freshness(ds("x"), moment(10), version("x", "r"), [source("s", 119)])
+    assert judge(ahead, within=timedelta(minutes=60), now=NOW).named == [source("x", 10)]
+
+
+MINUTES = st.integers(0, 120)
+SOURCES = st.lists(
+    st.builds(source, st.sampled_from("abc"), st.none() | MINUTES, st.booleans()), max_size=4
+)
+
+
+@given(MINUTES, SOURCES, st.sampled_from(["", "time", "sight"]), MINUTES, MINUTES)
+def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
+    made: int, sources: list[Reached], reason: str, less: int, more: int
+) -> None:
+    known = [Reached(one.dataset, one.at, one.exact and one.at is not None) for one in sources]
+    found = Freshness(ds("x"), moment(made), version("x", "r"), known, reason)
+    short, long = sorted((less, more))
+    strict, lenient = (
+        judge(found, within=timedelta(minutes=length), now=NOW).state for length in (short, long)
+    )
+    order = [STALE, UNKNOWN, FRESH]
+    assert order.index(strict) <= order.index(lenient)
+    if reason or not all(one.exact for one in known):
+        assert lenient != FRESH
+    if lenient == FRESH:
+        assert all(one.at is not None and NOW - one.at <= timedelta(minutes=long) for one in known)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("90s", timedelta(seconds=90)),
+        ("90m", timedelta(minutes=90)),
+        ("24h", timedelta(days=1)),
+        (" 7 D ", timedelta(days=7)),
+        ("1.5h", timedelta(minutes=90)),
+        ("2w", timedelta(days=14)),
+    ],
+)
+def test_lengths_of_time(text: str, length: timedelta) -> None:
+    assert parse_duration(text, name="within") == length
+
+
+@pytest.mark.parametrize(
+    "text", ["", "24", "h", "-1h", "0m", "1y", "1h30m", "٣h", "9" * 400 + "w", "99999999999w"]
+)
+def test_no_length_of_time(text: str) -> None:
+    with pytest.raises(QueryError, match="within"):
+        parse_duration(text, name="within")

@@ -1,0 +1,322 @@
+"""Walks over the map, over history and over columns, on the real Neo4j; every result worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.questions.lineage import lineage, trace
+from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, source_urn
+from tests.run_builders import (
+    FACET,
+    answer,
+    at,
+    column_lineage,
+    ds,
+    job,
+    run,
+    run_of,
+    tell,
+    version,
+)
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+def names(database: Database, urn: str, direction: str, depth: int = 10) -> set[str]:
+    return {node.name for node in lineage(database, urn, direction=direction, depth=depth).nodes}
+
+
+@pytest.fixture
+def diamond(database: Database) -> Database:
+    """a -> left -> b, a -> right -> c, (b, c) -> join -> d"""
+    tell(
+        database,
+        run("r1", "left", ["a"], ["b"]),
+        run("r2", "right", ["a"], ["c"]),
+        run("r3", "join", ["b", "c"], ["d"], minute=5),
+    )
+    return database
+
+
+def test_diamond_is_walked_once(diamond: Database) -> None:
+    found = lineage(diamond, ds("a"), direction="DOWNSTREAM")
+    assert [node.urn for node in found.nodes] == [
+        ds("a"),
+        *sorted([ds("b"), ds("c"), job("left"), job("right")]),
+        *sorted([ds("d"), job("join")]),
+    ]
+    assert {tuple(edge) for edge in found.edges} == {
+        (ds("a"), job("left"), "FEEDS"),
+        (ds("a"), job("right"), "FEEDS"),
+        (job("left"), ds("b"), "PRODUCED"),
+        (job("right"), ds("c"), "PRODUCED"),
+        (ds("b"), job("join"), "FEEDS"),
+        (ds("c"), job("join"), "FEEDS"),
+        (job("join"), ds("d"), "PRODUCED"),
+    }
+    assert not found.truncated
+
+
+def test_upstream_has_the_same_edges(diamond: Database) -> None:
+    down = lineage(diamond, ds("a"), direction="DOWNSTREAM")
+    up = lineage(diamond, ds("d"), direction="UPSTREAM")
+    assert up.edges == down.edges
+    assert {node.urn for node in up.nodes} == {node.urn for node in down.nodes}
+
+
+def test_both_is_up_and_down_but_not_sideways(diamond: Database) -> None:
+    assert names(diamond, ds("b"), "BOTH") == {"a", "left", "b", "join", "d"}
+
+
+def test_a_hop_crosses_one_job(diamond: Database) -> None:
+    assert names(diamond, ds("d"), "UPSTREAM", 1) == {"d", "join", "b", "c"}
+    assert names(diamond, job("join"), "UPSTREAM", 1) == {"join", "b", "c"}
+    assert names(diamond, job("join"), "DOWNSTREAM", 1) == {"join", "d"}
+    assert names(diamond, job("left"), "DOWNSTREAM", 1) == {"left", "b"}
+
+
+def test_depth_that_cuts_something_off_is_told(diamond: Database) -> None:
+    shallow = lineage(diamond, ds("d"), direction="UPSTREAM", depth=1)
+    assert (shallow.truncated, shallow.reason) == (True, "depth")
+    assert not lineage(diamond, ds("d"), direction="UPSTREAM", depth=2).truncated
+
+
+def test_cycle_ends(database: Database) -> None:
+    tell(database, run("r1", "there", ["x"], ["y"]), run("r2", "back", ["y"], ["x"], minute=3))
+    found = lineage(database, ds("x"), direction="DOWNSTREAM")
+    assert {node.name for node in found.nodes} == {"x", "y", "there", "back"}
+    assert len(found.edges) == 4
+    assert not found.truncated
+    assert lineage(database, ds("x"), direction="UPSTREAM").edges == found.edges
+
+
+def test_a_job_that_reads_what_it_writes(database: Database) -> None:
+    tell(database, run("r1", "append", ["t"], ["t"]))
+    assert names(database, ds("t"), "BOTH") == {"t", "append"}
+
+
+@pytest.fixture
+def narrow(database: Database) -> Database:
+    """split reads a and b; x came from a, y from b, nobody says where z came from. Another job makes x from b."""
+    tell(
+        database,
+        run("r1", "split", ["a", "b"], ["x", "y", "z"], derived={"x": ["a"], "y": ["b"]}),
+        run("r2", "other", ["b"], ["x"], minute=3),
+    )
+    return database
+
+
+@pytest.mark.parametrize(
+    ("start", "direction", "reached"),
+    [
+        ("a", "DOWNSTREAM", {"a", "split", "x", "z"}),
+        ("b", "DOWNSTREAM", {"b", "split", "y", "z", "other", "x"}),
+        ("x", "UPSTREAM", {"x", "split", "a", "other", "b"}),
+        ("y", "UPSTREAM", {"y", "split", "b"}),
+        ("z", "UPSTREAM", {"z", "split", "a", "b"}),
+    ],
+)
+def test_an_output_came_only_from_what_it_is_known_to_come_from(
+    narrow: Database, start: str, direction: str, reached: set[str]
+) -> None:
+    assert names(narrow, ds(start), direction) == reached
+
+
+def test_narrowing_is_per_job(narrow: Database) -> None:
+    edges = {tuple(edge) for edge in lineage(narrow, ds("b"), direction="DOWNSTREAM").edges}
+    assert (job("other"), ds("x"), "PRODUCED") in edges
+    assert (job("split"), ds("x"), "PRODUCED") not in edges
+
+
+def test_narrowing_in_history(narrow: Database) -> None:
+    found = lineage(narrow, version("y", "r1"), direction="UPSTREAM")
+    assert {node.urn for node in found.nodes} == {
+        version("y", "r1"),
+        run_of("r1"),
+        source_urn("db", "b"),
+    }
+    down = lineage(narrow, source_urn("db", "a"), direction="DOWNSTREAM")
+    assert {node.urn for node in down.nodes} == {
+        source_urn("db", "a"),
+        run_of("r1"),
+        version("x", "r1"),
+        version("z", "r1"),
+    }
+
+
+def test_both_directions_agree_on_every_pair(narrow: Database) -> None:
+    tell(narrow, run("r3", "mix", ["x", "y", "z"], ["m", "n"], minute=6, derived={"m": ["y"]}))
+    everything = ["a", "b", "x", "y", "z", "m", "n"]
+    down = {
+        (s, t) for s in everything for t in everything if t in names(narrow, ds(s), "DOWNSTREAM")
+    }
+    up = {(s, t) for s in everything for t in everything if s in names(narrow, ds(t), "UPSTREAM")}
+    assert down == up
+    assert ("a", "n") in down
+    assert ("a", "m") not in down
+
+
+def test_bounds_are_told_and_edges_join_known_nodes(database: Database) -> None:
+    tell(database, *(run(f"r{n}", f"job{n}", ["hub"], [f"out{n}"]) for n in range(30)))
+    for bound, options in {
+        "nodes": {"nodes_max": 10},
+        "edges": {"edges_max": 10},
+        "time": {"seconds": 0.0},
+    }.items():
+        found = lineage(database, ds("hub"), direction="DOWNSTREAM", **options)  # type: ignore[arg-type]
+        assert found.reason == bound
+        urns = {node.urn for node in found.nodes}
+        assert all(edge.source in urns and edge.target in urns for edge in found.edges)
+        assert len(urns) <= 11
+    assert not lineage(database, ds("hub"), direction="DOWNSTREAM").truncated
+
+
+def test_names_of_any_kind(database: Database) -> None:
+    odd = "s3://söme bucket/päth:with:colons/日本語?a=1&b=%20#x"
+    tell(database, run("r:1/ü", "jöb:with:colons", [odd], ["plain", "x" * 3_000]))
+    found = lineage(database, ds(odd), direction="DOWNSTREAM")
+    assert {(node.kind, node.namespace, node.name) for node in found.nodes} == {
+        ("DATASET", "db", odd),
+        ("JOB", "etl", "jöb:with:colons"),
+        ("DATASET", "db", "plain"),
+        ("DATASET", "db", "x" * 3_000),
+    }
+
+
+def test_what_cannot_be_asked(database: Database) -> None:
+    tell(database, run("r1", "j", ["a"], ["b"]))
+    for depth in (0, -1, 51, 1_000):
+        with pytest.raises(QueryError, match="depth"):
+            lineage(database, ds("a"), depth=depth)
+    with pytest.raises(QueryError, match="urn"):
+        lineage(database, "nothing:of:the:kind")
+    with pytest.raises(NotFoundError):
+        lineage(database, dataset_urn("db", "unknown"))
+    with pytest.raises(NotFoundError):
+        lineage(database, job_urn("etl", "unknown"))
+    with pytest.raises(NotFoundError):
+        trace(database, "unknown")
+
+
+@pytest.fixture
+def answered(database: Database) -> Database:
+    tell(
+        database,
+        run("r1", "clean", ["raw1", "raw2"], ["clean"], minute=0),
+        run(
+            "r2",
+            "mart",
+            ["clean", "raw3"],
+            ["mart", "other"],
+            minute=10,
+            derived={"mart": ["clean"], "other": ["raw3"]},
+        ),
+        run("r3", "mart", ["clean", "raw3"], ["mart"], minute=20),
+        answer("first", "mart", minute=15, content="eleven"),
+        answer(
+            "second",
+            {"answerId": "first"},
+            {"namespace": "db", "name": "raw1", "field": "id"},
+            minute=16,
+        ),
+    )
+    return database
+
+
+def test_trace_goes_back_to_the_sources(answered: Database) -> None:
+    found = trace(answered, "first")
+    assert found.answer["content"] == "eleven"
+    assert [row["name"] for row in found.sources] == ["raw1", "raw2"]
+    assert [row["urn"] for row in found.artifacts] == [
+        version("mart", "r2"),
+        version("clean", "r1"),
+    ]
+    assert [row["runId"] for row in found.runs] == ["r2", "r1"]
+    assert {tuple(edge) for edge in found.edges} == {
+        (version("mart", "r2"), answer_urn("first"), "CITED_BY"),
+        (run_of("r2"), version("mart", "r2"), "PRODUCED"),
+        (version("clean", "r1"), run_of("r2"), "FEEDS"),
+        (run_of("r1"), version("clean", "r1"), "PRODUCED"),
+        (source_urn("db", "raw1"), run_of("r1"), "FEEDS"),
+        (source_urn("db", "raw2"), run_of("r1"), "FEEDS"),
+    }
+    assert not found.truncated
+    assert all(
+        "facts" not in row for row in (found.answer, *found.sources, *found.artifacts, *found.runs)
+    )
+
+
+def test_trace_goes_through_answers_and_columns(answered: Database) -> None:
+    found = trace(answered, "second")
+    assert [row["answerId"] for row in found.answers] == ["first"]
+    assert [row["urn"] for row in found.columns] == [column_urn("db", "raw1", "id")]
+    assert {row["name"] for row in found.sources} == {"raw1", "raw2"}
+    assert (source_urn("db", "raw1"), answer_urn("second"), "CITED_BY") in {
+        tuple(edge) for edge in found.edges
+    }
+
+
+def test_trace_of_a_long_chain(database: Database) -> None:
+    chain = [run(f"r{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(60)]
+    tell(database, *chain, answer("deep", "t60", minute=200))
+    asked: list[str] = []
+    counted = database.seen_by(database.sight)
+    counted._observed = lambda name, _: asked.append(name)
+    found = trace(counted, "deep")
+    assert [row["name"] for row in found.sources] == ["t0"]
+    assert len(found.runs) == 60
+    assert not found.truncated
+    assert len(asked) < 12, "it learns what it can reach at once"
+    bounded = trace(database, "deep", nodes_max=40)
+    assert (bounded.reason, len(bounded.rows)) == ("nodes", 40)
+
+
+def test_downstream_of_a_run_reaches_answers(answered: Database) -> None:
+    found = lineage(answered, run_of("r1"), direction="DOWNSTREAM", depth=1)
+    assert {node.urn for node in found.nodes} == {run_of("r1"), version("clean", "r1")}
+    found = lineage(answered, run_of("r1"), direction="DOWNSTREAM")
+    assert {answer_urn("first"), answer_urn("second")} <= {node.urn for node in found.nodes}
+    kinds = {node.kind: node.name for node in found.nodes}
+    assert kinds["PIPELINE_RUN"] in {"clean", "mart"}
+
+
+def test_the_map_stays_pure(answered: Database) -> None:
+    found = lineage(answered, ds("raw1"))
+    assert {node.kind for node in found.nodes} == {"DATASET", "JOB"}
+
+
+def test_columns(database: Database) -> None:
+    event = run("r1", "j", ["a"], ["b"])
+    event[1]["outputs"][0]["facets"] = {"columnLineage": column_lineage(["a"])}
+    after = run("r2", "k", ["b"], ["c"], minute=5, derived={"c": ["b"]})
+    tell(
+        database,
+        event,
+        after,
+        answer("cites-c", {"namespace": "db", "name": "c", "field": "id"}, minute=9),
+    )
+    found = lineage(database, column_urn("db", "a", "id"), direction="DOWNSTREAM")
+    assert {node.urn for node in found.nodes} == {
+        column_urn("db", "a", "id"),
+        column_urn("db", "b", "id"),
+        column_urn("db", "c", "id"),
+        answer_urn("cites-c"),
+    }
+    up = lineage(database, column_urn("db", "c", "id"), direction="UPSTREAM", depth=1)
+    assert {node.name for node in up.nodes} == {"c.id", "b.id"}
+    assert up.reason == "depth"
+
+
+def test_a_job_event_alone_is_on_the_map(database: Database) -> None:
+    declared = {
+        "eventTime": at(0),
+        "job": {"namespace": "etl", "name": "declared"},
+        "inputs": [{"namespace": "db", "name": "in"}],
+        "outputs": [
+            {"namespace": "db", "name": "out", "facets": {"schema": {**FACET, "fields": []}}}
+        ],
+    }
+    tell(database, [declared])
+    assert names(database, ds("out"), "UPSTREAM") == {"out", "declared", "in"}

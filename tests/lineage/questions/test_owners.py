@@ -1,0 +1,93 @@
+"""Who owns what, counted and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from neo4j import Driver
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import QueryError
+from headwater.lineage.questions.owners import Owner, owned, owners
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.event_builders import dataset_event, job_event
+from tests.run_builders import Event, ds, job, tell
+
+pytestmark = pytest.mark.neo4j
+
+
+def of(*names: str) -> Event:
+    return {"ownership": {"owners": [{"name": name} for name in names]}}
+
+
+@pytest.fixture(scope="module")
+def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+    del graph_driver
+    empty(database)
+    dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
+    tell(
+        database,
+        [
+            dataset_event("a", 0, of("ann", "bob", "ann")),
+            dataset_event("b", 0, of("ann")),
+            dataset_event("c", 0),
+            dataset_event("d", 0, of()),
+            dataset_event("gone", 0, {**of("eve"), **dropped}),
+            dataset_event("page", 0, of("web-team"), namespace="web"),
+            job_event("load", 0, facets=of("bob")),
+            job_event("build", 0),
+        ],
+    )
+    yield database
+    empty(database)
+
+
+def test_those_of_the_most_first(told: Database) -> None:
+    found = owners(told)
+    assert found.page.entries == [Owner("ann", 2, 0), Owner("bob", 1, 1), Owner("web-team", 1, 0)]
+    assert (found.count, found.unowned_datasets, found.unowned_jobs) == (3, 2, 1)
+
+
+def test_in_pages(told: Database) -> None:
+    first = owners(told, first=2)
+    assert ([one.name for one in first.page.entries], first.page.has_next) == (["ann", "bob"], True)
+    second = owners(told, first=2, after=first.page.cursors[-1])
+    assert ([one.name for one in second.page.entries], second.page.has_next) == (
+        ["web-team"],
+        False,
+    )
+
+
+def test_what_one_owns_and_what_nobody_owns(told: Database) -> None:
+    assert [node.urn for node in owned(told, "ann").entries] == [ds("a"), ds("b")]
+    assert [node.urn for node in owned(told, "bob").entries] == [ds("a"), job("load")]
+    first = owned(told, "", first=2)
+    assert ([node.urn for node in first.entries], first.has_next) == ([ds("c"), ds("d")], True)
+    second = owned(told, "", first=2, after=first.cursors[-1])
+    assert ([(node.kind, node.name) for node in second.entries], second.has_next) == (
+        [("JOB", "build")],
+        False,
+    )
+    assert owned(told, "eve").entries == owned(told, "nobody").entries == []
+
+
+def test_of_what_may_be_seen(told: Database) -> None:
+    found = owners(told.seen_by(Sight(("web",))))
+    assert (found.page.entries, found.unowned_datasets, found.unowned_jobs) == (
+        [Owner("web-team", 1, 0)],
+        0,
+        0,
+    )
+    assert owned(told.seen_by(Sight(("web",))), "ann").entries == []
+    nothing = owners(told.seen_by(Sight(("nowhere",))))
+    assert (nothing.page.entries, nothing.count, nothing.unowned_datasets) == ([], 0, 0)
+
+
+def test_bad_arguments(told: Database) -> None:
+    for ask in (lambda: owners(told, first=-1), lambda: owned(told, "ann", first=201)):
+        with pytest.raises(QueryError, match="first"):
+            ask()
+    with pytest.raises(QueryError, match="after"):
+        owned(told, "ann", after="?")

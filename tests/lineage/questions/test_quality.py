@@ -1,0 +1,173 @@
+"""What is said of the quality of datasets and versions, each result worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from neo4j import Driver
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.quality import Assertion, ColumnMeasure, Measure, Quality, quality
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.event_builders import dataset, dataset_event, run_event, settle
+from tests.run_builders import Event, ds, run_of, version
+
+pytestmark = pytest.mark.neo4j
+
+MEASURED = {
+    "rowCount": 10,
+    "bytes": 100,
+    "columnMetrics": {
+        "id": {"nullCount": 2, "distinctCount": 8, "min": 1, "max": 9.5, "quantiles": {"0.5": 4}},
+        "mail": {"nullCount": 0},
+    },
+}
+
+
+def check(name: str, success: bool, column: str | None = None, **more: str) -> Event:
+    return {"assertion": name, "success": success, **({"column": column} if column else {}), **more}
+
+
+def checked(
+    run_id: str, minute: int, *checks: Event, metrics: Event | None = None, name: str = "t"
+) -> Event:
+    usage: Event = {"dataQualityAssertions": {"assertions": list(checks)}} if checks else {}
+    if metrics is not None:
+        usage["dataQualityMetrics"] = metrics
+    return run_event(
+        run_id, "COMPLETE", minute, job="check", inputs=[dataset(name, usage=usage, side="input")]
+    )
+
+
+HISTORY = [
+    run_event("make-1", "COMPLETE", 0, outputs=["t", "other"]),
+    checked(
+        "check-1",
+        10,
+        check("not_null", False, "id", expected="0", actual="2", severity="error"),
+        check("unique", True, "id"),
+        metrics=MEASURED,
+    ),
+    run_event("make-2", "COMPLETE", 20, outputs=["t"]),
+    checked(
+        "check-2", 30, check("not_null", True, "id"), check("range", True), check("range", False)
+    ),
+    dataset_event(
+        "t",
+        40,
+        {
+            "dataQualityMetrics": {"rowCount": 11, "columnMetrics": {}},
+            "dataQualityAssertions": {
+                "assertions": [check("fresh", True), {"assertion": "broken"}]
+            },
+        },
+    ),
+    run_event(
+        "make-3",
+        "COMPLETE",
+        50,
+        outputs=[dataset("u", usage={"dataQualityMetrics": {"rowCount": 3, "columnMetrics": {}}})],
+    ),
+    run_event("w", "COMPLETE", 0, outputs=["x"]),
+    run_event("l", "FAIL", 5, outputs=["x"]),
+    checked("c", 10, check("ok", True), metrics=MEASURED, name="x"),
+]
+
+
+@pytest.fixture(scope="module")
+def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+    """Whatever the order in which the events arrive."""
+    del graph_driver
+    settle(database, *HISTORY)
+    yield database
+    empty(database)
+
+
+def of(database: Database, urn: str) -> Quality:
+    return quality(database, [urn])[urn]
+
+
+def moment(minute: int) -> datetime:
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minute)
+
+
+def result(
+    name: str, column: str | None, success: bool, run: str, made: str, minute: int, **more: Any
+) -> Assertion:
+    said = {"severity": None, "expected": None, "actual": None, **more}
+    return Assertion(
+        name,
+        column,
+        success,
+        **said,
+        at=moment(minute),
+        run=run_of(run),
+        version=version("t", made),
+    )
+
+
+def test_every_check_by_its_newest_result_those_that_failed_first(told: Database) -> None:
+    found = of(told, ds("t")).assertions
+    # Of two results of one check in one event the one that failed counts.
+    assert found[0] == result("range", None, False, "check-2", "make-2", 30)
+    assert found[1] == Assertion("fresh", None, True, None, None, None, moment(40), None, None)
+    assert found[2] == result("not_null", "id", True, "check-2", "make-2", 30)
+    assert found[3] == result("unique", "id", True, "check-1", "make-1", 10)
+    assert (len(found), of(told, ds("t")).failed) == (4, 1)
+
+
+def test_a_version_has_what_was_said_of_it_alone(told: Database) -> None:
+    first = of(told, version("t", "make-1"))
+    assert first.assertions == [
+        result(
+            "not_null",
+            "id",
+            False,
+            "check-1",
+            "make-1",
+            10,
+            expected="0",
+            actual="2",
+            severity="error",
+        ),
+        result("unique", "id", True, "check-1", "make-1", 10),
+    ]
+    columns = [
+        ColumnMeasure("id", 2, 8, None, None, 1.0, 9.5, {"0.5": 4.0}),
+        ColumnMeasure("mail", 0, None, None, None, None, None, {}),
+    ]
+    assert first.measures == [
+        Measure(10, 100, None, columns, moment(10), run_of("check-1"), version("t", "make-1"))
+    ]
+    assert of(told, version("t", "make-2")).measures == []
+
+
+def test_what_is_said_of_the_dataset_itself_counts_as_of_when_it_was_sent(told: Database) -> None:
+    newest, before = of(told, ds("t")).measures
+    assert newest == Measure(11, None, None, [], moment(40), None, None)
+    assert (before.row_count, before.run) == (10, run_of("check-1"))
+
+
+def test_what_a_run_measured_in_what_it_wrote(told: Database) -> None:
+    expected = Measure(3, None, None, [], moment(50), run_of("make-3"), version("u", "make-3"))
+    assert of(told, version("u", "make-3")) == of(told, ds("u")) == Quality([], [expected])
+
+
+def test_nothing_said_nothing_known_nothing_seen(told: Database) -> None:
+    assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
+    assert quality(told.seen_by(Sight(("etl",))), [ds("t")]) == {}
+    # What the checks of another namespace found is theirs; the dataset's own facets are not.
+    without_runs = of(told.seen_by(Sight(("db",))), ds("t"))
+    assert [one.name for one in without_runs.assertions] == ["fresh"]
+    assert [one.row_count for one in without_runs.measures] == [11]
+
+
+def test_a_whole_version_and_a_left_one_read_together_are_measured_once(told: Database) -> None:
+    found = of(told, ds("x"))
+    assert [(one.row_count, one.version) for one in found.measures] == [(10, version("x", "w"))]
+    assert [(one.name, one.version) for one in found.assertions] == [("ok", version("x", "w"))]
+    assert len(of(told, version("x", "l")).measures) == 1

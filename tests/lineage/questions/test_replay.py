@@ -1,0 +1,288 @@
+"""What to run again after a corrupt run, on the real Neo4j: one graph of several small histories, by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.questions.replay import Input, Output, Plan, replay_plan
+from headwater.schema.urns import answer_urn, source_urn
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
+from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+Story = list[Event]
+
+
+def owned(kind: str, name: str, owner: str) -> Story:
+    ownership = {**FACET, "owners": [{"name": owner, "type": "OWNER"}]}
+    namespace = "etl" if kind == "job" else "db"
+    return [
+        {
+            "eventTime": at(0),
+            kind: {"namespace": namespace, "name": name, "facets": {"ownership": ownership}},
+        }
+    ]
+
+
+def nightly() -> list[Story]:
+    """load: raw -> a, clean: a -> b, mart: b -> d, well at 0 and corrupt from load at 60 on. `other` reads only raw;
+    archive read d at 30 and would read it next."""
+    return [
+        run("load-0", "load", ["raw"], ["a"], minute=0),
+        run("clean-0", "clean", ["a"], ["b"], minute=10),
+        run("mart-0", "mart", ["b"], ["d"], minute=20),
+        run("archive-0", "archive", ["d"], ["z"], minute=30),
+        run("load-1", "load", ["raw"], ["a"], minute=60),
+        run("other-1", "other", ["raw"], ["o"], minute=65),
+        run("clean-1", "clean", ["a"], ["b"], minute=70),
+        run("mart-1", "mart", ["b"], ["d"], minute=80),
+        answer("board", {"answerId": "kpi"}, minute=91),
+        answer("kpi", "d", minute=90),
+        owned("job", "mart", "mia"),
+        owned("dataset", "a", "ali"),
+        owned("dataset", "o", "nobody here"),
+    ]
+
+
+def shapes() -> list[Story]:
+    """A diamond; a ledger that reads what it writes, with sums of it in between; a corrupt run made good again."""
+    return [
+        run("top", "top", ["t-raw"], ["t"], minute=0),
+        run("left", "left", ["t"], ["l"], minute=10),
+        run("right", "right", ["t"], ["r"], minute=10),
+        run("join", "join", ["l", "r", "side"], ["j"], minute=20),
+        *(run(f"add-{n}", "add", ["log", "new"], ["log"], minute=10 * n) for n in range(5)),
+        run("sum-2", "sum", ["log"], ["total"], minute=25),
+        run("sum-4", "sum", ["log"], ["total"], minute=45),
+        run("p-1", "p", [], ["p-out"], minute=0),
+        run("q-1", "q", ["p-out"], ["q-out"], minute=5),
+        run("r-1", "r", ["q-out"], ["r-out"], minute=8),
+        run("p-2", "p", [], ["p-out"], minute=10),
+        run("q-2", "q", ["p-out"], ["q-out"], minute=20),
+        run("p-3", "p", [], ["p-out"], minute=30),
+        run("q-3", "q", ["p-out"], ["q-out"], minute=40),
+    ]
+
+
+def circles() -> list[Story]:
+    """Jobs that feed each other, run after run; and two runs that began at one instant and read each other's output."""
+    return [
+        run("there-1", "there", ["x"], ["y"], minute=0),
+        run("back-1", "back", ["y"], ["x"], minute=10),
+        run("there-2", "there", ["x"], ["y"], minute=20),
+        run("ping", "ping", ["pong-out", "seed"], ["ping-out"], minute=0),
+        run("pong", "pong", ["ping-out"], ["pong-out"], minute=0),
+        run("after", "after", ["pong-out"], ["after-out"], minute=10),
+    ]
+
+
+def others() -> list[Story]:
+    """Two outputs from different inputs; a job out of sight of most between two in sight; a run beside everything."""
+    secret = run("hidden-1", "hidden", ["h-in"], ["h-out"], minute=10)
+    for event in secret:
+        event["job"]["namespace"] = "vault"
+        event["outputs"] = [{"namespace": "vault", "name": "h-out"}]
+    seen = run("seen-1", "seen", [], ["s-out"], minute=20)
+    for event in seen:
+        event["inputs"] = [{"namespace": "vault", "name": "h-out"}]
+    return [
+        run("split", "split", ["sa", "sb"], ["sx", "sy"], derived={"sx": ["sa"], "sy": ["sb"]}),
+        run("use-x", "use-x", ["sx"], ["ux"], minute=10),
+        run("use-y", "use-y", ["sy"], ["uy"], minute=10),
+        run("h-1", "h", [], ["h-in"], minute=0),
+        secret,
+        seen,
+        answer("told", {"namespace": "vault", "name": "h-out"}, minute=30),
+        run("alone", "alone", ["raw"], ["nothing reads it"], minute=5),
+    ]
+
+
+@pytest.fixture(scope="module")
+def history(database: Database) -> Database:
+    """What happened first is told last."""
+    empty(database)
+    told = [*nightly(), *shapes(), *circles(), *others()]
+    for start in reversed(range(0, len(told), 5)):
+        tell(database, *reversed(told[start : start + 5]))
+    return database
+
+
+def shown(plan: Plan) -> list[list[str]]:
+    return [[rerun.run.removeprefix("run:") for rerun in step] for step in plan.steps]
+
+
+def test_a_corrupt_run(history: Database) -> None:
+    plan = replay_plan(history, run_of("load-1"))
+    assert shown(plan) == [["load-1"], ["clean-1"], ["mart-1"]]
+    load, clean, mart = (step[0] for step in plan.steps)
+    assert (load.job, clean.job, mart.job) == (job("load"), job("clean"), job("mart"))
+    assert load.inputs == [Input(ds("raw"), [source_urn("db", "raw")], [])]
+    assert clean.inputs == [Input(ds("a"), [version("a", "load-1")], [run_of("load-1")])]
+    assert load.outputs == [Output(ds("a"), version("a", "load-1"), version("a", "load-0"))]
+    assert clean.outputs == [Output(ds("b"), version("b", "clean-1"), version("b", "clean-0"))]
+    assert mart.outputs == [Output(ds("d"), version("d", "mart-1"), version("d", "mart-0"))]
+    assert (load.owners, clean.owners, mart.owners) == (["ali"], [], ["mia"])
+    assert not any(
+        rerun.reads_own or rerun.in_circle or rerun.superseded for rerun in (load, clean, mart)
+    )
+    assert (plan.corrupt, plan.next, plan.cycles) == ([run_of("load-1")], [job("archive")], [])
+    assert plan.answers == [answer_urn("kpi"), answer_urn("board")]
+    assert plan.owners == ["ali", "mia"]
+    assert not plan.truncated
+
+
+def test_a_diamond_goes_side_by_side(history: Database) -> None:
+    plan = replay_plan(history, run_of("top"))
+    assert shown(plan) == [["top"], ["left", "right"], ["join"]]
+    assert plan.steps[2][0].inputs == [
+        Input(ds("l"), [version("l", "left")], [run_of("left")]),
+        Input(ds("r"), [version("r", "right")], [run_of("right")]),
+        Input(ds("side"), [source_urn("db", "side")], []),
+    ]
+    assert [output.last_good for output in plan.steps[0][0].outputs] == [None]
+
+
+def test_a_job_that_reads_what_it_writes(history: Database) -> None:
+    """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which waits for add-4."""
+    plan = replay_plan(history, run_of("add-1"))
+    assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
+    adds = [rerun for step in plan.steps for rerun in step if rerun.job == job("add")]
+    assert [rerun.reads_own for rerun in adds] == [False, True, True, True]
+    assert {output.last_good for rerun in adds for output in rerun.outputs} == {
+        version("log", "add-0")
+    }
+    assert adds[0].inputs == [
+        Input(ds("log"), [version("log", "add-0")], []),
+        Input(ds("new"), [source_urn("db", "new")], []),
+    ]
+    assert adds[1].inputs[0] == Input(ds("log"), [version("log", "add-1")], [run_of("add-1")])
+    assert plan.cycles == []
+
+
+def test_runs_of_one_job_never_at_the_same_time(history: Database) -> None:
+    """sum-2 and sum-4 both read what add-2 made, over add-4 or not; the later one is written last."""
+    plan = replay_plan(history, version("log", "add-2"))
+    assert shown(plan) == [["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
+
+
+def test_what_was_made_good_since(history: Database) -> None:
+    """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not waiting."""
+    plan = replay_plan(history, run_of("p-2"))
+    assert shown(plan) == [["p-2"], ["q-2"]]
+    assert all(rerun.superseded for step in plan.steps for rerun in step)
+    assert plan.next == []
+    assert plan.steps[1][0].outputs == [
+        Output(ds("q-out"), version("q-out", "q-2"), version("q-out", "q-1"))
+    ]
+    newest = replay_plan(history, run_of("p-3"))
+    assert (shown(newest), newest.next) == ([["p-3"], ["q-3"]], [job("r")])
+    assert not any(rerun.superseded for step in newest.steps for rerun in step)
+    # The last good version is the newest from before that is not spoiled, though it was the corrupt one of another day.
+    assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
+
+
+def test_a_dataset_that_is_corrupt_since(history: Database) -> None:
+    plan = replay_plan(history, ds("p-out"), since=datetime(2026, 1, 1, 0, 11, tzinfo=UTC))
+    assert plan.corrupt == [run_of("p-2"), run_of("p-3")]
+    assert shown(plan) == [["p-2"], ["p-3", "q-2"], ["q-3"]]
+    assert {output.last_good for rerun in plan.steps[0] for output in rerun.outputs} == {
+        version("p-out", "p-1")
+    }
+    later = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
+    assert later == Plan(corrupt=[])
+
+
+def test_jobs_that_feed_each_other_are_told(history: Database) -> None:
+    plan = replay_plan(history, run_of("there-1"))
+    assert shown(plan) == [["there-1"], ["back-1"], ["there-2"]]
+    assert plan.cycles == [[job("back"), job("there")]]
+    assert not any(rerun.in_circle for step in plan.steps for rerun in step)
+
+
+def test_runs_in_a_circle_are_one_step(history: Database) -> None:
+    plan = replay_plan(history, run_of("ping"))
+    assert shown(plan) == [["ping", "pong"], ["after"]]
+    assert [[rerun.in_circle for rerun in step] for step in plan.steps] == [[True, True], [False]]
+    assert plan.cycles == [[job("ping"), job("pong")]]
+
+
+def test_one_version_spoils_only_what_came_of_it(history: Database) -> None:
+    assert shown(replay_plan(history, version("sx", "split"))) == [["split"], ["use-x"]]
+    assert shown(replay_plan(history, run_of("split"))) == [["split"], ["use-x", "use-y"]]
+
+
+def test_nothing_downstream(history: Database) -> None:
+    plan = replay_plan(history, run_of("alone"))
+    assert (shown(plan), plan.next, plan.answers) == ([["alone"]], [], [])
+
+
+def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: Database) -> None:
+    """Every run downstream once, after all that it waits for; of one job or of one dataset never two at a time."""
+    rows = history.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
+    for corrupt in (row["urn"] for row in rows):
+        plan = replay_plan(history, corrupt)
+        step = {rerun.run: number for number, entries in enumerate(plan.steps) for rerun in entries}
+        reached = lineage(history, corrupt, direction="DOWNSTREAM", depth=50).nodes
+        assert sum(len(entries) for entries in plan.steps) == len(step)
+        assert step.keys() == {node.urn for node in reached if node.urn.startswith("run:")}
+        assert set(plan.answers) == {node.urn for node in reached if node.urn.startswith("answer:")}
+        assert any(rerun.run == corrupt for rerun in plan.steps[0])
+        for entries in plan.steps:
+            for rerun in entries:
+                waits = {run for one in rerun.inputs for run in one.wait_for}
+                assert all(step[run] < step[rerun.run] or rerun.in_circle for run in waits)
+            alone = [rerun for rerun in entries if not rerun.in_circle]
+            written = [output.dataset for rerun in alone for output in rerun.outputs]
+            assert len(written) == len(set(written))
+            assert len({rerun.job for rerun in alone}) == len(alone)
+
+
+def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: Database) -> None:
+    ours = history.seen_by(Sight(("db", "etl")))
+    plan = replay_plan(ours, run_of("h-1"))
+    assert shown(plan) == [["h-1"], ["seen-1"]]
+    assert plan.steps[1][0].inputs == []
+    assert (plan.next, plan.answers) == ([], [])
+    everything = replay_plan(history, run_of("h-1"))
+    assert shown(everything) == [["h-1"], ["hidden-1"], ["seen-1"]]
+    assert everything.answers == [answer_urn("told")]
+    with pytest.raises(NotFoundError):
+        replay_plan(ours, run_of("hidden-1"))
+
+
+def test_what_cannot_be_asked(history: Database) -> None:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    for unknown in (run_of("never"), version("a", "never")):
+        with pytest.raises(NotFoundError):
+            replay_plan(history, unknown)
+    with pytest.raises(NotFoundError):
+        replay_plan(history, ds("nowhere"), since=now)
+    for urn in (job("load"), answer_urn("kpi"), source_urn("db", "raw")):
+        with pytest.raises(QueryError, match="cannot be replayed"):
+            replay_plan(history, urn)
+    with pytest.raises(QueryError, match="since"):
+        replay_plan(history, ds("a"))
+    with pytest.raises(QueryError, match="since"):
+        replay_plan(history, run_of("load-1"), since=now)
+
+
+def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4jServer) -> None:
+    asked: list[str] = []
+    counted = Database(
+        neo4j_server.uri,
+        neo4j_server.user,
+        neo4j_server.password,
+        observed=lambda name, _: asked.append(name),
+    )
+    replay_plan(counted, run_of("add-1"))
+    counted.close()
+    assert sum(not name.startswith(("read/history", "read/map")) for name in asked) <= 6
+    assert history.sight.everything

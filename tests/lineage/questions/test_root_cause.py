@@ -1,0 +1,336 @@
+"""What may have spoiled a version, on the real Neo4j: one graph of several small histories, each worked out by hand."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.questions.root_cause import Candidate, root_cause
+from headwater.schema import headwater_facets as native
+from headwater.schema.urns import answer_urn, source_urn
+from headwater.schema.visibility import Sight
+from tests.canonical import empty
+from tests.conftest import Neo4jServer
+from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
+
+pytestmark = pytest.mark.neo4j
+
+Story = list[Event]
+
+
+def typed(story: Story, **columns: str) -> Story:
+    """The same run, which tells the schema of what it made."""
+    fields = [{"name": name, "type": type} for name, type in columns.items()]
+    for event in story:
+        for output in event["outputs"]:
+            output["facets"] = {"schema": {**FACET, "fields": fields}}
+    return story
+
+
+def that_tested(story: Story, **results: str) -> Story:
+    """The same run, which tells the tests that it made."""
+    tests = [{"name": name, "status": status, "type": "t"} for name, status in results.items()]
+    for event in story:
+        event["run"]["facets"]["test"] = {**FACET, "tests": tests}
+    return story
+
+
+def within(namespace: str, story: Story) -> Story:
+    for event in story:
+        event["job"]["namespace"] = namespace
+    return story
+
+
+def nightly(
+    hour: int,
+    *,
+    rows: tuple[int, int, int] = (100, 90, 10),
+    code: str = "v1",
+    status: str = "COMPLETE",
+) -> Story:
+    """load: raw -> a at the hour, ten minutes later clean: a -> b, another ten later mart: b -> d."""
+    columns = {"id": "int", "name": "string"} if code == "v1" else {"id": "string"}
+    minute = 60 * hour
+    return [
+        *typed(
+            run(f"load-{hour}", "load", ["raw"], ["a"], minute=minute, version=code, rows=rows[0]),
+            **columns,
+        ),
+        *run(
+            f"clean-{hour}",
+            "clean",
+            ["a"],
+            ["b"],
+            minute=minute + 10,
+            status=status,
+            rows=rows[1],
+            error="disk full",
+        ),
+        *run(f"mart-{hour}", "mart", ["b"], ["d"], minute=minute + 20, version="m1", rows=rows[2]),
+    ]
+
+
+def bad_night() -> list[Story]:
+    """Four good nights. In the fifth load runs new code, drops a column and halves the rows; clean fails over that,
+    mart reads what clean left. The sixth is as the fourth, but clean reads a version from before, an hour late."""
+    return [
+        *(nightly(hour) for hour in range(4)),
+        nightly(4, rows=(50, 40, 5), code="v2", status="FAIL"),
+        answer("kpi", "d", minute=290),
+    ]
+
+
+def late_and_tested() -> list[Story]:
+    """x is made at every hour but at 4, and read ten minutes later; y is tested, by a run of its own and by the one
+    that reads it."""
+    makes = [run(f"x-{hour}", "make-x", ["raw-x"], ["x"], minute=60 * hour) for hour in range(4)]
+    reads = [run(f"y-{hour}", "make-y", ["x"], ["y"], minute=60 * hour + 10) for hour in range(5)]
+    checks = that_tested(run("check", "check", ["y"], [], minute=260), unique="fail", known="pass")
+    reader = that_tested(run("z", "make-z", ["y"], ["z"], minute=270), **{"not-null": "fail"})
+    return [*makes, *reads, checks, reader]
+
+
+def shapes() -> list[Story]:
+    """A diamond whose top changed its code; jobs that read what they write; a job that failed and left nothing; a
+    cycle; a source that got old."""
+    captured = native.source_event("file", namespace="db", origin="CRM", captured_at=at(1))
+    return [
+        run("top-1", "top", ["t-raw"], ["t"], minute=0, version="1"),
+        run("top-2", "top", ["t-raw"], ["t"], minute=10, version="2"),
+        run("left", "left", ["t"], ["l"], minute=20, version="1"),
+        run("right", "right", ["t"], ["r"], minute=20, version="1"),
+        run("join", "join", ["l", "r"], ["j"], minute=30, version="1"),
+        *(
+            run(f"add-{n}", "add", ["log"], ["log"], minute=10 * n, version=f"c{n // 2}")
+            for n in range(4)
+        ),
+        run("try-1", "try", ["own"], ["own"], minute=0),
+        run("try-2", "try", ["own"], [], minute=10, status="FAIL"),
+        run("try-3", "try", ["own"], ["own"], minute=20),
+        run("fetch-1", "fetch", ["f-raw"], ["f"], minute=0),
+        run("fetch-2", "fetch", ["f-raw"], [], minute=20, status="FAIL"),
+        run("fetch-3", "fetch", ["f-raw"], [], minute=40, status="FAIL"),
+        run("serve-1", "serve", ["f"], ["s"], minute=10),
+        run("serve-2", "serve", ["f"], ["s"], minute=30),
+        run("there", "there", ["p"], ["q"], minute=0),
+        run("back", "back", ["q"], ["p"], minute=10),
+        run("there-2", "there", ["p"], ["q"], minute=20, status="ABORT"),
+        run("back-2", "back", ["q"], ["p"], minute=30),
+        [captured],
+        run("import-1", "import", ["file"], ["i"], minute=5),
+        run("import-2", "import", ["file"], ["i"], minute=15),
+    ]
+
+
+def vault() -> list[Story]:
+    """A run out of sight of most changed its code; what it made is read in sight, where the code changed too."""
+    return [
+        within("vault", run("v-1", "v", ["v-raw"], ["v-out"], minute=0, version="1")),
+        within("vault", run("v-2", "v", ["v-raw"], ["v-out"], minute=10, version="2")),
+        run("w-1", "w", ["v-out"], ["w-out"], minute=5, version="1"),
+        run("w-2", "w", ["v-out"], ["w-out"], minute=20, version="2"),
+        within(
+            "vault", that_tested(run("v-check", "v-check", ["w-out"], [], minute=30), secret="fail")
+        ),
+    ]
+
+
+@pytest.fixture(scope="module")
+def history(database: Database) -> Database:
+    empty(database)
+    tell(database, *bad_night(), *late_and_tested(), *shapes(), *vault())
+    return database
+
+
+def shown(found: list[Candidate]) -> list[tuple[str, str, int]]:
+    return [(one.kind, one.node, one.distance) for one in found]
+
+
+BAD_NIGHT = [
+    ("FAILED", run_of("clean-4"), 2),
+    ("SCHEMA_CHANGED", version("a", "load-4"), 3),
+    ("ROWS_SHIFTED", version("a", "load-4"), 3),
+    ("ROWS_SHIFTED", version("d", "mart-4"), 1),
+    ("CODE_CHANGED", run_of("load-4"), 3),
+]
+
+
+def test_a_bad_version(history: Database) -> None:
+    found = root_cause(history, version("d", "mart-4"))
+    assert found.start == [version("d", "mart-4")]
+    assert shown(found.candidates) == BAD_NIGHT
+    assert not found.truncated
+    failed, drifted, halved, _, coded = found.candidates
+    assert failed == Candidate(
+        "FAILED",
+        "the run of clean failed (disk full), and what it had written was there to be read",
+        run_of("clean-4"),
+        run_of("clean-4"),
+        datetime(2026, 1, 1, 4, 10, tzinfo=UTC),
+        2,
+        None,
+        "FAIL",
+        (version("b", "clean-4"),),
+    )
+    assert (
+        drifted.reason == "the schema of a changed: retyped: id from int to string, dropped: name"
+    )
+    assert (drifted.before, drifted.after) == (
+        '[["id","int"],["name","string"]]',
+        '[["id","string"]]',
+    )
+    assert halved.reason == "a has 50 rows; the median of the 4 versions before it is 100"
+    assert (halved.run, halved.before, halved.after) == (run_of("load-4"), "100", "50")
+    assert halved.compared == tuple(version("a", f"load-{hour}") for hour in (3, 2, 1, 0))
+    assert coded.reason == "load ran code v2; the success before it ran v1"
+    assert (coded.before, coded.after, coded.compared) == ("v1", "v2", (run_of("load-3"),))
+
+
+@pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
+def test_where_it_may_start(history: Database, urn: str) -> None:
+    """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run at itself and at what
+    it made, so that it is no hop away."""
+    found = root_cause(history, urn)
+    assert found.start == [version("d", "mart-4") if urn == ds("d") else urn]
+    wanted = [*BAD_NIGHT]
+    if urn == run_of("mart-4"):
+        wanted[3] = ("ROWS_SHIFTED", version("d", "mart-4"), 0)
+    assert shown(found.candidates) == wanted
+
+
+def test_a_good_version_has_none(history: Database) -> None:
+    assert root_cause(history, version("d", "mart-3")).candidates == []
+    assert root_cause(history, source_urn("db", "raw")).candidates == []
+    assert root_cause(history, ds("raw")).start == [source_urn("db", "raw")]
+
+
+def test_only_since_it_was_good_and_only_the_first(history: Database) -> None:
+    urn = version("d", "mart-4")
+    since = root_cause(history, urn, since=datetime(2026, 1, 1, 4, 10, tzinfo=UTC))
+    assert shown(since.candidates) == [BAD_NIGHT[0], BAD_NIGHT[3]]
+    first = root_cause(history, urn, first=2)
+    assert (shown(first.candidates), first.left) == (BAD_NIGHT[:2], 3)
+    nothing = root_cause(history, urn, first=0)
+    assert (nothing.candidates, nothing.left) == ([], 5)
+
+
+def test_late_input(history: Database) -> None:
+    """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests failed.)"""
+    tested, late = root_cause(history, run_of("y-4")).candidates
+    assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
+    assert late == Candidate(
+        "INPUT_LATE",
+        "make-y read a version of x that was 69 minutes old; usually it is 9 minutes",
+        run_of("y-4"),
+        run_of("y-4"),
+        datetime(2026, 1, 1, 4, 10, tzinfo=UTC),
+        0,
+        "9 minutes",
+        "69 minutes",
+        (version("x", "x-3"), *(run_of(f"y-{hour}") for hour in (3, 2, 1, 0))),
+    )
+    assert root_cause(history, run_of("y-3")).candidates == []
+
+
+def test_input_from_before_a_failure_that_left_nothing(history: Database) -> None:
+    """fetch-2 failed between what serve-2 read and serve-2; fetch-3 only after it."""
+    assert root_cause(history, version("s", "serve-1")).candidates == []
+    (late,) = root_cause(history, version("s", "serve-2")).candidates
+    assert (late.kind, late.run, late.distance) == ("INPUT_LATE", run_of("serve-2"), 1)
+    assert (
+        late.reason == "serve read a version of f that was 29 minutes old; fetch failed in between"
+    )
+    assert (late.before, late.after) == (None, "29 minutes")
+    assert late.compared == (version("f", "fetch-1"), run_of("fetch-2"))
+
+
+def test_failed_tests(history: Database) -> None:
+    """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y itself and went on."""
+    found = root_cause(history, ds("z"))
+    assert shown(found.candidates) == [
+        ("TESTS_FAILED", version("y", "y-4"), 2),
+        ("TESTS_FAILED", run_of("z"), 1),
+        ("INPUT_LATE", run_of("y-4"), 2),
+    ]
+    beside, itself, _ = found.candidates
+    assert (beside.run, beside.reason) == (run_of("y-4"), "tests of y failed: unique")
+    assert (beside.after, beside.compared) == ("1 of 2 tests failed", (run_of("check"),))
+    assert itself.reason == "make-z went on although tests of y failed: not-null"
+
+
+def test_a_diamond_tells_its_top_once(history: Database) -> None:
+    assert shown(root_cause(history, ds("j")).candidates) == [("CODE_CHANGED", run_of("top-2"), 3)]
+
+
+def test_a_job_that_reads_what_it_writes(history: Database) -> None:
+    """add ran c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
+    assert shown(root_cause(history, ds("log")).candidates) == [
+        ("CODE_CHANGED", run_of("add-2"), 2)
+    ]
+    # A new attempt goes on from what was there before the failed one: that is not late.
+    assert root_cause(history, ds("own")).candidates == []
+
+
+def test_a_cycle_ends(history: Database) -> None:
+    found = root_cause(history, version("p", "back-2"))
+    assert shown(found.candidates) == [("FAILED", run_of("there-2"), 2)]
+    assert "was aborted (no reason was sent)" in found.candidates[0].reason
+
+
+def test_a_source_that_was_not_captured_again(history: Database) -> None:
+    (late,) = root_cause(history, ds("i")).candidates
+    assert (late.kind, late.run, late.before, late.after) == (
+        "INPUT_LATE",
+        run_of("import-2"),
+        at(5),
+        at(1),
+    )
+
+
+def test_what_may_not_be_seen_shows_no_sign(history: Database) -> None:
+    everything = shown(root_cause(history, ds("w-out")).candidates)
+    assert everything == [
+        ("TESTS_FAILED", version("w-out", "w-2"), 1),
+        ("CODE_CHANGED", run_of("v-2"), 2),
+        ("CODE_CHANGED", run_of("w-2"), 1),
+    ]
+    ours = history.seen_by(Sight(("db", "etl")))
+    assert shown(root_cause(ours, ds("w-out")).candidates) == [("CODE_CHANGED", run_of("w-2"), 1)]
+    with pytest.raises(NotFoundError):
+        root_cause(ours, run_of("v-2"))
+
+
+def test_what_cannot_be_asked(history: Database) -> None:
+    for unknown in (ds("nowhere"), run_of("never"), version("a", "never"), answer_urn("never")):
+        with pytest.raises(NotFoundError):
+            root_cause(history, unknown)
+    with pytest.raises(QueryError, match="a job has no root cause"):
+        root_cause(history, job("load"))
+    with pytest.raises(QueryError, match="urn"):
+        root_cause(history, "nothing of the kind")
+    for first in (-1, 201):
+        with pytest.raises(QueryError, match="first"):
+            root_cause(history, ds("d"), first=first)
+
+
+def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4jServer) -> None:
+    asked: list[str] = []
+    server: dict[str, Any] = {
+        "uri": neo4j_server.uri,
+        "user": neo4j_server.user,
+        "password": neo4j_server.password,
+    }
+    counted = Database(**server, observed=lambda name, _: asked.append(name))
+    root_cause(counted, version("log", "add-1"))
+    short = len(asked)
+    asked.clear()
+    root_cause(counted, version("log", "add-3"))
+    counted.close()
+    # Two hops more; the signs cost the same however many runs there are.
+    assert len(asked) - short <= 2 * 4
+    assert sum(not name.startswith("read/history") for name in asked) <= 7
+    assert history.sight.everything

@@ -1,0 +1,76 @@
+"""What comes before what, by hand and by law."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.lineage.questions.topological_order import groups, steps
+
+THINGS = [str(n) for n in range(8)]
+EDGES = st.sets(st.tuples(st.sampled_from(THINGS), st.sampled_from(THINGS)), max_size=24)
+
+
+def onward(edges: set[tuple[str, str]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for source, target in edges:
+        found.setdefault(source, set()).add(target)
+    return found
+
+
+def reached(start: str, edges: set[tuple[str, str]]) -> set[str]:
+    found, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        fresh = {target for source, target in edges if source == here} - found
+        found |= fresh
+        waiting.extend(fresh)
+    return found
+
+
+def test_a_diamond_and_a_circle() -> None:
+    edges = {("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e"), ("e", "d"), ("e", "f")}
+    assert steps("fedcba", onward(edges)) == [[("a",)], [("b",), ("c",)], [("d", "e")], [("f",)]]
+
+
+def test_a_long_way_takes_the_longest() -> None:
+    assert steps("abc", {"a": ["b", "c"], "b": ["c"]}) == [[("a",)], [("b",)], [("c",)]]
+
+
+def test_nothing_and_what_is_not_asked_for() -> None:
+    assert steps([], {}) == []
+    assert steps(["a"], {"a": ["a", "elsewhere"]}) == [[("a",)]]
+
+
+def test_a_very_long_chain() -> None:
+    chain = {str(n): [str(n + 1)] for n in range(50_000)}
+    assert len(steps([str(n) for n in range(50_001)], chain)) == 50_001
+
+
+@given(EDGES)
+def test_a_group_is_what_reaches_each_other(edges: set[tuple[str, str]]) -> None:
+    found = groups(THINGS, onward(edges))
+    assert sorted(thing for group in found for thing in group) == THINGS
+    for group in found:
+        for thing in group:
+            mutual = {other for other in reached(thing, edges) if thing in reached(other, edges)}
+            assert mutual == set(group)
+
+
+@given(EDGES)
+def test_every_step_is_the_first_possible(edges: set[tuple[str, str]]) -> None:
+    found = steps(THINGS, onward(edges))
+    step = {
+        thing: number
+        for number, parallel in enumerate(found)
+        for group in parallel
+        for thing in group
+    }
+    group_of = {thing: group for parallel in found for group in parallel for thing in group}
+    for source, target in edges:
+        assert step[source] < step[target] or group_of[source] == group_of[target]
+    for group in set(group_of.values()):
+        before = [
+            step[source] for source, target in edges if target in group and source not in group
+        ]
+        assert step[group[0]] == max(before, default=-1) + 1

@@ -1,0 +1,171 @@
+"""What a walk shows of what may not be seen, worked out by hand. What begins with h is hidden."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from headwater.lineage.hidden_nodes import Edge, stub
+from headwater.lineage.traversal.bfs import Walk
+from headwater.lineage.traversal.filters import Filter
+from tests.graph_model import Map, ds, job
+
+
+def seen(
+    map: Map, start: str, *, upstream: bool = False, depth: int = 50
+) -> tuple[dict[str, int], set[Edge]]:
+    walk = map.seen().walk(start, upstream=upstream, depth=depth)
+    return walk.nodes, walk.edges
+
+
+def chain(length: int) -> Map:
+    """a -> x -> (so many hidden datasets, with hidden jobs between) -> y -> b"""
+    map = Map().add("x", ["a"], ["h0"])
+    for number in range(length):
+        map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"])
+    return map.add("y", [f"h{length}"], ["b"])
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7])
+def test_a_way_out_of_sight_is_one_stub_however_long_it_is(length: int) -> None:
+    hidden = stub("from", job("x"))
+    edges = {
+        Edge(ds("a"), job("x"), "FEEDS"),
+        Edge(job("x"), hidden, "PRODUCED"),
+        Edge(hidden, job("y"), "FEEDS"),
+        Edge(job("y"), ds("b"), "PRODUCED"),
+    }
+    down = {ds("a"): 0, job("x"): 1, hidden: 1, job("y"): 2, ds("b"): 2}
+    assert seen(chain(length), ds("a")) == (down, edges)
+    up = {ds("b"): 0, job("y"): 1, hidden: 1, job("x"): 2, ds("a"): 2}
+    assert seen(chain(length), ds("b"), upstream=True) == (up, edges)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 7])
+def test_depth_counts_a_way_out_of_sight_once(length: int) -> None:
+    shallow = chain(length).seen().walk(ds("a"), depth=1)
+    assert set(shallow.nodes) == {ds("a"), job("x"), stub("from", job("x"))}
+    assert (shallow.truncated, shallow.unfinished, shallow.beyond) == (
+        "depth",
+        {job("x"): (3, job("y"))},
+        {job("x"): set()},
+    )
+    assert set(chain(length).seen().walk(ds("a"), depth=2).nodes) > {ds("b")}
+
+
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
+    map = Map().add("h", ["a"], ["h0"] if length else ["b"])
+    for number in range(length):
+        map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"] if number + 1 < length else ["b"])
+    hidden = stub("from", ds("a"))
+    edges = {Edge(ds("a"), hidden, "FEEDS"), Edge(hidden, ds("b"), "PRODUCED")}
+    assert seen(map, ds("a")) == ({ds("a"): 0, hidden: 0, ds("b"): 1}, edges)
+    assert seen(map, ds("b"), upstream=True) == ({ds("b"): 0, hidden: 0, ds("a"): 1}, edges)
+
+
+def test_branches_hang_on_the_stub_where_the_way_left() -> None:
+    map = Map().add("h", ["a", "b"], ["h1"]).add("h2", ["h1"], ["c"]).add("h3", ["h1"], ["d"])
+    hidden = stub("from", ds("a"))
+    nodes, edges = seen(map, ds("a"))
+    assert nodes == {ds("a"): 0, hidden: 0, ds("c"): 1, ds("d"): 1}
+    assert edges == {
+        Edge(ds("a"), hidden, "FEEDS"),
+        Edge(hidden, ds("c"), "PRODUCED"),
+        Edge(hidden, ds("d"), "PRODUCED"),
+    }
+    up, _ = seen(map, ds("c"), upstream=True)
+    assert set(up) == {ds("c"), ds("a"), ds("b"), stub("from", ds("a")), stub("from", ds("b"))}
+
+
+def test_a_hidden_cycle_ends() -> None:
+    map = Map().add("h1", ["a", "h2"], ["h1"]).add("h2", ["h1"], ["h2", "b"])
+    hidden = stub("from", ds("a"))
+    assert seen(map, ds("a"))[0] == {ds("a"): 0, hidden: 0, ds("b"): 1}
+    assert seen(Map().add("h", ["a"], ["a"]), ds("a")) == (
+        {ds("a"): 0, hidden: 0},
+        {Edge(ds("a"), hidden, "FEEDS"), Edge(hidden, ds("a"), "PRODUCED")},
+    )
+
+
+@pytest.mark.parametrize("roots", [1, 2, 5])
+def test_hidden_roots_and_leaves_are_one_stub_each(roots: int) -> None:
+    map = Map().add("load", [f"h{number}" for number in range(roots)], ["a"])
+    map.add("send", ["a"], [f"hout{number}" for number in range(roots)])
+    root, leaf = stub("to", job("load")), stub("from", job("send"))
+    up = seen(map, ds("a"), upstream=True)
+    assert up[1] == {Edge(root, job("load"), "FEEDS"), Edge(job("load"), ds("a"), "PRODUCED")}
+    down = seen(map, ds("a"))
+    assert down[1] == {Edge(ds("a"), job("send"), "FEEDS"), Edge(job("send"), leaf, "PRODUCED")}
+    assert not map.seen().walk(ds("a")).truncated
+
+
+def test_a_hidden_root_beside_a_way_from_sight_is_not_told() -> None:
+    """Whether something else, out of sight, has a part in it is nothing that can be seen."""
+    plain = Map().add("h", ["a"], ["h1"]).add("h1", ["h1"], ["b"])
+    more = (
+        Map().add("h", ["a", "h2"], ["h1"]).add("h1", ["h1", "h3"], ["b"]).add("h4", ["h4"], ["b"])
+    )
+    assert seen(plain, ds("b"), upstream=True) == seen(more, ds("b"), upstream=True)
+
+
+def test_what_a_hidden_job_keeps_apart_stays_apart() -> None:
+    one = (
+        Map()
+        .add("h", ["a", "b"], ["x", "y"], {"x": ["a"], "y": ["b"]})
+        .add("in", ["s"], ["a", "b"])
+    )
+    two = Map().add("h1", ["a"], ["x"]).add("h2", ["b"], ["y"]).add("in", ["s"], ["a", "b"])
+    assert seen(one, ds("s")) == seen(two, ds("s"))
+    assert Edge(stub("from", ds("a")), ds("y"), "PRODUCED") not in seen(one, ds("s"))[1]
+
+
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
+    map = Map().add("x", ["a"], ["b"]).add("y", ["c"], ["d"])
+    names = [job("x"), *(job(f"h{number}") for number in range(length)), job("y")]
+    map.inputs.update({name: set() for name in names[1:-1]})
+    map.feeds.update(pairwise(names))
+    hidden = stub("from", job("x"))
+    nodes, edges = seen(map, ds("a"))
+    assert nodes == {ds("a"): 0, job("x"): 1, ds("b"): 1, hidden: 1, job("y"): 2, ds("d"): 2}
+    assert {Edge(job("x"), hidden, "PRODUCED"), Edge(hidden, job("y"), "FEEDS")} <= edges
+
+
+def test_a_filter_judges_only_what_is_seen() -> None:
+    map = Map().add("x", ["a2"], ["h1"]).add("h", ["h1"], ["b2", "b3"]).add("y2", ["b2"], ["c2"])
+    shown = map.seen().walk(ds("a2"), where=Filter(tags=("even",)))
+    hidden = stub("from", job("x"))
+    assert shown.nodes == {
+        ds("a2"): 0,
+        job("x"): 1,
+        hidden: 1,
+        ds("b2"): 2,
+        job("y2"): 3,
+        ds("c2"): 3,
+    }
+    assert Edge(hidden, ds("b3"), "PRODUCED") not in shown.edges
+
+
+def test_what_is_in_sight_is_bounded_and_what_is_not_is_not_counted() -> None:
+    map = Map().add("x", ["a"], [f"h{number}" for number in range(50)])
+    for number in range(50):
+        map.add(f"h{number}", [f"h{number}"], ["b"])
+    walk: Walk = map.seen().walk(ds("a"), nodes_max=3)
+    assert (set(walk.nodes), walk.truncated) == (
+        {ds("a"), job("x"), ds("b"), stub("from", job("x"))},
+        "",
+    )
+
+
+def test_nothing_of_a_hidden_node_is_said() -> None:
+    map = (
+        Map()
+        .add("x", ["a"], ["hsecret"])
+        .add("hsecret", ["hsecret"], ["b", "hsecret2"])
+        .add("y", ["b"], ["c"])
+    )
+    for depth in (1, 2, 50):
+        walk = map.seen().walk(ds("a"), depth=depth)
+        assert "secret" not in repr((walk.nodes, walk.edges, walk.unfinished, walk.beyond))

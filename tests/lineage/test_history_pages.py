@@ -1,0 +1,255 @@
+"""What hangs on one node by the million, and what that may cost: a job with so many runs, all of which read the same
+source and the same version of a dataset and write another.
+
+The same history is told with some runs and with ten times as many, and what Neo4j looks at to answer (its db hits,
+which no load of the machine changes) must be the same. A question that is asked of a window, of one run, or of the
+newest few must not see what else hangs there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from neo4j import Driver
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.query_catalog import query
+from headwater.schema.urns import source_urn
+from tests.canonical import empty
+from tests.event_builders import dataset, facet, told
+from tests.run_builders import FACET, Event, ds, job, run_of, version
+
+FEW, MANY = 200, 2_000
+AT_ONCE = 500
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+# So many of the first and of the last runs saw tests fail and told when the source was updated.
+TOLD = 3
+# Beside what grows with the logarithm of the graph, as a tree of an index does.
+GROWTH_MAX, HITS_MORE_MAX = 1.15, 60
+
+
+def checks(passed: bool, **metrics: Any) -> Event:
+    assertion = {"assertion": "not_null", "column": "id", "success": passed}
+    return {
+        "dataQualityAssertions": facet(assertions=[assertion]),
+        "dataQualityMetrics": facet(rowCount=1, columnMetrics={}, **metrics),
+    }
+
+
+def one_run(number: int, count: int) -> Event:
+    """An hour after the one before. The first alone makes `dim`, reads `cold`, and does not read `dim`."""
+    moment = (BEGIN + timedelta(hours=number)).isoformat()
+    is_first = number == 0
+    hub = dataset("hub")
+    if number < TOLD or number >= count - TOLD:
+        hub = dataset("hub", usage=checks(False, lastUpdated=moment), side="input")
+    tested = dataset("tested", usage=checks(True), side="input")
+    return {
+        "eventTime": moment,
+        "eventType": "FAIL" if number == count - 2 else "COMPLETE",
+        "producer": FACET["_producer"],
+        "run": {"runId": f"r{number}"},
+        "job": {"namespace": "etl", "name": "hot"},
+        "inputs": [hub, tested, dataset("cold" if is_first else "dim")],
+        "outputs": [dataset("dim" if is_first else "out")],
+    }
+
+
+def fill(database: Database, count: int) -> None:
+    empty(database)
+    for begin in range(0, count, AT_ONCE):
+        told(
+            database,
+            [one_run(number, count) for number in range(begin, min(begin + AT_ONCE, count))],
+        )
+
+
+Asked = dict[str, Mapping[str, Any]]
+SEEN = {"sees": ["etl", "db"]}
+DATASETS = [ds(name) for name in ("hub", "tested", "dim", "out", "cold")]
+SOURCES = [source_urn("db", name) for name in ("hub", "tested")]
+
+
+def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
+    """Who read what, what was said of it, and what depends on it."""
+    window = {"since": since, "until": now}
+    return {
+        "read/updates_of_sources": {"urns": SOURCES, "limit": 100} | SEEN,
+        "read/quality_of_datasets": {"urns": DATASETS, "limit": 20} | SEEN,
+        "read/quality_of_versions": {"urns": versions, "limit": 20} | SEEN,
+        "read/failed_tests_of": {"urns": [*SOURCES, *versions], "limit": 20_000},
+        "read/last_reads": {"urns": DATASETS} | SEEN,
+        "read/consumers": {"urn": ds("hub"), "most": 1_000, "limit": 100} | window | SEEN,
+        "read/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        "read/unused": {
+            "since": since,
+            "namespace": "",
+            "cursorBytes": 2**60,
+            "cursorUrn": "",
+            "limit": 20,
+        }
+        | SEEN,
+        "read/citing_answers": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        "read/dataset_answers": {"urns": DATASETS, "at": now, "behind": "", "limit": 20} | SEEN,
+        "read/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
+        "read/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
+        "read/history_citing": {"urns": [*SOURCES, *versions], "limit": 100},
+        "read/dataset_links": {"urns": DATASETS, "limit": 100},
+        "read/coverage_of_datasets": {"namespace": "", "limit": 100} | SEEN,
+    }
+
+
+def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
+    newest = versions[-1:]
+    return {
+        "read/dataset_versions": {"urns": DATASETS, "at": now, "behind": "", "limit": 20},
+        "read/versions_of_dataset": {"urn": ds("out"), "skip": 0, "limit": 20},
+        "read/dataset_sources": {"urns": DATASETS},
+        "read/known_sources": {"urns": DATASETS},
+        "read/newest_data": {"urns": DATASETS},
+        "read/timelines": {"urns": DATASETS, "limit": 8},
+        "read/versions_since": {"dataset": ds("out"), "since": since, "limit": 100},
+        "read/version_signs": {"urns": newest, "earlier": 10},
+        "read/last_good": {"urns": DATASETS, "at": since, "spoiled": newest},
+        "read/schemas_of_datasets": {"urns": DATASETS, "limit": 100},
+        "read/history_producers": {"urns": versions, "limit": 100},
+        "read/history_behind": {"urns": newest, "limit": 100},
+        "read/starts_in_history": {
+            "urns": [job("hot"), ds("out")],
+            "since": since,
+            "until": now,
+            "limit": 20,
+        },
+        "read/starts_of_columns": {"urns": [ds("out"), job("hot"), *newest], "limit": 100},
+        "read/rollup_newest": {"after": "", "limit": 100},
+    }
+
+
+def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
+    window = {"since": since, "until": now}
+    page: dict[str, Any] = {
+        "pipeline": "hot",
+        "namespace": "etl",
+        "cursorAt": now,
+        "cursorUrn": "",
+        "limit": 20,
+    }
+    return {
+        "read/jobs_in_namespace": {
+            "namespace": "etl",
+            "states": ["COMPLETE"],
+            "skip": 0,
+            "limit": 10,
+        },
+        "read/jobs_newest": {"states": ["COMPLETE"], "skip": 0, "limit": 10} | SEEN,
+        "read/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20} | SEEN,
+        "read/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "sees": None},
+        "read/job_links": {"urns": [job("hot")], "limit": 100},
+        "read/run_links": {"urns": [last, failed], "limit": 100} | SEEN,
+        "read/reads_of_runs": {"urns": [last, failed], "limit": 100},
+        "read/jobs_of_runs": {"urns": [last, failed]},
+        "read/history_inputs": {"urns": [last], "limit": 100},
+        "read/history_outputs": {"urns": [last], "limit": 100},
+        "read/rollup_upstream": {"urns": [last]},
+        "read/rollup_removable": {"rows": [{"urn": last, "lastSeen": now - timedelta(hours=1)}]},
+        "read/ages_read": {"urns": [last], "earlier": 10},
+        "read/failed_run_starts": {"urns": [failed]},
+        "read/failed_run_outputs": {"urns": [failed]},
+        "read/failed_runs": page | window | SEEN,
+        "read/failed_between": {
+            "rows": [{"number": 0, "job": job("hot"), "after": since, "until": now}]
+        },
+        "read/coverage_of_runs": {"namespace": "", "limit": 100} | window | SEEN,
+        "read/coverage_of_jobs": {"namespace": "", "limit": 100} | SEEN,
+        "read/silent_runs": {"before": since},
+    }
+
+
+def of_auditors(now: datetime, since: datetime, run_id: str) -> Asked:
+    """Those scan all datasets or jobs, and must not scan what hangs on them."""
+    scans = (
+        "coverage",
+        "orphan_datasets",
+        "orphan_jobs",
+        "most_read_datasets",
+        "unowned",
+        "cross_namespace_flows",
+    )
+    return {
+        **{f"audit/{name}": {"limit": 100} for name in scans},
+        "audit/failed_runs": {"since": since, "limit": 100},
+        "audit/failing_pipelines": {"since": since, "limit": 100},
+        "audit/cost": {"since": since, "until": now, "limit": 100},
+        "audit/run_inputs_outputs": {"runId": run_id},
+        "audit/stale_datasets": {"before": since, "limit": 100},
+        "audit/unused_datasets": {"since": since, "limit": 100},
+        "audit/source_freshness": {"before": now, "limit": 100},
+        "audit/longest_chains": {"namespace": None, "hopsMax": 10, "limit": 10},
+    }
+
+
+def questions(count: int) -> Asked:
+    """By the query: what it is asked of a graph with so many runs."""
+    now = BEGIN + timedelta(hours=count)
+    since = now - timedelta(hours=20)
+    versions = [version("dim", "r0"), version("out", f"r{count - 1}")]
+    runs = run_of(f"r{count - 1}"), run_of(f"r{count - 2}")
+    return {
+        **of_use(now, since, versions),
+        **of_versions(now, since, versions),
+        **of_runs(now, since, *runs),
+        **of_auditors(now, since, f"r{count - 1}"),
+    }
+
+
+def hits(plan: Mapping[str, Any]) -> int:
+    return int(plan.get("dbHits", 0)) + sum(hits(child) for child in plan.get("children", ()))
+
+
+def measured(driver: Driver, count: int) -> dict[str, int]:
+    found = {}
+    with driver.session() as session:
+        # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has grown by so much.
+        session.run("CALL db.prepareForReplanning(60)").consume()
+        for name, parameters in questions(count).items():
+            summary = session.run("PROFILE " + query(name).text, dict(parameters)).consume()
+            assert summary.profile is not None
+            found[name] = hits(summary.profile)
+    return found
+
+
+@pytest.fixture(scope="module")
+def looked_at(database: Database, graph_driver: Driver) -> Iterator[Mapping[str, tuple[int, int]]]:
+    """By the query: the db hits with few runs and with many."""
+    fill(database, FEW)
+    few = measured(graph_driver, FEW)
+    fill(database, MANY)
+    many = measured(graph_driver, MANY)
+    yield {name: (few[name], many[name]) for name in few}
+    empty(database)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("name", sorted(questions(FEW)))
+def test_what_is_looked_at_does_not_grow_with_the_runs(
+    looked_at: Mapping[str, tuple[int, int]], name: str
+) -> None:
+    few, many = looked_at[name]
+    assert few > 0
+    assert many <= few * GROWTH_MAX + HITS_MORE_MAX
+
+
+@pytest.mark.neo4j
+def test_what_grows_is_seen(looked_at: Mapping[str, tuple[int, int]], graph_driver: Driver) -> None:
+    """That a question without an index in its order fails this test."""
+    assert looked_at
+    expands = "PROFILE MATCH (:Source {urn: $urn})-[:FEEDS]->(r) WHERE r.startedAt > $at RETURN r.urn LIMIT 1"
+    with graph_driver.session() as session:
+        told = session.run(
+            expands, {"urn": source_urn("db", "hub"), "at": BEGIN + timedelta(hours=MANY)}
+        ).consume()
+    assert told.profile is not None
+    assert hits(told.profile) > MANY

@@ -1,0 +1,71 @@
+"""Pages: whatever comes and goes between two of them, what stays is seen once and only once."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headwater.errors import QueryError
+from headwater.lineage.pagination import checked_page, days_before, page, read_cursor, write_cursor
+
+ENTRIES = st.sets(st.tuples(st.integers(-5, 5), st.text(max_size=3)), max_size=12)
+
+
+@given(ENTRIES, ENTRIES, ENTRIES, st.integers(1, 5))
+def test_what_stays_is_seen_once(
+    stay: set[tuple[int, str]], come: set[tuple[int, str]], go: set[tuple[int, str]], first: int
+) -> None:
+    seen: list[tuple[int, str]] = []
+    after = None
+    listed = sorted(stay | go)
+    for _ in range(50):
+        found = page(listed, lambda entry: entry, first=first, after=after, shape=(0, ""))
+        seen.extend(found.entries)
+        if not found.has_next:
+            break
+        after, listed = found.cursors[-1], sorted(stay | come)
+    assert not found.has_next
+    assert len(seen) == len(set(seen))
+    assert seen == sorted(seen)
+    assert stay <= set(seen)
+
+
+@given(st.tuples(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()))
+def test_a_cursor_holds_its_key(key: tuple[int, float, str]) -> None:
+    assert read_cursor(write_cursor(*key), (0, 0.0, "")) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "é",
+        "!!!!",
+        write_cursor("a"),
+        write_cursor(1, 2),
+        write_cursor("a", 1),
+        write_cursor(1, "a", "b"),
+    ]
+    + [
+        base64.urlsafe_b64encode(raw).decode()
+        for raw in (b"{}", b"[null, 1]", b"[true, 1]", b"[" * 5_000, b"\xff")
+    ],
+)
+def test_no_cursor(text: str) -> None:
+    with pytest.raises(QueryError, match="after"):
+        read_cursor(text, (0, ""))
+
+
+@pytest.mark.parametrize("first", [-1, 201])
+def test_lengths_have_bounds(first: int) -> None:
+    with pytest.raises(QueryError, match="first"):
+        checked_page(first)
+
+
+def test_a_window_ends_now() -> None:
+    since, until = days_before(None, 7)
+    assert (until - since).days == 7
+    assert until.tzinfo is not None

@@ -1,0 +1,114 @@
+"""A walk over history that asks for what can be reached at once shows what one shows that asks hop by hop: whatever is
+derived from what, wherever it is cut short, and whatever may not be seen."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.schema.urns import answer_urn
+from headwater.schema.visibility import Sight
+from tests.event_builders import dataset, run_event, source, told
+from tests.run_builders import Event, answer, at, run_of, tell
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+RUNS, TABLES = 40, 10
+
+
+def history(chance: random.Random) -> Iterator[Event]:
+    """Runs over a few tables of two namespaces. Some of their outputs come from some of the inputs, by columns or as a
+    lineage facet tells; some fail; all read what was made before them, now and then their own table."""
+    for number in range(RUNS):
+        inputs = chance.sample(range(TABLES), chance.randint(1, 3))
+        told = [
+            source(f"t{one}", namespace=space(one))
+            for one in chance.sample(inputs, chance.randint(0, len(inputs)))
+        ]
+        facets: Event | None = {"lineage": {"inputs": told}} if chance.random() < 0.3 else None
+        if told and facets is None and chance.random() < 0.4:
+            fields = [
+                {"namespace": one["namespace"], "name": one["name"], "field": "id"} for one in told
+            ]
+            by_column = {"fields": {"id": {"inputFields": fields}}}
+            facets = {"columnLineage": by_column}
+        made = chance.randrange(TABLES)
+        yield run_event(
+            f"r{number:02}",
+            chance.choice(["COMPLETE", "COMPLETE", "COMPLETE", "FAIL"]),
+            number + 1,
+            job=f"j{number % 7}",
+            inputs=[dataset(f"t{one}", namespace=space(one)) for one in inputs],
+            outputs=[dataset(f"t{made}", facets, namespace=space(made))],
+        )
+
+
+def space(table: int) -> str:
+    return "db" if table % 3 else "secret"
+
+
+def shown(walk: Walk) -> tuple[object, ...]:
+    return (
+        sorted(walk.nodes.items()),
+        sorted(walk.edges),
+        walk.truncated,
+        sorted(walk.unfinished.items()),
+    )
+
+
+@pytest.mark.parametrize("sight", [Sight(), Sight(("db", "etl"))], ids=["everything", "part"])
+def test_at_once_is_as_hop_by_hop(database: Database, sight: Sight) -> None:
+    told(database, list(history(random.Random(1))))
+    first = answer("first", "t1", "t2", minute=RUNS + 2)
+    cites_it = answer("second", "t4", {"answerId": "first"}, minute=RUNS + 3)
+    tell(database, first, cites_it)
+    seen = database.seen_by(sight)
+    starts = [answer_urn("second"), *(run_of(f"r{number:02}") for number in (39, 30))]
+    longest = 0
+    for start in starts:
+        for nodes_max, edges_max in ((9, 100), (1_000, 12), (1_000, 1_000)):
+            for where in (EVERY_NODE, Filter(namespaces=("db",))):
+                walks = [
+                    explore(
+                        seen,
+                        HISTORY_UP,
+                        {0: [start]},
+                        Bounds.within(20, depth=50, nodes_max=nodes_max, edges_max=edges_max),
+                        rows_max=100_000,
+                        where=where,
+                        at_once=at_once,
+                        ends=ends,
+                    )[0]
+                    for at_once, ends in ((False, True), (True, True), (True, False))
+                ]
+                assert shown(walks[0]) == shown(walks[1]), (start, nodes_max, edges_max, where)
+                # One that need not tell from where there is more shows the same.
+                assert shown(walks[0])[:3] == shown(walks[2])[:3], (
+                    start,
+                    nodes_max,
+                    edges_max,
+                    where,
+                )
+                longest = max(longest, *walks[1].nodes.values())
+    # There was something to walk.
+    assert longest > 5
+
+
+def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database) -> None:
+    tell(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
+    tell(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
+    bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)
+    [walk] = explore(database, HISTORY_UP, {0: [run_of("read")]}, bounds, at_once=True).values()
+    assert set(walk.known.told) == set(walk.nodes)
+    assert {key: str(value) for key, value in walk.known.told[run_of("make")].items()} == {
+        "urn": run_of("make"),
+        "startedAt": at(1).replace("T", " ").replace("Z", "+00:00"),
+    }
+    [made] = [row for urn, row in walk.known.told.items() if urn.startswith("artifact:")]
+    assert (made["dataset"], made["complete"]) == ("dataset:db:made", True)
+    assert str(made["createdAt"]) == "2026-01-01 00:01:00+00:00"

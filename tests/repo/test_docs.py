@@ -1,0 +1,118 @@
+"""Whatever a user can set, run, ask or call is described in docs/, and what the program writes there is up to date."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from starlette.routing import Mount, Route
+from starlette.testclient import TestClient
+from typer.main import get_command
+
+from headwater.cli import app
+from headwater.errors import HeadwaterError
+from headwater.server import create_app
+from headwater.settings import Settings, load
+from scripts.catalogue import DOCS, OUTPUTS, PAGES, all_commands, audits, bare, taught
+from tests.repo.repository import ROOT, text, tracked
+
+PAGE_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def headings(page: str) -> set[str]:
+    return set(re.findall(r"^## (\S+(?: \S+)?)$", text(f"docs/{page}"), flags=re.MULTILINE))
+
+
+def rows(page: str) -> dict[str, list[str]]:
+    """The rows of a page's tables whose first cell is code, by that cell."""
+    found = re.findall(r"^\| `([^`]+)` \|(.*)\|$", text(f"docs/{page}"), flags=re.MULTILINE)
+    return {name: [cell.strip() for cell in rest.split("|")] for name, rest in found}
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_what_the_program_writes_is_up_to_date(name: str) -> None:
+    assert (DOCS / name).read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
+
+
+def test_every_setting_has_a_row_with_its_default() -> None:
+    described = rows("settings.md")
+    fields = msgspec.structs.fields(Settings)
+    assert set(described) == {f"HEADWATER_{field.name.upper()}" for field in fields}
+    for field in fields:
+        shown = (
+            str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        )
+        default, meaning = described[f"HEADWATER_{field.name.upper()}"]
+        assert default.strip("`") == shown, field.name
+        assert len(meaning) > len("its user") - 1
+
+
+def test_every_command_has_a_heading() -> None:
+    commands = dict(all_commands(get_command(app)))
+    assert len(commands) > 10
+    assert headings("cli.md") == set(commands)
+
+
+def test_every_exit_code_is_told() -> None:
+    errors: list[type[HeadwaterError]] = [HeadwaterError, *HeadwaterError.__subclasses__()]
+    codes = {error.exit_code for error in errors}
+    told = set(re.findall(r"^\| (\d+) \|", text("docs/cli.md"), flags=re.MULTILINE))
+    assert {str(code) for code in codes} <= told
+
+
+def test_every_audit_query_has_a_heading_and_what_it_answered_on_the_demo() -> None:
+    found = {bare(query): query for query in audits()}
+    assert found.keys() <= set(
+        re.findall(r"^### (\S+)$", text("docs/cypher.md"), flags=re.MULTILINE)
+    )
+    answered = {
+        path.stem: path.read_text(encoding="utf-8").splitlines() for path in OUTPUTS.iterdir()
+    }
+    lesson = {f"example_{number + 1}" for number in range(len(taught()))}
+    assert answered.keys() == found.keys() | lesson, "run scripts.audit_outputs"
+    for name, query in found.items():
+        command, columns = answered[name][:2]
+        assert command.startswith(f"$ {query.example.partition('=RUN')[0]}"), name
+        assert columns.split() == query.returns.replace(",", " ").split(), name
+
+
+def test_every_route_has_a_row(tmp_path: Path) -> None:
+    application = create_app(load({"HEADWATER_HOME": str(tmp_path)}))
+    # Entered and left, so that what it opens is closed.
+    with TestClient(application):
+        paths = {
+            route.path.rstrip("/") or "/"
+            for route in application.routes
+            if isinstance(route, Route | Mount)
+        }
+    assert set(rows("http.md")) == paths
+
+
+def test_every_link_leads_somewhere() -> None:
+    broken = [
+        f"{page}: {link}"
+        for page in tracked()
+        if page.endswith(".md")
+        for link in PAGE_LINK.findall(text(page))
+        if "://" not in link and not (ROOT / page).parent.joinpath(link).exists()
+    ]
+    assert broken == []
+
+
+def test_every_decision_is_numbered_and_complete() -> None:
+    pages = sorted(name for name in tracked() if name.startswith("docs/decisions/"))
+    assert [page.removeprefix("docs/decisions/")[:4] for page in pages] == [
+        f"{number:04}" for number in range(1, len(pages) + 1)
+    ]
+    parts = {"Context", "Decision", "Refused", "Consequence"}
+    for page in pages:
+        assert set(re.findall(r"^## (\w+)$", text(page), flags=re.MULTILINE)) == parts, page
+
+
+def test_the_changelog_knows_this_version() -> None:
+    from headwater import __version__
+
+    assert f"## [{__version__}]" in text("CHANGELOG.md")
+    assert f'version = "{__version__}"' in text("pyproject.toml")

@@ -1,0 +1,228 @@
+"""The library of queries on the real server: each does what its head says, scans nothing it does not own up to, and
+none is ever put together from strings.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pytest
+from neo4j import READ_ACCESS, Driver
+from neo4j import Query as Statement
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.sandbox.run import PROCEDURES
+from tests.conftest import erase
+from tests.repo.repository import python_files, tracked, tree
+
+VALUES: dict[str, Any] = {
+    "STRING": "x",
+    "INTEGER": 5,
+    "FLOAT": 0.5,
+    "BOOLEAN": True,
+    "DATETIME": datetime(2026, 1, 1, tzinfo=UTC),
+    "MAP": {},
+    "LIST<STRING>": ["dataset:a:b"],
+    "LIST<MAP>": [{}],
+}
+# The type EXPLAIN gives a plan, by the access that a head declares.
+TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
+LOOKS_AT_ALL = {"AllNodesScan", "DirectedAllRelationshipsScan", "UndirectedAllRelationshipsScan"}
+LOOKS_AT_A_LABEL = {"NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedRelationshipTypeScan"}
+NEVER = ("LoadCSV", "Show", "Terminate", "Administration", "TransactionForeach", "TransactionApply")
+
+EACH = 300
+FILL = """
+UNWIND range(1, $each) AS i
+WITH $near + ' ' + $type + ' ' + $far + ' ' + i AS name
+CREATE (:$($near) {urn: '<' + name})-[:$($type) {dataset: name}]->(:$($far) {urn: '>' + name})
+"""
+EDGES = [
+    "Source FEEDS PipelineRun", "Artifact FEEDS PipelineRun", "PipelineRun PRODUCED Artifact",
+    "PipelineRun FEEDS PipelineRun", "PipelineRun DROPPED Dataset", "PipelineRun PART_OF PipelineRun",
+    "PipelineRun TRIGGERS PipelineRun", "PipelineRun RETRY_OF PipelineRun", "PipelineRun RUN_OF Job",
+    "Source CITED_BY Answer", "Artifact CITED_BY Answer", "Answer CITED_BY Answer", "Column CITED_BY Answer",
+    "Artifact DERIVED_FROM Source", "Artifact DERIVED_FROM Artifact", "Dataset DERIVED_FROM Dataset",
+    "Dataset FEEDS Job", "Job PRODUCED Dataset", "Dataset FEEDS Dataset", "Job FEEDS Job", "Column FEEDS Column",
+    "Job PART_OF Job", "Job TRIGGERS Job", "Dataset HAS_COLUMN Column", "Artifact VERSION_OF Dataset",
+    "Source VERSION_OF Dataset", "Symlink SYMLINK_OF Dataset", "Artifact HAS_SCHEMA SchemaVersion",
+    "Dataset HAS_SCHEMA SchemaVersion",
+    "RunSummary SUMMARY_OF Job", "Analysis ABOUT Dataset",
+]  # fmt: skip
+
+QUERIES = [found for _, found in sorted(library().items())]
+# A statement's first word and what must follow it, so that prose with the word in it is none.
+CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|DELETE|UNWIND|CALL)\b\s*(\(|\{|\$|[a-z]+\s*=|[A-Z]+ )")
+# What alone may be put before a statement.
+EXPLAIN = "EXPLAIN "
+
+
+def statements(found: Query) -> list[str]:
+    """A migration holds several, each ended by `;`."""
+    body = "\n".join(line for line in found.text.splitlines() if not line.startswith("//"))
+    return [part.strip() for part in body.split(";\n") if part.strip(" ;\n")]
+
+
+def by_name(found: Query) -> str:
+    return found.name
+
+
+class Plan(NamedTuple):
+    """What EXPLAIN says: the plan's type, and its operators with what each works on."""
+
+    kind: str
+    root: dict[str, Any]
+
+    def operators(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """(name, details, the operator with all below it)"""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            yield node["operatorType"].partition("@")[0], str(node["args"].get("Details", "")), node
+            waiting.extend(node.get("children", []))
+
+
+def plans(driver: Driver, found: Query) -> Iterator[Plan]:
+    parameters = {parameter.name: VALUES[parameter.type] for parameter in found.parameters}
+    with driver.session(default_access_mode=READ_ACCESS) as session:
+        for statement in statements(found):
+            # The driver's types refuse text made at run time; this is a file's, and only explained.
+            summary = session.run(Statement(EXPLAIN + statement), parameters).consume()
+            yield Plan(summary.query_type or "", summary.plan or {"operatorType": "", "args": {}})
+
+
+def is_one_row(plan: dict[str, Any]) -> bool:
+    """Whether an operator and all below it yield at most one row for each row that came in."""
+    leaves = [node for name, _, node in Plan("", plan).operators() if not node.get("children")]
+    unique = {"Argument", "NodeUniqueIndexSeek", "NodeUniqueIndexSeek(Locking)"}
+    return all(leaf["operatorType"].partition("@")[0] in unique for leaf in leaves)
+
+
+@pytest.fixture(scope="module")
+def filled_graph(graph_driver: Driver, database: Database) -> Iterator[Driver]:
+    """Some of every kind of node and edge: in a graph without any, looking at all of them costs nothing, and how the
+    planner then decides says nothing."""
+    assert database
+    with graph_driver.session() as session:
+        session.run(erase).consume()
+        for kind in EDGES:
+            near, type, far = kind.split()
+            session.run(FILL, {"near": near, "type": type, "far": far, "each": EACH}).consume()
+        session.run("CALL db.prepareForReplanning(60)").consume()
+        yield graph_driver
+        session.run(erase).consume()
+        session.run("CALL db.clearQueryCaches()").consume()
+
+
+def test_every_file_is_in_the_library() -> None:
+    files = {name for name in tracked() if name.endswith(".cypher")}
+    loaded = {f"headwater/cypher/{found.name.removesuffix('.cypher')}.cypher" for found in QUERIES}
+    assert files == loaded
+
+
+@pytest.mark.neo4j
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("found", QUERIES, ids=by_name)
+def test_it_does_what_its_head_says(graph_driver: Driver, found: Query) -> None:
+    for plan in plans(graph_driver, found):
+        assert plan.kind in TYPES[found.access]
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("found", QUERIES, ids=by_name)
+def test_it_scans_and_calls_only_what_it_may(filled_graph: Driver, found: Query) -> None:
+    purpose = found.purpose.lower()
+    for plan in plans(filled_graph, found):
+        for name, details, node in plan.operators():
+            assert name not in LOOKS_AT_ALL
+            assert "scan" in purpose or name not in LOOKS_AT_A_LABEL, details
+            # Two nodes, each looked up by its key, are multiplied too: one by one.
+            assert "cartesian" in purpose or name != "CartesianProduct" or is_one_row(node), details
+            assert not name.startswith(NEVER)
+            assert name != "ProcedureCall" or details.partition("(")[0] in PROCEDURES
+
+
+def test_no_query_is_put_together_from_strings() -> None:
+    found = [
+        f"{name}:{node.lineno}"
+        for name in python_files("headwater/")
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.expr) and _assembles(node)
+    ]
+    assert found == []
+
+
+def _assembles(node: ast.expr) -> bool:
+    """Whether an expression makes text that holds Cypher out of more than one piece."""
+    if isinstance(node, ast.JoinedStr):
+        pieces = [part for part in node.values if isinstance(part, ast.FormattedValue)]
+        return bool(pieces) and _is_cypher(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+        return _is_cypher(node.left) or _is_cypher(node.right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        makes_text = node.func.attr in {
+            "format",
+            "join",
+            "replace",
+            "substitute",
+            "safe_substitute",
+        }
+        return makes_text and any(_is_cypher(part) for part in [node.func.value, *node.args])
+    return False
+
+
+def _is_cypher(node: ast.expr) -> bool:
+    words = [
+        part.value
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    return any(CYPHER.search(word) for word in words)
+
+
+def test_the_check_itself_sees_what_it_should() -> None:
+    for source in (
+        "f'MATCH (n:{label}) RETURN n'",
+        "'MATCH (n:' + label + ') RETURN n'",
+        "'MATCH (n:%s)' % label",
+        "'MERGE (n:{})'.format(label)",
+        "' '.join(['UNWIND $rows AS row', rest])",
+        "'MATCH (n:LABEL)'.replace('LABEL', label)",
+    ):
+        assert _assembles(ast.parse(source, mode="eval").body), source
+    assert not _assembles(ast.parse("f'no match for {name}'", mode="eval").body)
+    assert not _assembles(ast.parse("'MATCH (n) RETURN n'", mode="eval").body)
+
+
+def test_only_explain_is_put_before_a_statement() -> None:
+    """What is handed to the driver is a name, not an expression; EXPLAIN before a whole statement is the exception."""
+    found = [
+        f"{name}:{node.lineno}"
+        for name in python_files("headwater/cypher/")
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"run", "execute_query"}
+        and node.args
+        and isinstance(node.args[0], ast.JoinedStr | ast.BinOp)
+        and not ast.unparse(node.args[0]).startswith(f"f'{EXPLAIN}")
+    ]
+    assert found == []
+
+
+def test_statements_elsewhere_are_few() -> None:
+    """Outside the library only the smallest: to ask whether the server is there, and who it is."""
+    found = {
+        f"{name}: {node.value}"
+        for name in python_files("headwater/")
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.match(r"(MATCH|MERGE|CREATE|DELETE|UNWIND) [($\[]", node.value)
+    }
+    assert found == set()

@@ -1,0 +1,132 @@
+"""Large lineages over REST: the same as a lineage tells, as columns, in JSON and in Arrow."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import ipc
+from starlette.testclient import TestClient
+
+from headwater.cypher.driver.database import Database
+from headwater.lineage.questions.lineage import lineage
+from headwater.rest.lineage_table import ARROW
+from tests.canonical import empty
+from tests.run_builders import ds, job, run, tell
+
+pytestmark = pytest.mark.neo4j
+PATH = "/api/v1/map/lineage"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def told(database: Database) -> None:
+    """a -> first -> b -> second -> c, and aside of it b -> third -> d"""
+    empty(database)
+    tell(
+        database,
+        run("r1", "first", ["a"], ["b"]),
+        run("r2", "second", ["b"], ["c"], minute=5),
+        run("r3", "third", ["b"], ["d"], minute=9),
+    )
+
+
+def asked(client: TestClient, **question: Any) -> dict[str, Any]:
+    response = client.get(PATH, params=question)
+    assert response.status_code == 200, response.text
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def test_columns(client: TestClient) -> None:
+    found = asked(client, urn=ds("a"), direction="downstream", depth=1)
+    assert {key: found[key] for key in ("starts", "nodes", "edges", "truncated", "left_out")} == {
+        "starts": [ds("a")],
+        "nodes": {
+            "urn": [ds("a"), ds("b"), job("first")],
+            "kind": ["DATASET", "DATASET", "JOB"],
+            "namespace": ["db", "db", "etl"],
+            "name": ["a", "b", "first"],
+            "distance": [0, 1, 1],
+        },
+        # By their ends: from a to the job, from the job to b.
+        "edges": {"source": [0, 2], "target": [2, 1], "type": ["FEEDS", "PRODUCED"]},
+        "truncated": "depth",
+        "left_out": 2,
+    }
+    assert (found["expand"]["urn"], found["expand"]["left_out"]) == ([ds("b")], [2])
+
+
+def test_it_goes_on_from_a_cursor(client: TestClient) -> None:
+    question: dict[str, Any] = {"urn": ds("a"), "direction": "downstream", "depth": 1}
+    (cursor,) = asked(client, **question)["expand"]["cursor"]
+    found = asked(client, **question, after=cursor)
+    assert found["nodes"]["urn"] == [ds("b"), ds("c"), ds("d"), job("second"), job("third")]
+    assert found["truncated"] is None
+
+
+def test_what_may_not_be_seen_is_a_stub(client: TestClient) -> None:
+    found = client.get(PATH, params={"urn": ds("a")}, headers={"x-sight": "db"}).json()
+    assert "etl" not in str(found)
+    assert set(found["nodes"]["kind"]) == {"DATASET", "HIDDEN"}
+    assert len(found["nodes"]["urn"]) == len(found["nodes"]["namespace"])
+
+
+def test_it_tells_what_a_lineage_tells(client: TestClient, database: Database) -> None:
+    for direction in ("upstream", "downstream", "both"):
+        found = asked(client, urn=ds("b"), direction=direction, fresh=True)
+        expected = lineage(database, ds("b"), direction=direction.upper())
+        nodes, edges = found["nodes"], found["edges"]
+        assert nodes["urn"] == [node.urn for node in expected.nodes]
+        pairs = zip(edges["source"], edges["target"], edges["type"], strict=True)
+        named = {
+            (nodes["urn"][source], nodes["urn"][target], type) for source, target, type in pairs
+        }
+        assert named == {tuple(edge) for edge in expected.edges}
+
+
+def test_arrow(client: TestClient) -> None:
+    question: dict[str, Any] = {"urn": ds("a"), "direction": "downstream", "depth": 1}
+    response = client.get(PATH, params=question, headers={"Accept": f"{ARROW}, */*;q=0.1"})
+    assert response.headers["content-type"] == ARROW
+    source = pyarrow.BufferReader(response.content)
+    nodes, edges = (ipc.open_stream(source).read_all() for _ in range(2))
+    plain = asked(client, **question)
+    assert (nodes.to_pydict(), edges.to_pydict()) == (plain["nodes"], plain["edges"])
+    assert b'"truncated":"depth"' in nodes.schema.metadata[b"headwater"]
+
+
+def test_where_arrow_is_not_installed_it_says_so(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = builtins.__import__
+
+    def without(name: str, *rest: Any, **named: Any) -> Any:
+        if name == "pyarrow":
+            raise ImportError(name)
+        return whole(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    response = client.get(PATH, params={"urn": ds("a")}, headers={"Accept": ARROW})
+    assert response.status_code == 406
+    assert "application/json" in response.json()["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "said"),
+    [
+        ({}, 400, "urn"),
+        ({"urn": "dataset:db:nowhere"}, 404, "there is no dataset"),
+        ({"urn": "nothing"}, 400, "is not a urn"),
+        ({"urn": "dataset:db:a", "depth": 51}, 400, "depth"),
+        ({"urn": "dataset:db:a", "direction": "sideways"}, 400, "direction"),
+        ({"urn": "dataset:db:a", "after": "x"}, 400, "cursor"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    client: TestClient, question: dict[str, Any], status: int, said: str
+) -> None:
+    response = client.get(PATH, params=question)
+    assert response.status_code == status
+    assert said in response.text

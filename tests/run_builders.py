@@ -1,0 +1,107 @@
+"""Small histories told in a line each, folded into the graph by the real writer; results are worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from headwater.cypher.driver.database import Database
+from headwater.ingest.fold import fold
+from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.schema import headwater_facets as native
+from headwater.schema.events import parse
+from headwater.schema.urns import artifact_urn, dataset_urn, job_urn, run_urn
+
+Event = dict[str, Any]
+FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
+SPOOL = "stories"
+
+
+def at(minute: int) -> str:
+    """A time on 1 January 2026, `minute` minutes after midnight."""
+    return f"2026-01-01T{minute // 60:02d}:{minute % 60:02d}:00Z"
+
+
+def ds(name: str) -> str:
+    return dataset_urn("db", name)
+
+
+def job(name: str) -> str:
+    return job_urn("etl", name)
+
+
+def version(name: str, run_id: str) -> str:
+    return artifact_urn("db", name, run_id)
+
+
+def run(
+    run_id: str,
+    pipeline: str,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    *,
+    minute: int = 0,
+    status: str = "COMPLETE",
+    derived: Mapping[str, Sequence[str]] | None = None,
+    error: str | None = None,
+    parent: str | None = None,
+    version: str | None = None,
+    rows: int | None = None,
+) -> list[Event]:
+    """A run of one minute. `derived` tells which inputs an output came from, by column lineage."""
+    events = native.run_events(
+        run_id,
+        pipeline_name=pipeline,
+        namespace="etl",
+        status=status,
+        started_at=at(minute),
+        finished_at=at(minute + 1),
+        error=error,
+        version=version,
+        inputs=[{"namespace": "db", "name": name} for name in inputs],
+        outputs=[{"namespace": "db", "name": name} for name in outputs],
+    )
+    for event in events:
+        if parent is not None:
+            event["run"]["facets"]["parent"] = {
+                **FACET,
+                "run": {"runId": parent},
+                "job": {"namespace": "etl", "name": "dag"},
+            }
+        for output in event["outputs"]:
+            if derived and output["name"] in derived:
+                output["facets"] = {"columnLineage": column_lineage(derived[output["name"]])}
+            if rows is not None:
+                output["outputFacets"] = {"outputStatistics": {**FACET, "rowCount": rows}}
+    return events
+
+
+def column_lineage(sources: Sequence[str]) -> Event:
+    fields = [{"namespace": "db", "name": name, "field": "id"} for name in sources]
+    return {**FACET, "fields": {"id": {"inputFields": fields}}}
+
+
+def answer(
+    answer_id: str, *cites: str | Mapping[str, str], minute: int = 0, content: str | None = None
+) -> list[Event]:
+    """An answer; a plain string cites a dataset by name."""
+    citations = [
+        {"namespace": "db", "name": cite} if isinstance(cite, str) else dict(cite) for cite in cites
+    ]
+    return [
+        native.answer_event(answer_id, cites=citations, generated_at=at(minute), content=content)
+    ]
+
+
+def tell(database: Database, *stories: Sequence[Event]) -> None:
+    """Fold all of this into the graph, as the worker would."""
+    bodies = [json.dumps(event).encode() for story in stories for event in story]
+    before = read_checkpoint(database, SPOOL)
+    after = Checkpoint(before.position + len(bodies), before.folded + len(bodies), before.dead)
+    delta = fold(parse(body, received=0) for body in bodies)
+    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests")
+
+
+def run_of(run_id: str) -> str:
+    return run_urn(run_id)
