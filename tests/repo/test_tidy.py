@@ -10,8 +10,8 @@ import re
 
 from tests.repo.repository import functions, python_files, text, tracked, tree
 
-FILE_LINES_MAX = 400
-FUNCTION_LINES_MAX = 70
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 80
 SHORT_LINES = 30
 SHORT_SHARE_MIN = 0.9
 
