@@ -110,7 +110,7 @@ class Parts:
 
     def reader(self, request: Request) -> Database:
         """The graph as whoever asks may see it."""
-        return self.database.seen_by(principal_of(request).sight)
+        return self.database.seen_by(principal_of(request).visibility)
 
     def refused(self, who: str, field: str, why: str) -> None:
         self.guard.log.refused(who, field, why=why)

@@ -10,7 +10,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Mark, Walk, explore
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.urns import dataset_urn, job_urn
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 SEEN, UNSEEN = "seen", "unseen"
 
@@ -32,7 +32,7 @@ class Map:
     inputs: dict[str, set[str]] = field(default_factory=dict)
     outputs: dict[str, set[str]] = field(default_factory=dict)
     derived: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    sight: Sight = EVERYTHING
+    visibility: Visibility = UNRESTRICTED
     feeds: set[tuple[str, str]] = field(default_factory=set)
     memory: None = None
 
@@ -59,7 +59,7 @@ class Map:
 
     def seen(self) -> Map:
         """The same map for somebody who sees only a part."""
-        return replace(self, sight=Sight((SEEN,)))
+        return replace(self, visibility=Visibility((SEEN,)))
 
     def read(self, name: str, *, urns: list[str], **_: Any) -> list[Row]:
         known = self.derived

@@ -46,7 +46,7 @@ class ForeignEventError(EventError):
 def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None = None) -> None:
     """Raise ForeignEventError when whoever sends it may not tell this, EventError when it is no event. The body is what
     will be kept; `event` is what it says, where that is known already."""
-    if principal.sight.everything and principal.may(Scope.STEWARD):
+    if principal.visibility.is_unrestricted and principal.may(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
     for field, dataset in _datasets(event):
@@ -58,7 +58,7 @@ def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None
                     f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field
                 )
             _judge_all(principal, naming, _names(field, _read(field, decided)))
-    if not principal.sight.everything:
+    if not principal.visibility.is_unrestricted:
         _judge_all(principal, naming, _own(event))
         for field, dataset in _datasets(event):
             symlinks = _read(
@@ -75,7 +75,7 @@ def _judge_all(principal: Principal, naming: Naming, named: Iterator[Named] | li
     for field, namespace, name in named:
         if isinstance(namespace, str) and isinstance(name, str) and name:
             namespace = naming.normalise(namespace, name).namespace
-        if not isinstance(namespace, str) or not principal.sight.sees(namespace):
+        if not isinstance(namespace, str) or not principal.visibility.includes(namespace):
             raise ForeignEventError(
                 f"the key {principal.name!r} is not for namespace {namespace!r}", field=field
             )

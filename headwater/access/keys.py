@@ -19,7 +19,7 @@ from typing import Any
 from headwater.access.principal import Principal, Scope
 from headwater.access.store import AccessStore
 from headwater.errors import NotFoundError, QueryError, UnauthorizedError
-from headwater.schema.visibility import ALL, Sight
+from headwater.schema.visibility import ALL, Visibility
 
 DAYS_DEFAULT = 365
 NAME_CHARACTERS_MAX = 100
@@ -49,7 +49,7 @@ class Key:
 
     @property
     def principal(self) -> Principal:
-        return Principal(self.name, frozenset(self.scopes), Sight(self.namespaces))
+        return Principal(self.name, frozenset(self.scopes), Visibility(self.namespaces))
 
 
 class Keys:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headwater.errors import ForbiddenError, QueryError
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 class Scope(StrEnum):
@@ -46,7 +46,7 @@ class Principal:
 
     name: str
     scopes: frozenset[Scope]
-    sight: Sight = EVERYTHING
+    visibility: Visibility = UNRESTRICTED
 
     def may(self, scope: Scope) -> bool:
         return scope in self.scopes or Scope.ADMIN in self.scopes
@@ -58,7 +58,7 @@ class Principal:
                 f"this needs a key with scope {scope}; that of {self.name!r} has {_listed(self.scopes)}",
                 hint=f"`headwater keys create NAME --scope {scope}` makes one.",
             )
-        if scope is Scope.CYPHER and not self.sight.everything:
+        if scope is Scope.CYPHER and not self.visibility.is_unrestricted:
             raise ForbiddenError(
                 "Cypher cannot be held to some namespaces, so a key for some may not run it",
                 hint="Ask over GraphQL, or with a key for all namespaces.",
@@ -72,4 +72,4 @@ def _listed(scopes: frozenset[Scope]) -> str:
 # Whoever reaches a Headwater that asks for no keys.
 ANYBODY = Principal("anybody", frozenset({Scope.ADMIN}))
 # Whom nobody has looked at.
-NOBODY = Principal("nobody", frozenset(), Sight(()))
+NOBODY = Principal("nobody", frozenset(), Visibility(()))

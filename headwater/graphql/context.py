@@ -63,7 +63,7 @@ class Context:
         told: Told | None = None,
     ) -> None:
         """`refused` hears of what the principal may not ask: the field and why. `told` is there for a subscription."""
-        self.database = database.seen_by(principal.sight)
+        self.database = database.seen_by(principal.visibility)
         self.principal = principal
         self.refused = refused
         self.told = told
@@ -78,7 +78,7 @@ class Context:
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
         self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
         self.quality: DataLoader[str, Quality] = self._loader(self._quality)
-        self.run_links = self._links("read/run_links", sees=self.database.sight.regexes)
+        self.run_links = self._links("read/run_links", sees=self.database.visibility.regexes)
         self.job_links = self._links("read/job_links")
         self.dataset_links = self._links("read/dataset_links")
         self.dataset_sources = self._links("read/dataset_sources")
@@ -141,7 +141,9 @@ class Context:
     async def seen(self, urns: list[str]) -> list[str]:
         """Those of these nodes that whoever asks may see, in order."""
         return (
-            urns if self.database.sight.everything else await self.ask(visible, self.database, urns)
+            urns
+            if self.database.visibility.is_unrestricted
+            else await self.ask(visible, self.database, urns)
         )
 
     def _links(self, name: str, **parameters: Any) -> DataLoader[str, Row]:

@@ -20,7 +20,7 @@ def newest(
     Raises QueryError for a bad cursor.
     """
     at, behind = read_moment(after) if after else (_LATEST, "")
-    sees = database.sight.regexes
+    sees = database.visibility.regexes
     rows = database.read(name, urns=list(urns), at=at, behind=behind, sees=sees, limit=first + 1)
     return {row["urn"]: _page(row["listed"], first) for row in rows}
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.schema.urns import parse_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 
 _URNS_PER_QUERY_MAX = 2_000
 _SPELLED = ("dataset", "job", "source", "artifact", "column")
@@ -24,7 +24,7 @@ def hidden(
 ) -> set[str]:
     """Those of these nodes that whoever asks may not see. What is not in the graph may not be seen either, unless its
     urn spells a namespace that may."""
-    if database.sight.everything:
+    if database.visibility.is_unrestricted:
         return set()
     found: set[str] = set()
     unspelled: list[str] = []
@@ -35,13 +35,15 @@ def hidden(
         kind, parts = parse_urn(urn)
         if kind not in _SPELLED or not parts:
             unspelled.append(urn)
-        elif not database.sight.sees(parts[0]):
+        elif not database.visibility.includes(parts[0]):
             found.add(urn)
     for start in range(0, len(unspelled), _URNS_PER_QUERY_MAX):
         some = unspelled[start : start + _URNS_PER_QUERY_MAX]
         rows = database.read("read/namespaces_of_nodes", seconds=seconds, urns=some)
         seen = {
-            row["urn"] for row in rows if _is_seen(database.sight, row["urn"], row["namespaces"])
+            row["urn"]
+            for row in rows
+            if _is_seen(database.visibility, row["urn"], row["namespaces"])
         }
         found.update(urn for urn in some if urn not in seen)
     return found
@@ -54,6 +56,6 @@ def visible(database: Database, urns: Iterable[str]) -> list[str]:
     return [urn for urn in wanted if urn not in unseen]
 
 
-def _is_seen(sight: Sight, urn: str, namespaces: list[str]) -> bool:
-    judged = (sight.sees(namespace) for namespace in namespaces)
+def _is_seen(visibility: Visibility, urn: str, namespaces: list[str]) -> bool:
+    judged = (visibility.includes(namespace) for namespace in namespaces)
     return any(judged) if urn.startswith("schema:") else bool(namespaces) and all(judged)

@@ -75,7 +75,7 @@ def resolve(database: Database, urn: str) -> str:
     if kind not in _OF_DATASETS:
         return urn
     name = normalise(*parts[:2]) if parts else None
-    if not database.sight.sees(name.namespace if name else None):
+    if not database.visibility.includes(name.namespace if name else None):
         return urn
     tidy = (
         f"dataset:{urn.partition(':')[2]}"
@@ -153,7 +153,7 @@ def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[s
         newest[row["urn"]] = _registers([row["facts"]])
     return {
         urn: dict(
-            database.sight.pruned(
+            database.visibility.prune(
                 {key: json.loads(one[2]) for key, one in sorted(registers.items()) if one[2]}
             )
         )

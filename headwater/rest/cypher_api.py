@@ -71,7 +71,7 @@ def routes(reader: Reader, record: Record) -> list[Route]:
         request: Request, what: str, ask: Callable[[Database], Answered]
     ) -> Response:
         database = reader(request)
-        if not database.sight.everything:
+        if not database.visibility.is_unrestricted:
             raise ForbiddenError(
                 "whoever asks sees some namespaces only, and nothing would hold Cypher to them",
                 hint="Use a key for all namespaces, or ask GraphQL.",

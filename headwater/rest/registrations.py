@@ -204,7 +204,8 @@ class Waiting:
             self._at = {urn: one for urn, one in self._at.items() if one.until > now}
             waiting = list(self._at)
         return any(
-            reference in (urn, asset_id(urn)) and database.sight.sees(parse_urn(urn).parts[0])
+            reference in (urn, asset_id(urn))
+            and database.visibility.includes(parse_urn(urn).parts[0])
             for urn in waiting
             if parse_urn(urn).parts
         )

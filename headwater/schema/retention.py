@@ -19,7 +19,7 @@ import msgspec
 
 from headwater.errors import SettingsError
 from headwater.schema.durations import DAYS_MAX
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 
 MICROSECONDS_A_DAY = 86_400_000_000
 _TABLES = ("days", "sample", "sampled_days")
@@ -125,13 +125,13 @@ def _lines(where: str, table: str, lines: object) -> dict[str, float]:
 
 def _fitting(table: Mapping[str, float], namespace: str) -> float:
     """What the longest pattern says that fits; of two of one length the first by name."""
-    fits = [pattern for pattern in table if _pattern(pattern).sees(namespace)]
+    fits = [pattern for pattern in table if _pattern(pattern).includes(namespace)]
     return table[min(fits, key=lambda pattern: (-len(pattern), pattern))]
 
 
 @cache
-def _pattern(pattern: str) -> Sight:
-    return Sight((pattern,))
+def _pattern(pattern: str) -> Visibility:
+    return Visibility((pattern,))
 
 
 def beyond(horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int) -> bool:

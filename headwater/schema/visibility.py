@@ -17,43 +17,43 @@ ALL = "*"
 
 
 @dataclass(frozen=True)
-class Sight:
+class Visibility:
     """The namespaces that match any of `patterns`; with `ALL` among them everything, even what has no namespace."""
 
     patterns: tuple[str, ...] = (ALL,)
 
     @property
-    def everything(self) -> bool:
+    def is_unrestricted(self) -> bool:
         return ALL in self.patterns
 
-    def sees(self, namespace: str | None) -> bool:
-        return self.everything or (
+    def includes(self, namespace: str | None) -> bool:
+        return self.is_unrestricted or (
             namespace is not None and self._pattern.fullmatch(namespace) is not None
         )
 
     @property
     def regexes(self) -> list[str] | None:
         """For a query that lists nodes: regular expressions as Java reads them; None when nothing need be left out."""
-        return None if self.everything else [_regex(pattern) for pattern in self.patterns]
+        return None if self.is_unrestricted else [_regex(pattern) for pattern in self.patterns]
 
-    def pruned(self, value: Any) -> Any:
+    def prune(self, value: Any) -> Any:
         """JSON without what names something out of sight: every object whose `namespace` may not be seen is gone from
         it, wherever it stands."""
-        if self.everything:
+        if self.is_unrestricted:
             return value
         if isinstance(value, Mapping):
             return {
-                key: self.pruned(item) for key, item in value.items() if not self._is_foreign(item)
+                key: self.prune(item) for key, item in value.items() if not self._is_foreign(item)
             }
         if isinstance(value, list):
-            return [self.pruned(item) for item in value if not self._is_foreign(item)]
+            return [self.prune(item) for item in value if not self._is_foreign(item)]
         return value
 
     def _is_foreign(self, value: Any) -> bool:
         return (
             isinstance(value, Mapping)
             and isinstance(value.get("namespace"), str)
-            and not self.sees(value["namespace"])
+            and not self.includes(value["namespace"])
         )
 
     @cached_property
@@ -72,4 +72,4 @@ def _regex(pattern: str) -> str:
     return first + "".join(rf"(?>[\s\S]*?{part})" for part in parts[:-1]) + rf"[\s\S]*{parts[-1]}"
 
 
-EVERYTHING = Sight()
+UNRESTRICTED = Visibility()

@@ -22,7 +22,7 @@ from headwater.lineage.questions.search import search
 from headwater.rest.marquez.graphs import WhichEvents, events_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import FACET, at, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -34,7 +34,7 @@ RUN = "11111111-1111-4111-8111-111111111111"
 
 @pytest.fixture
 def view(database: Database) -> Database:
-    return database.seen_by(Sight((OWN,)))
+    return database.seen_by(Visibility((OWN,)))
 
 
 def failed(namespace: str, job: str) -> list[dict[str, Any]]:
@@ -228,13 +228,15 @@ def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() 
                 event["dataset"]["facets"][native.ANSWER_FACET]["cites"] = cites
                 yield json.dumps(event).encode()
 
-    def listed(sight: Sight) -> list[str]:
-        asked: Any = SimpleNamespace(database=SimpleNamespace(sight=sight), arguments=WhichEvents())
+    def listed(visibility: Visibility) -> list[str]:
+        asked: Any = SimpleNamespace(
+            database=SimpleNamespace(visibility=visibility), arguments=WhichEvents()
+        )
         return [event["dataset"]["name"] for event in events_of(Log())(asked).events]
 
-    assert listed(Sight((OWN, native.ANSWER_NAMESPACE))) == ["ours"]
-    assert listed(Sight((OWN,))) == []
-    assert listed(Sight()) == list(cited)
+    assert listed(Visibility((OWN, native.ANSWER_NAMESPACE))) == ["ours"]
+    assert listed(Visibility((OWN,))) == []
+    assert listed(Visibility()) == list(cited)
 
 
 def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None:
@@ -251,6 +253,6 @@ def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None
             yield event % (b"own", b"job", b"1")
 
     asked: Any = SimpleNamespace(
-        database=SimpleNamespace(sight=Sight((OWN,))), arguments=WhichEvents()
+        database=SimpleNamespace(visibility=Visibility((OWN,))), arguments=WhichEvents()
     )
     assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]

@@ -12,17 +12,17 @@ from headwater.access.events import ForeignEventError, judge
 from headwater.access.principal import ANYBODY, Principal, Scope
 from headwater.schema.naming import Naming, load
 from headwater.schema.naming_rules import read
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import FACET
 
-TEAM = Principal("team", frozenset({Scope.INGEST}), Sight(("team-a*", "s3://lake")))
+TEAM = Principal("team", frozenset({Scope.INGEST}), Visibility(("team-a*", "s3://lake")))
 WIDE = Principal("wide", frozenset({Scope.INGEST}))
 READING = """{"job": {"namespace": "team-a", "name": "j"},
     "inputs": [{"namespace": "%s", "name": "d", "facets": {"symlinks": %s}}]}"""
 TWIN = "inputs.0.facets.symlinks.identifiers.0.namespace"
 ANSWER = {"headwater_answer": {**FACET, "cites": []}}
 STEWARD = Principal(
-    "steward", frozenset({Scope.INGEST, Scope.STEWARD}), Sight(("team-a*", "s3://lake"))
+    "steward", frozenset({Scope.INGEST, Scope.STEWARD}), Visibility(("team-a*", "s3://lake"))
 )
 
 
@@ -125,7 +125,7 @@ def test_deciding_what_is_one_dataset_is_for_stewards() -> None:
 
 def test_a_scheme_is_no_way_into_the_place_that_a_name_spells() -> None:
     """`s3` and a name that is a whole address is that address."""
-    loose = Principal("loose", frozenset({Scope.INGEST}), Sight(("s3",)))
+    loose = Principal("loose", frozenset({Scope.INGEST}), Visibility(("s3",)))
     assert (
         foreign(loose, {"dataset": {"namespace": "s3", "name": "s3://theirs/table"}})
         == "dataset.namespace"

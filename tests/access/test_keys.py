@@ -12,7 +12,7 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Principal, Scope, scopes_of
 from headwater.access.store import AccessStore
 from headwater.errors import ForbiddenError, NotFoundError, QueryError, UnauthorizedError
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) -> None:
@@ -33,7 +33,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(keys: Keys, store: AccessStore) 
     assert store.path.stat().st_mode & 0o077 == 0
     principal = keys.principal(sent)
     assert principal == Principal(
-        "ci", frozenset({Scope.READ, Scope.INGEST}), Sight(("spark*", "s3://lake"))
+        "ci", frozenset({Scope.READ, Scope.INGEST}), Visibility(("spark*", "s3://lake"))
     )
 
 
@@ -140,7 +140,7 @@ def test_scopes() -> None:
             reader.require(scope)
     for scope in Scope:
         Principal("a", frozenset({Scope.ADMIN})).require(scope)
-    narrow = Principal("n", frozenset({Scope.CYPHER}), Sight(("a",)))
+    narrow = Principal("n", frozenset({Scope.CYPHER}), Visibility(("a",)))
     with pytest.raises(ForbiddenError, match="held to some namespaces"):
         narrow.require(Scope.CYPHER)
-    assert EVERYTHING.everything
+    assert UNRESTRICTED.is_unrestricted

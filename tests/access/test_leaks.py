@@ -37,7 +37,7 @@ from headwater.schema.urns import (
     run_urn,
     source_urn,
 )
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import at, tell
 
 pytestmark = pytest.mark.neo4j
@@ -184,8 +184,8 @@ class Reader:
     secrets: set[str]
 
     @property
-    def sight(self) -> Sight:
-        return Sight(self.namespaces)
+    def visibility(self) -> Visibility:
+        return Visibility(self.namespaces)
 
 
 def make_reader(world: World, namespaces: list[str]) -> Reader:
@@ -221,7 +221,7 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Dat
     chance = random.Random(7)
     for _ in range(READERS):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
-        view = database.seen_by(reader.sight)
+        view = database.seen_by(reader.visibility)
         starts = [chance.choice(sorted(reader.seen)) for _ in range(QUESTIONS)]
         asked: dict[Any, list[str]] = defaultdict(list)
         for start in starts:
@@ -244,7 +244,7 @@ def test_no_lineage_tells_it_either(world: World, database: Database) -> None:
     urns = sorted(world.namespaces)
     for _ in range(LINEAGES):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
-        view = database.seen_by(reader.sight)
+        view = database.seen_by(reader.visibility)
         start, direction = chance.choice(urns), chance.choice(["UPSTREAM", "DOWNSTREAM"])
         depth = chance.choice([1, 2, DEPTH_MAX])
         if start not in reader.seen:

@@ -27,7 +27,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
     sent = made.stdout.strip()
     assert "not shown again" in made.stderr
     store = AccessStore(tmp_path / "access.db")
-    assert Keys(store).principal(sent).sight.patterns == ("spark*",)
+    assert Keys(store).principal(sent).visibility.patterns == ("spark*",)
     store.close()
     (listed,) = json.loads(run(tmp_path, "list", "--json").stdout)
     assert (listed["name"], listed["scopes"], listed["state"]) == (

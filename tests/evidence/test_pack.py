@@ -15,7 +15,7 @@ from headwater.evidence.digest import sealed
 from headwater.evidence.pack import RECENT, gather
 from headwater.evidence.page import page, page_differences
 from headwater.schema.urns import answer_urn, column_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests import event_builders as scenes
 from tests.canonical import empty
 from tests.run_builders import answer, at, column_lineage, ds, job, run, run_of, tell, version
@@ -189,14 +189,14 @@ def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) ->
 
 
 def test_what_may_not_be_seen_is_in_no_pack(history: Database) -> None:
-    seen = history.seen_by(Sight(("db",)))
+    seen = history.seen_by(Visibility(("db",)))
     for urn in (ds("mart"), version("board", "report-1"), column_urn("db", "board", "id")):
         pack = gather(seen, urn, at=NOON)
         assert (pack["runs"]["items"], pack["codeVersions"]) == ([], [])
         assert "job:etl" not in json.dumps({key: pack[key] for key in pack if key != "subject"})
         assert page_differences(page(sealed(pack))) == []
     with pytest.raises(NotFoundError):
-        gather(history.seen_by(Sight(("elsewhere",))), ds("mart"), at=NOON)
+        gather(history.seen_by(Visibility(("elsewhere",))), ds("mart"), at=NOON)
 
 
 def test_what_is_not_there_has_no_pack(history: Database) -> None:

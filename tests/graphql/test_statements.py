@@ -173,7 +173,7 @@ class Counted(Database):
         self.__dict__.update(database.__dict__)
         self.asked: list[str] = []
 
-    def seen_by(self, sight: object) -> Database:  # noqa: ARG002
+    def seen_by(self, visibility: object) -> Database:  # noqa: ARG002
         return self
 
     def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:

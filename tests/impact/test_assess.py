@@ -17,7 +17,7 @@ from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
 from headwater.impact.report import Affected, Report, report_json
 from headwater.schema.urns import column_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.conftest import erase
 from tests.event_builders import (
     columns,
@@ -307,11 +307,13 @@ def test_what_is_not_there(shop: Database) -> None:
 def test_what_is_hidden_is_walked_through_and_never_named(shop: Database) -> None:
     """Whoever sees only the jobs of `etl` sees no dataset; whoever sees only `db` no job."""
     with pytest.raises(NotFoundError):
-        assessed(shop.seen_by(Sight(("etl",))), RENAME)
-    report = assessed(shop.seen_by(Sight(("db",))), RENAME)
+        assessed(shop.seen_by(Visibility(("etl",))), RENAME)
+    report = assessed(shop.seen_by(Visibility(("db",))), RENAME)
     assert (report.affected, report.hidden_affected, report.risk_level) == ([], True, "medium")
     assert "fct" not in str(report_json(report))
-    unaffected = assessed(shop.seen_by(Sight(("db",))), {"type": "column_drop", "column": "note"})
+    unaffected = assessed(
+        shop.seen_by(Visibility(("db",))), {"type": "column_drop", "column": "note"}
+    )
     assert not unaffected.hidden_affected
 
 
@@ -374,7 +376,9 @@ def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
 def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
     """open -> into -> secret vault -> out -> end -> last; what a job that is seen says of itself is seen."""
     report = assessed(
-        shop.seen_by(Sight(("db", "etl"))), {"type": "column_drop", "column": "x"}, urn=ds("open")
+        shop.seen_by(Visibility(("db", "etl"))),
+        {"type": "column_drop", "column": "x"},
+        urn=ds("open"),
     )
     assert severities(report) == {"into": "breaking", "out": "breaking", "last": "breaking"}
     assert report.hidden_affected is False

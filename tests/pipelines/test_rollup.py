@@ -22,7 +22,7 @@ from headwater.lineage.questions.lineage import Trace, trace
 from headwater.lineage.questions.usage import usage
 from headwater.pipelines.rollup import Rolled, roll_up
 from headwater.schema.retention import Horizon, Rules
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
 from tests.event_builders import dataset, parent, run_event, schema, urns
@@ -256,7 +256,7 @@ def test_use_is_counted_over_summaries_too(database: Database) -> None:
     ]
     assert roll_up(database, horizon(25)).summarised == 6
     assert usage(database, ds("raw"), now=now) == before
-    seen = usage(database.seen_by(Sight(("db", "et"))), ds("raw"), now=now)
+    seen = usage(database.seen_by(Visibility(("db", "et"))), ds("raw"), now=now)
     assert seen.consumers == []
     # A day that began before the window is not counted.
     late = usage(database, ds("raw"), days=1, now=datetime(2026, 1, 2, 0, 10, tzinfo=UTC))

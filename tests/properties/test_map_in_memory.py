@@ -21,7 +21,7 @@ from headwater.lineage.cache.lineage_cache import MapMemory
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.events import parse
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
 from tests.histories import histories
 
@@ -33,7 +33,7 @@ FILTERS = (
     Filter(job_namespaces=("db",)),
     Filter(job_types=("nothing",)),
 )
-SIGHTS = (EVERYTHING, Sight(("db",)), Sight(("etl",)))
+VISIBILITIES = (UNRESTRICTED, Visibility(("db",)), Visibility(("etl",)))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -53,9 +53,9 @@ def loaded(database: Database) -> MapMemory:
     return memory
 
 
-def answer(database: Database, urn: str, sight: Sight, **question: Any) -> Any:
+def answer(database: Database, urn: str, visibility: Visibility, **question: Any) -> Any:
     try:
-        found = lineage(database.seen_by(sight), urn, **question)
+        found = lineage(database.seen_by(visibility), urn, **question)
     except HeadwaterError as error:
         return error.message
     return found
@@ -97,8 +97,8 @@ def test_it_is_what_neo4j_has_after_every_batch(
             "nodes_max": chance.choice([3, 5_000]),
             "where": chance.choice(FILTERS),
         }
-        sight = chance.choice(SIGHTS)
-        note(f"{urn} {question} {sight}")
-        assert answer(remembering, urn, sight, **question) == answer(
-            database, urn, sight, **question
+        visibility = chance.choice(VISIBILITIES)
+        note(f"{urn} {question} {visibility}")
+        assert answer(remembering, urn, visibility, **question) == answer(
+            database, urn, visibility, **question
         )

@@ -1,5 +1,5 @@
 """REST over the real Neo4j; what is submitted is folded into it at once, by the real fold and writer. Who asks may see
-what the header `x-sight` says, everything without it."""
+what the header `x-visibility` says, everything without it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from headwater.access.principal import Scope as KeyScope
 from headwater.cypher.driver.database import Database
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import tell
 
 
@@ -38,12 +38,12 @@ class Known:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            patterns = Request(scope).headers.get("x-sight")
+            patterns = Request(scope).headers.get("x-visibility")
             scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
             who = (
                 ANYBODY
                 if patterns is None
-                else Principal("tests", scopes, Sight(tuple(patterns.split(","))))
+                else Principal("tests", scopes, Visibility(tuple(patterns.split(","))))
             )
             scope.setdefault("state", {})["principal"] = who
         await self._app(scope, receive, send)
@@ -70,7 +70,7 @@ def make_application(database: Database, log: Log) -> Starlette:
         await anyio.to_thread.run_sync(tell, database, events)
 
     def reader(request: Request) -> Database:
-        return database.seen_by(principal_of(request).sight)
+        return database.seen_by(principal_of(request).visibility)
 
     return Starlette(routes=rest_routes(reader, submit, log), middleware=[Middleware(Known)])
 

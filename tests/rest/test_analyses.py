@@ -44,5 +44,5 @@ def test_what_was_found_is_told_as_far_as_it_may_be_seen(
         "values": {"slower": True, "recent_seconds": 200.0},
     }
     assert client.get(PATH, params={"table": "run_times"}).json()["findings"] == [only]
-    assert client.get(PATH, headers={"x-sight": "etl"}).json()["findings"] == [only]
+    assert client.get(PATH, headers={"x-visibility": "etl"}).json()["findings"] == [only]
     assert client.get(PATH, params={"table": "other"}).status_code == 400

@@ -224,7 +224,7 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     odd = register(client, "odd", "dataset::x", "dataset:#x", "dataset:y", "job:a:b")
     assert [one["known"] for one in odd["upstream_assets"]] == [False] * 4
     # Who sees one of them only has no choice to make, and does not hear of the other.
-    seen = client.get("/v1/lineage/t", headers={"x-sight": "one"})
+    seen = client.get("/v1/lineage/t", headers={"x-visibility": "one"})
     assert (seen.status_code, seen.json()["id"]) == (200, asset_id("dataset:one:t"))
     # The asset of the own namespace comes before those of others.
     own = register(client, "t")
@@ -233,7 +233,7 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
 
 def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Database) -> None:
     tell(database, run("r", "load", ["raw"], ["orders"]))
-    hidden = {"x-sight": "default"}
+    hidden = {"x-visibility": "default"}
     for reference in (asset_id(dataset_urn("db", "orders")), dataset_urn("db", "orders"), "orders"):
         answer = client.get(f"/v1/lineage/{reference}", headers=hidden)
         unknown = client.get("/v1/lineage/nothing", headers=hidden)
@@ -439,7 +439,7 @@ def test_an_impact_does_not_name_what_may_not_be_seen(
     answer = client.post(
         "/v1/lineage/impact",
         json={"asset_id": dataset_urn("db", "raw"), "proposed_changes": [{"type": "table_drop"}]},
-        headers={"x-sight": "db"},
+        headers={"x-visibility": "db"},
     )
     found = answer.json()
     assert (found["hidden_affected"], "etl" in answer.text) == (True, False)
@@ -449,7 +449,7 @@ def test_what_lies_out_of_sight_is_a_stub_in_the_tree(
     client: TestClient, database: Database
 ) -> None:
     tell(database, run("r", "load", ["raw"], ["orders"]))
-    answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-sight": "db"})
+    answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-visibility": "db"})
     tree = answer.json()["graph"]
     (stub,) = tree["downstream"]
     assert (stub["id"], stub["name"], stub["asset_type"], stub["hidden"]) == (

@@ -43,8 +43,10 @@ def told(database: Database) -> None:
     )
 
 
-def ask(client: TestClient, urn: str, sight: str = "*", **params: Any) -> Json:
-    answer = client.get(f"{BASE}/lineage/{guid_of(urn)}", params=params, headers={"x-sight": sight})
+def ask(client: TestClient, urn: str, visibility: str = "*", **params: Any) -> Json:
+    answer = client.get(
+        f"{BASE}/lineage/{guid_of(urn)}", params=params, headers={"x-visibility": visibility}
+    )
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()
     return found
@@ -161,10 +163,11 @@ def test_what_is_asked_wrongly(client: TestClient, path: str, status: int, code:
 
 
 def test_what_may_not_be_seen_is_not_there(client: TestClient) -> None:
-    found = ask(client, ds("clean"), sight="db,etl")
+    found = ask(client, ds("clean"), visibility="db,etl")
     assert entities(found) == {ds("raw"), job("load"), ds("clean"), job("report"), ds("sums")}
     assert "secret" not in str(found)
     hidden = client.get(
-        f"{BASE}/lineage/{guid_of(dataset_urn('secret', 'out'))}", headers={"x-sight": "db,etl"}
+        f"{BASE}/lineage/{guid_of(dataset_urn('secret', 'out'))}",
+        headers={"x-visibility": "db,etl"},
     )
     assert (hidden.status_code, hidden.json()["errorCode"]) == (404, "ATLAS-404-00-005")

@@ -14,7 +14,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import library
 from headwater.errors import UnavailableError
 from headwater.rest.cypher_api import BODY_BYTES_MAX, routes
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.run_builders import answer, run, tell
 
@@ -25,11 +25,11 @@ class Asking:
     """The routes as somebody with this sight meets them; what was recorded is kept."""
 
     def __init__(
-        self, database: Database, sight: Sight | None = None, *, keeps: bool = True
+        self, database: Database, visibility: Visibility | None = None, *, keeps: bool = True
     ) -> None:
         self.said: list[tuple[str, str]] = []
         self._keeps = keeps
-        seen = database if sight is None else database.seen_by(sight)
+        seen = database if visibility is None else database.seen_by(visibility)
         self.client = TestClient(Starlette(routes=routes(lambda _: seen, self._record)))
 
     def _record(self, request: Request, what: str, outcome: str) -> None:
@@ -157,7 +157,7 @@ def test_what_is_not_json_is_told(told: Database, body: bytes) -> None:
 
 
 def test_whoever_sees_some_namespaces_only_may_not_ask(told: Database) -> None:
-    asking = Asking(told, Sight(("db",)))
+    asking = Asking(told, Visibility(("db",)))
     for path, body in itertools.product(
         ("/cypher", "/cypher/failed_runs"), ({"query": "RETURN 1 AS x"},)
     ):

@@ -67,7 +67,7 @@ def test_it_goes_on_from_a_cursor(client: TestClient) -> None:
 
 
 def test_what_may_not_be_seen_is_a_stub(client: TestClient) -> None:
-    found = client.get(PATH, params={"urn": ds("a")}, headers={"x-sight": "db"}).json()
+    found = client.get(PATH, params={"urn": ds("a")}, headers={"x-visibility": "db"}).json()
     assert "etl" not in str(found)
     assert set(found["nodes"]["kind"]) == {"DATASET", "HIDDEN"}
     assert len(found["nodes"]["urn"]) == len(found["nodes"]["namespace"])

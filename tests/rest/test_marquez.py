@@ -71,9 +71,9 @@ def marquez(address: str) -> MarquezClient:
     return MarquezClient(url=address)
 
 
-def ask(client: TestClient, path: str, sight: str = "", **params: Any) -> Json:
+def ask(client: TestClient, path: str, visibility: str = "", **params: Any) -> Json:
     answer = client.get(
-        f"/api/v1{path}", params=params, headers={"x-sight": sight} if sight else {}
+        f"/api/v1{path}", params=params, headers={"x-visibility": visibility} if visibility else {}
     )
     assert answer.status_code == 200, answer.text
     found: Json = answer.json()
@@ -378,7 +378,7 @@ def test_who_may_not_see_a_namespace_finds_nothing_of_it(client: TestClient) -> 
     events = ask(client, "/events/lineage", seen)
     assert (len(events["events"]), events["totalCount"]) == (4, 4)
     assert "secret" not in str(events)
-    counted = client.get("/api/v1/stats/jobs", headers={"x-sight": seen}).json()
+    counted = client.get("/api/v1/stats/jobs", headers={"x-visibility": seen}).json()
     assert counted[-1]["count"] == 2
     for path in (
         "/namespaces/secret",
@@ -391,9 +391,9 @@ def test_who_may_not_see_a_namespace_finds_nothing_of_it(client: TestClient) -> 
         "/lineage?nodeId=dataset:secret:hidden",
         "/sources/secret",
     ):
-        hidden = client.get(f"/api/v1{path}", headers={"x-sight": seen})
+        hidden = client.get(f"/api/v1{path}", headers={"x-visibility": seen})
         missing = client.get(
-            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-sight": seen}
+            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-visibility": seen}
         )
         assert hidden.status_code == 404, path
         assert hidden.json()["message"] == missing.json()["message"].replace("nowhere", "secret")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 @pytest.mark.parametrize(
@@ -31,25 +31,25 @@ from headwater.schema.visibility import EVERYTHING, Sight
 def test_a_pattern_and_what_it_sees(
     patterns: tuple[str, ...], seen: list[str], unseen: list[str]
 ) -> None:
-    sight = Sight(patterns)
-    assert [name for name in seen + unseen if sight.sees(name)] == seen
+    visibility = Visibility(patterns)
+    assert [name for name in seen + unseen if visibility.includes(name)] == seen
 
 
 def test_what_has_no_namespace_is_for_those_who_see_everything() -> None:
-    assert EVERYTHING.sees(None)
-    assert not Sight(("a",)).sees(None)
+    assert UNRESTRICTED.includes(None)
+    assert not Visibility(("a",)).includes(None)
 
 
 @given(
     st.text(), st.lists(st.text(alphabet=st.sampled_from("ab*.\\[(+é\n"), max_size=6), max_size=4)
 )
 def test_the_expressions_for_neo4j_say_the_same(namespace: str, patterns: list[str]) -> None:
-    sight = Sight(tuple(patterns))
-    if sight.regexes is None:
-        assert sight.sees(namespace)
+    visibility = Visibility(tuple(patterns))
+    if visibility.regexes is None:
+        assert visibility.includes(namespace)
     else:
-        assert sight.sees(namespace) == any(
-            re.fullmatch(regex, namespace) for regex in sight.regexes
+        assert visibility.includes(namespace) == any(
+            re.fullmatch(regex, namespace) for regex in visibility.regexes
         )
 
 
@@ -62,17 +62,17 @@ def test_json_without_what_is_out_of_sight() -> None:
         "parent": {"job": theirs, "run": {"runId": "r"}},
         "numbers": [1, None, "theirs", [theirs, own]],
     }
-    assert Sight(("own",)).pruned(sent) == {
+    assert Visibility(("own",)).prune(sent) == {
         "columnLineage": {"fields": {"x": {"inputFields": [{**own, "field": "f"}]}}},
         "parent": {"run": {"runId": "r"}},
         "numbers": [1, None, "theirs", [own]],
     }
-    assert EVERYTHING.pruned(sent) == sent
+    assert UNRESTRICTED.prune(sent) == sent
 
 
 def test_a_pattern_of_many_stars_takes_no_longer_to_fail() -> None:
     """It comes from whoever asks, in the filter of a lineage; nothing else runs while Python matches."""
     began = time.monotonic()
-    assert not Sight(("*a" * 20 + "*b",)).sees("a" * 4_000)
-    assert Sight(("*a" * 20 + "*b*",)).sees("a" * 4_000 + "bc")
+    assert not Visibility(("*a" * 20 + "*b",)).includes("a" * 4_000)
+    assert Visibility(("*a" * 20 + "*b*",)).includes("a" * 4_000 + "bc")
     assert time.monotonic() - began < 1.0

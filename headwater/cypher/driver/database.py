@@ -22,7 +22,7 @@ from headwater.cypher.driver.bolt import Heard, plain_value, prepare, sent_value
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import query
 from headwater.errors import QueryError, UnavailableError
-from headwater.schema.visibility import EVERYTHING, Sight
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 if TYPE_CHECKING:
     from headwater.lineage.cache.cache_refresher import MapFollower
@@ -143,7 +143,7 @@ class Database:
     ) -> None:
         """`observed` hears of every query of the library that was read: its name and its seconds."""
         self.uri = uri
-        self.sight = EVERYTHING
+        self.visibility = UNRESTRICTED
         # The map in memory, in processes that keep one.
         self.memory: MapFollower | None = None
         self._observed = observed
@@ -162,10 +162,10 @@ class Database:
     def close(self) -> None:
         self._driver.close()
 
-    def seen_by(self, sight: Sight) -> Database:
+    def seen_by(self, visibility: Visibility) -> Database:
         """The same database, over the same connections, for somebody who may see so much of it. Not to be closed."""
         seen = copy.copy(self)
-        seen.sight = sight
+        seen.visibility = visibility
         return seen
 
     def without_memory(self) -> Database:

@@ -13,7 +13,7 @@ from headwater.errors import QueryError
 from headwater.schema.dataset_aliases import joined_since
 from headwater.schema.events import datetime_of
 from headwater.schema.facts import DatasetFacts, Name
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 
 SYMLINKS_MAX = 1_000
 
@@ -37,14 +37,14 @@ def symlinks(database: Database, *, first: int = 100, after: str = "") -> list[S
     if not 0 <= first <= SYMLINKS_MAX:
         raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
     rows = (
-        database.read("read/symlinks", after=after, limit=first, sees=database.sight.regexes)
+        database.read("read/symlinks", after=after, limit=first, sees=database.visibility.regexes)
         if first
         else []
     )
-    return [_symlink(row, database.sight) for row in rows]
+    return [_symlink(row, database.visibility) for row in rows]
 
 
-def _symlink(row: Row, sight: Sight) -> Symlink:
+def _symlink(row: Row, visibility: Visibility) -> Symlink:
     facts = {
         one["urn"]: msgspec.json.decode(one["facts"], type=DatasetFacts) for one in row["members"]
     }
@@ -57,12 +57,12 @@ def _symlink(row: Row, sight: Sight) -> Symlink:
         dataset=facts[canonical].dataset,
         by=by,
         since=datetime_of(since),
-        through=_through(facts[joined_to].dataset, sight) if joined_to != canonical else None,
+        through=_through(facts[joined_to].dataset, visibility) if joined_to != canonical else None,
     )
 
 
-def _through(name: Name, sight: Sight) -> Name | None:
-    return name if sight.sees(name.namespace) else None
+def _through(name: Name, visibility: Visibility) -> Name | None:
+    return name if visibility.includes(name.namespace) else None
 
 
 def _why(urn: str, canonical: str, facts: Mapping[str, DatasetFacts]) -> tuple[str, int, str]:

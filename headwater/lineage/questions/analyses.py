@@ -62,7 +62,9 @@ def save(
 def read(database: Database, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
     """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
     only to those who may see everything, since it counts what others may not see."""
-    rows = database.read("read/analyses", table=table, sees=database.sight.regexes, limit=limit)
+    rows = database.read(
+        "read/analyses", table=table, sees=database.visibility.regexes, limit=limit
+    )
     if not rows:
         return None
     found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]

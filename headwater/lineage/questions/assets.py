@@ -89,7 +89,7 @@ def named(database: Database, names: Iterable[str]) -> dict[str, dict[str, bool]
     wanted = list(dict.fromkeys(names))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     for row in database.read(
-        "read/assets_named", names=wanted, sees=database.sight.regexes, limit=NAMESAKES_MAX
+        "read/assets_named", names=wanted, sees=database.visibility.regexes, limit=NAMESAKES_MAX
     ):
         found[row["wanted"]][row["urn"]] = row["told"]
     return {name: _without_twins(found[name]) for name in wanted}

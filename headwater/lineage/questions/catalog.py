@@ -29,12 +29,18 @@ class Listed:
 
 def namespaces(database: Database, *, skip: int, limit: int) -> list[Row]:
     """Namespaces by name, each with the first and last time that anything in it was seen."""
-    return database.read("read/namespaces", sees=database.sight.regexes, skip=skip, limit=limit)
+    return database.read(
+        "read/namespaces", sees=database.visibility.regexes, skip=skip, limit=limit
+    )
 
 
 def namespace(database: Database, name: str) -> Row | None:
     """One namespace; None when it may not be seen or holds nothing."""
-    rows = database.read("read/namespace", namespace=name) if database.sight.sees(name) else []
+    rows = (
+        database.read("read/namespace", namespace=name)
+        if database.visibility.includes(name)
+        else []
+    )
     return {"namespace": name, **rows[0]} if rows and rows[0]["size"] else None
 
 
@@ -68,7 +74,7 @@ def jobs_newest(
     return _listed(
         database,
         "read/jobs_newest",
-        sees=database.sight.regexes,
+        sees=database.visibility.regexes,
         states=states,
         skip=skip,
         limit=limit,
@@ -78,7 +84,12 @@ def jobs_newest(
 def runs_of(database: Database, job: str, *, skip: int, limit: int) -> Listed:
     """The runs of a job, newest first."""
     return _listed(
-        database, "read/runs_of_job", urn=job, sees=database.sight.regexes, skip=skip, limit=limit
+        database,
+        "read/runs_of_job",
+        urn=job,
+        sees=database.visibility.regexes,
+        skip=skip,
+        limit=limit,
     )
 
 
@@ -95,28 +106,30 @@ def _listed(database: Database, query: str, **parameters: Any) -> Listed:
 def data_sources(database: Database, *, skip: int, limit: int) -> list[Row]:
     """The places where datasets are, by name."""
     return database.read(
-        "read/data_sources", name=None, sees=database.sight.regexes, skip=skip, limit=limit
+        "read/data_sources", name=None, sees=database.visibility.regexes, skip=skip, limit=limit
     )
 
 
 def data_source(database: Database, name: str) -> Row | None:
     """One of them; None when there is none."""
     rows = database.read(
-        "read/data_sources", name=name, sees=database.sight.regexes, skip=0, limit=1
+        "read/data_sources", name=name, sees=database.visibility.regexes, skip=0, limit=1
     )
     return rows[0] if rows else None
 
 
 def tags(database: Database, *, skip: int, limit: int) -> list[str]:
     """The tags in use, by name."""
-    rows = database.read("read/tags", sees=database.sight.regexes, skip=skip, limit=limit)
+    rows = database.read("read/tags", sees=database.visibility.regexes, skip=skip, limit=limit)
     return [row["tag"] for row in rows]
 
 
 def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[int]:
     """How many `datasets`, `jobs` or `sources` there were at the end of each interval. `edges` are where the intervals
     begin, and where the last ends."""
-    rows = database.read("read/first_seen", kind=kind, since=edges[0], sees=database.sight.regexes)
+    rows = database.read(
+        "read/first_seen", kind=kind, since=edges[0], sees=database.visibility.regexes
+    )
     before = sum(row["count"] for row in rows if row["quarter"] is None)
     grown = _by_interval(
         ((row["quarter"], "", row["count"]) for row in rows if row["quarter"] is not None), edges
@@ -130,7 +143,7 @@ def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[
 
 def runs_at(database: Database, edges: Sequence[datetime]) -> list[dict[str, int]]:
     """How many runs began (START) and ended (COMPLETE, FAIL, ABORT, ABANDONED) in each interval."""
-    rows = database.read("read/runs_by_quarter", since=edges[0], sees=database.sight.regexes)
+    rows = database.read("read/runs_by_quarter", since=edges[0], sees=database.visibility.regexes)
     counted = _by_interval(((row["quarter"], row["status"], row["count"]) for row in rows), edges)
     statuses = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
     return [

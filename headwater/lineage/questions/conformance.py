@@ -65,7 +65,7 @@ def producers(database: Database, *, producer: str = "", first: int = 100) -> li
 
     Raises ForbiddenError for whoever does not see everything: what is counted of a producer is of all namespaces.
     """
-    if not database.sight.everything:
+    if not database.visibility.is_unrestricted:
         raise ForbiddenError(
             "what producers send is told of all namespaces at once, and this key is for some"
         )

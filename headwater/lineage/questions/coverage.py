@@ -163,7 +163,7 @@ def coverage(
 ) -> Coverage:
     """The counts, of all namespaces or of one. Raises QueryError for days outside the bounds."""
     since, until = days_before(now, days)
-    which: dict[str, Any] = {"namespace": namespace, "sees": database.sight.regexes}
+    which: dict[str, Any] = {"namespace": namespace, "sees": database.visibility.regexes}
     rows: dict[str, Row] = {}
     asked = (
         database.read("read/coverage_of_datasets", **which, limit=NAMESPACES_MAX),
@@ -261,7 +261,7 @@ def sample(urns: Sequence[str], count: int) -> list[str]:
 
 
 def _datasets(database: Database, namespace: str, tags: list[str] | None) -> list[str]:
-    sees = database.sight.regexes
+    sees = database.visibility.regexes
     rows = database.read(
         "read/datasets_now", namespace=namespace, tags=tags, sees=sees, limit=URNS_MAX
     )

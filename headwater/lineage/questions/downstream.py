@@ -16,7 +16,7 @@ from headwater.lineage.history_pages import newest
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX
 from headwater.lineage.traversal.bfs import CITING, MAP_DOWN, Bounds, Layer, explore
-from headwater.schema.visibility import EVERYTHING
+from headwater.schema.visibility import UNRESTRICTED
 
 DEPTH_MAX = 50
 ANSWERS_PER_DATASET_MAX = 100
@@ -71,7 +71,7 @@ def downstream(
 ) -> Downstream:
     """The map downstream of datasets and jobs, as it is now or `ever` was; what column lineage leads to is on it."""
     layer = MAP_DOWN_EVER if ever else MAP_DOWN
-    whole = database.seen_by(EVERYTHING)
+    whole = database.seen_by(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     walk = explore(whole, layer, {"map": starts}, bounds)["map"]
@@ -115,7 +115,7 @@ def citing(
 ) -> Mapping[str, set[str]]:
     """The answers that cite each of these columns, and versions of each of these datasets; answers that rest on such an
     answer are among them."""
-    whole = database.seen_by(EVERYTHING)
+    whole = database.seen_by(UNRESTRICTED)
     found: dict[str, set[str]] = defaultdict(set)
     for row in whole.read("read/history_citing", urns=list(columns), limit=EDGES_MAX):
         found[row["source"]].add(row["target"])

@@ -100,7 +100,7 @@ def failed_runs(
         namespace=namespace or "",
         cursorAt=cursor_at,
         cursorUrn=cursor_urn,
-        sees=database.sight.regexes,
+        sees=database.visibility.regexes,
         limit=first + 1,
     )
     runs = [

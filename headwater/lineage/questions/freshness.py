@@ -174,7 +174,7 @@ def _updates(database: Database, sources: list[str]) -> dict[str, list[datetime]
     if not sources:
         return {}
     rows = database.read(
-        "read/updates_of_sources", urns=sources, sees=database.sight.regexes, limit=UPDATES_MAX
+        "read/updates_of_sources", urns=sources, sees=database.visibility.regexes, limit=UPDATES_MAX
     )
     registers = read_registers(database, [row["dataset"] for row in rows])
     found: dict[str, list[datetime]] = {}

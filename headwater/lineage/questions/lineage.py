@@ -160,7 +160,11 @@ def at_hand(
 ) -> Lineage | None:
     """The lineage of datasets and jobs as it is now, where the map in memory tells all of it at once and it is small:
     Neo4j is not asked, and nobody is kept waiting. None where it has to be asked for. Raises as `lineage` does."""
-    memory = database.memory.current() if database.memory and database.sight.everything else None
+    memory = (
+        database.memory.current()
+        if database.memory and database.visibility.is_unrestricted
+        else None
+    )
     if memory is None or not all(
         urn.startswith(("dataset:", "job:")) and memory.goes_by(urn) for urn in urns
     ):

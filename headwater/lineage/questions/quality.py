@@ -97,7 +97,9 @@ def quality(database: Database, urns: Iterable[str]) -> dict[str, Quality]:
     for prefix, name in queries.items():
         some = [urn for urn in wanted if urn.startswith(prefix)]
         if some:
-            for row in database.read(name, urns=some, sees=database.sight.regexes, limit=SAID_MAX):
+            for row in database.read(
+                name, urns=some, sees=database.visibility.regexes, limit=SAID_MAX
+            ):
                 said[row["urn"]].extend(_said(one) for one in row["said"])
     for urn, registers in read_registers(
         database, [urn for urn in wanted if urn.startswith("dataset:")]

@@ -137,7 +137,7 @@ def _hits(database: Database, wanted: str) -> tuple[list[Hit], bool]:
     if not wanted:
         return [], False
     query = lucene_query(wanted)
-    sees = database.sight.regexes
+    sees = database.visibility.regexes
     rows = (
         database.read("read/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1)
         if query

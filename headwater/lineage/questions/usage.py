@@ -120,7 +120,7 @@ def usage(
     since, until = days_before(now, days)
     dataset = str(require_node(database, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
-    window["sees"] = database.sight.regexes
+    window["sees"] = database.visibility.regexes
     [found] = database.read("read/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1)
     looked = [dict(zip(_CONSUMER, consumer, strict=True)) for consumer in found["consumers"]]
     rows = _with_summaries(
@@ -181,7 +181,7 @@ def unused(
         "read/unused",
         since=since,
         namespace=namespace,
-        sees=database.sight.regexes,
+        sees=database.visibility.regexes,
         cursorBytes=cursor[0],
         cursorUrn=cursor[1],
         limit=first + 1,
@@ -190,7 +190,7 @@ def unused(
     reads = {
         read["urn"]: read["lastRead"]
         for read in database.read(
-            "read/last_reads", urns=[one["urn"] for one in shown], sees=database.sight.regexes
+            "read/last_reads", urns=[one["urn"] for one in shown], sees=database.visibility.regexes
         )
     }
     entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]

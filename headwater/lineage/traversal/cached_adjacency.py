@@ -48,7 +48,7 @@ class RememberedNeighbours(Neighbours):
         super().__init__(asked)
         self._memory = memory
         self._side = side = memory.up if asked.layer.upstream else memory.down
-        self._judges = asked.where.asks_nodes or not asked.database.sight.everything
+        self._judges = asked.where.asks_nodes or not asked.database.visibility.is_unrestricted
         self._of_columns: dict[str, tuple[str, ...]] = {}
         self._is_of_columns = asked.layer in (COLUMNS_DOWN, COLUMNS_UP)
         self.onward, self.behind, self.open = side.onward, side.behind, side.open

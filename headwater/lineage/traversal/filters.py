@@ -20,7 +20,7 @@ from functools import cached_property
 
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import QueryError
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 
 VALUES_MAX = 100
 _URNS_PER_QUERY_MAX = 2_000
@@ -121,22 +121,24 @@ class Filter:
         return since, until
 
     @cached_property
-    def _places(self) -> Sight:
-        return Sight(self.namespaces or ("*",))
+    def _places(self) -> Visibility:
+        return Visibility(self.namespaces or ("*",))
 
     @cached_property
-    def _job_places(self) -> Sight:
-        return Sight(self.job_namespaces or ("*",))
+    def _job_places(self) -> Visibility:
+        return Visibility(self.job_namespaces or ("*",))
 
 
-def _is_asked_for(row: Row, places: Sight, tags: tuple[str, ...], owners: tuple[str, ...]) -> bool:
+def _is_asked_for(
+    row: Row, places: Visibility, tags: tuple[str, ...], owners: tuple[str, ...]
+) -> bool:
     field = row["field"]
     has = {tag.removeprefix(f"{field}:") if field else tag for tag in row["tags"]}
     # What was sent as `certified=true` stands as `certified`, and is found by both.
     has.update([other for tag in has for other in (tag.partition("=")[0], f"{tag}=true")])
     owned = {owner.casefold() for owner in row["owners"]}
     return (
-        places.sees(row["namespace"])
+        places.includes(row["namespace"])
         and (not tags or not has.isdisjoint(tags))
         and (not owners or not owned.isdisjoint(owner.casefold() for owner in owners))
     )

@@ -40,7 +40,7 @@ def containers(database: Database, urns: Iterable[str], level: str) -> dict[str,
 
 def _in_sight(database: Database, rows: list[Row]) -> list[Row]:
     """These rows without containers that may not be seen; the farthest of those left is the outermost."""
-    if database.sight.everything:
+    if database.visibility.is_unrestricted:
         return rows
     unseen = hidden(database, (row["container"] for row in rows))
     seen = [row for row in rows if row["container"] not in unseen]

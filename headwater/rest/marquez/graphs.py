@@ -24,7 +24,7 @@ from headwater.rest.operations import ArgumentError, Asked, Operation
 from headwater.schema.events import instant_of
 from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import parse_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 
 _GRAPH_NODES_MAX = 1_000
 # Of the events so many are looked through, and for so long, for those that somebody asks for.
@@ -245,12 +245,12 @@ def events_of(log: EventLog) -> Callable[[Asked], models.Events]:
     def list_events(asked: Asked) -> models.Events:
         which: WhichEvents = asked.arguments
         begin, end = _instant(which.after, "after"), _instant(which.before, "before")
-        sight = asked.database.sight
-        is_all = sight.everything and begin is None and end is None
+        visibility = asked.database.visibility
+        is_all = visibility.is_unrestricted and begin is None and end is None
         shown: list[dict[str, Any]] = []
         kept = 0
         for event in _scanned(log.bodies(newest_first=which.sort_direction == "desc")):
-            seen = _seen(event, sight)
+            seen = _seen(event, visibility)
             if seen is None or not _is_within(_event_time(event), begin, end):
                 continue
             kept += 1
@@ -276,9 +276,9 @@ def _scanned(bodies: Iterator[bytes]) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _seen(event: dict[str, Any], sight: Sight) -> dict[str, Any] | None:
+def _seen(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | None:
     """An event without what may not be seen; None when its own job or dataset may not, or what its answer rests on."""
-    if sight.everything:
+    if visibility.is_unrestricted:
         return event
     named = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
     facets = (event.get("dataset") or {}).get("facets") or {}
@@ -287,10 +287,10 @@ def _seen(event: dict[str, Any], sight: Sight) -> dict[str, Any] | None:
         cites = answer.get("cites") if isinstance(answer, dict) else None
         listed = cites if isinstance(cites, list) and cites else [None]
         named += [cite if isinstance(cite, dict) else {} for cite in listed]
-    if not named or not all(sight.sees(_namespace(one)) for one in named):
+    if not named or not all(visibility.includes(_namespace(one)) for one in named):
         return None
     try:
-        pruned: dict[str, Any] = sight.pruned(event)
+        pruned: dict[str, Any] = visibility.prune(event)
     except RecursionError:  # nested deeper than can be looked through
         return None
     return pruned

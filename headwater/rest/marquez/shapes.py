@@ -91,7 +91,7 @@ def jobs_of(database: Database, run: str) -> list[str]:
 
 def _links(database: Database, query: str, urns: list[str]) -> dict[str, Row]:
     listed = (
-        database.read(query, urns=urns, limit=LINKS_MAX, sees=database.sight.regexes)
+        database.read(query, urns=urns, limit=LINKS_MAX, sees=database.visibility.regexes)
         if urns
         else []
     )

@@ -28,7 +28,7 @@ from tests.ingest.conftest import Api
 pytestmark = pytest.mark.neo4j
 CAPTURE = Path(__file__).parents[1] / "captures" / "spark_flights.jsonl"
 OWNER = "flights-team@example.com"
-EVERYTHING = (
+UNRESTRICTED = (
     "MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN properties(n) AS n, collect(properties(e)) AS e"
 )
 
@@ -218,7 +218,7 @@ def test_no_canary_is_found_anywhere(
         ).decode("latin-1")
     assert [one.seq for one in dead] == [before + 4, before + 6]
     assert "cannot fold" in dead[0].reason
-    rows = list(database.ask(EVERYTHING, {}))
+    rows = list(database.ask(UNRESTRICTED, {}))
     places = {
         "the graph": str(rows),
         "what is canonical of it": str(canonical(database)),

@@ -25,7 +25,7 @@ from headwater.lineage.questions.lineage import at_hand, lineage
 from headwater.lineage.traversal.filters import Filter
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, run_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.conftest import Neo4jServer
 from tests.run_builders import at, ds, job, run, tell
 
@@ -95,7 +95,9 @@ def test_what_is_at_hand_is_told_without_asking(
     for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
         assert at_hand(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
-        at_hand(remembering.seen_by(Sight(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1)
+        at_hand(
+            remembering.seen_by(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
+        )
         is None
     )
     assert asked == []
@@ -134,13 +136,13 @@ def map_time() -> datetime:
 
 def test_what_may_not_be_seen_is_hidden_as_ever(remembering: Database, database: Database) -> None:
     for pattern, urn in (("db", ds("a")), ("etl", job("first"))):
-        sight = Sight((pattern,))
-        found = lineage(remembering.seen_by(sight), urn)
-        assert found == lineage(database.seen_by(sight), urn)
+        visibility = Visibility((pattern,))
+        found = lineage(remembering.seen_by(visibility), urn)
+        assert found == lineage(database.seen_by(visibility), urn)
         assert "HIDDEN" in {node.kind for node in found.nodes}
     for asked in (database, remembering):
         with pytest.raises(NotFoundError):
-            lineage(asked.seen_by(Sight(("etl",))), ds("a"))
+            lineage(asked.seen_by(Visibility(("etl",))), ds("a"))
 
 
 def test_it_follows_and_a_fresh_answer_waits_for_it(

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.analyses import Analysis, Finding, read, save
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import edges, empty
 from tests.run_builders import ds, job, run, tell
 
@@ -48,6 +48,6 @@ def test_it_replaces_what_was_found_before(graph: Database) -> None:
 
 def test_what_may_not_be_seen_is_not_told(graph: Database) -> None:
     save(graph, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
-    seen = read(graph.seen_by(Sight(("etl",))))
+    seen = read(graph.seen_by(Visibility(("etl",))))
     assert seen is not None
     assert seen.findings == [SLOW]

@@ -9,7 +9,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions import catalog as catalogue
 from headwater.schema.urns import column_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import columns, dataset, dataset_event, run_event, schema
 from tests.run_builders import ds, job, tell
@@ -45,7 +45,7 @@ def test_how_many_there_were_at_the_end_of_each_hour(database: Database) -> None
     assert catalogue.counts_at(database, "jobs", EDGES) == [2, 2]
     assert catalogue.counts_at(database, "datasets", EDGES) == [2, 4]
     assert catalogue.counts_at(database, "sources", EDGES) == [1, 2]
-    seen = database.seen_by(Sight(("db",)))
+    seen = database.seen_by(Visibility(("db",)))
     assert catalogue.counts_at(seen, "datasets", EDGES) == [2, 3]
     assert catalogue.counts_at(seen, "jobs", EDGES) == [0, 0]
 
@@ -54,7 +54,7 @@ def test_what_runs_did_in_each_hour(database: Database) -> None:
     first, second = catalogue.runs_at(database, EDGES)
     assert first == {"START": 2, "COMPLETE": 1, "FAIL": 0, "ABORT": 1, "ABANDONED": 0}
     assert second == {"START": 0, "COMPLETE": 0, "FAIL": 1, "ABORT": 0, "ABANDONED": 0}
-    hidden = catalogue.runs_at(database.seen_by(Sight(("db",))), EDGES)
+    hidden = catalogue.runs_at(database.seen_by(Visibility(("db",))), EDGES)
     assert [sum(counts.values()) for counts in hidden] == [0, 0]
 
 
@@ -96,7 +96,7 @@ def test_a_map_of_columns(database: Database) -> None:
     ) == catalogue.ColumnMap([], [])
     assert (
         catalogue.column_map(
-            database.seen_by(Sight(("x",))), [clean], depth=5, downstream=True
+            database.seen_by(Visibility(("x",))), [clean], depth=5, downstream=True
         ).columns
         == []
     )

@@ -29,14 +29,14 @@ from headwater.lineage.questions.coverage import (
     sample,
 )
 from headwater.schema import headwater_facets as native
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import columns, dataset, dataset_event, parent, run_event, schema
 from tests.run_builders import Event, answer, ds, job, tell
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime(2026, 1, 2, 2, tzinfo=UTC)
-OF_DB = Sight(("db", "etl"))
+OF_DB = Visibility(("db", "etl"))
 
 
 def tagged(name: str, key: str, value: str = "true") -> Event:
@@ -165,7 +165,7 @@ def test_counts_of_one_namespace_and_of_what_may_be_seen(told: Database) -> None
 
 
 def test_nothing_has_no_share(told: Database) -> None:
-    nobody = told.seen_by(Sight(("nowhere",)))
+    nobody = told.seen_by(Visibility(("nowhere",)))
     found = asked(nobody)
     assert (found.all, found.namespaces) == (Counts(), {})
     assert found.all.shares == Shares(*[None] * 9)
@@ -181,7 +181,7 @@ def test_median_blast_radius(told: Database) -> None:
     # Without page: 6, 4, 2, 2, 2, and five of nothing.
     assert blast_radius(told.seen_by(OF_DB)).median == 1.0
     # The jobs are out of sight: where a way leads out and comes back, only what comes back counts.
-    assert blast_radius(told.seen_by(Sight(("db",)))).largest == 3
+    assert blast_radius(told.seen_by(Visibility(("db",)))).largest == 3
     assert blast_radius(told, namespace="web") == BlastRadius(2, 2, "dataset:web:page", 1, 1, False)
 
 

@@ -9,7 +9,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.failure_impact import Consequences, Touched, consequences
 from headwater.schema.urns import answer_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.conftest import Neo4jServer
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
@@ -254,12 +254,12 @@ def test_what_may_not_be_seen_is_left_out(database: Database) -> None:
         secret,
         answer("told", {"namespace": "vault", "name": "s"}, minute=30),
     )
-    ours = database.seen_by(Sight(("db", "etl")))
+    ours = database.seen_by(Visibility(("db", "etl")))
     found = of(ours, "build-2")
     assert (found.partial.runs, found.partial.artifacts) == ([], [version("b", "build-2")])
     assert found.stale == Touched(datasets=[ds("b")])
     assert len(of(database, "build-2").stale.runs) == 1
-    assert consequences(database.seen_by(Sight(("db",))), [run_of("build-2")]) == {}
+    assert consequences(database.seen_by(Visibility(("db",))), [run_of("build-2")]) == {}
 
 
 def test_a_page_costs_a_few_statements(database: Database, neo4j_server: Neo4jServer) -> None:

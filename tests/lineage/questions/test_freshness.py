@@ -25,7 +25,7 @@ from headwater.lineage.questions.freshness import (
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.durations import parse_duration
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
 from tests.run_builders import Event, at, ds, run, tell, version
@@ -217,7 +217,7 @@ def test_fresh_or_not_and_because_of_what(
 def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: Database) -> None:
     everything = fresh(told, "visits")
     assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
-    of_db = told.seen_by(Sight(("db", "etl")))
+    of_db = told.seen_by(Visibility(("db", "etl")))
     found = fresh(of_db, "visits")
     assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "sight")
     assert verdict(of_db, "visits", 60).state == UNKNOWN
@@ -225,11 +225,11 @@ def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: Database) -
         STALE, [source("quick", 100)], "older than it may be"
     )
     # Out of sight in the middle: the source is seen, the run that read it and when it did are not.
-    data_only = told.seen_by(Sight(("db",)))
+    data_only = told.seen_by(Visibility(("db",)))
     assert fresh(data_only, "b").sources == [source("crm", 0)]
     assert fresh(data_only, "copied").sources == [source("bare", None, False)]
     assert verdict(data_only, "b", 10_000).state == UNKNOWN
-    assert freshness(told.seen_by(Sight(("web",))), [ds("b")]) == {}
+    assert freshness(told.seen_by(Visibility(("web",))), [ds("b")]) == {}
 
 
 @pytest.mark.neo4j

@@ -262,7 +262,7 @@ def test_trace_of_a_long_chain(database: Database) -> None:
     chain = [run(f"r{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(60)]
     tell(database, *chain, answer("deep", "t60", minute=200))
     asked: list[str] = []
-    counted = database.seen_by(database.sight)
+    counted = database.seen_by(database.visibility)
     counted._observed = lambda name, _: asked.append(name)
     found = trace(counted, "deep")
     assert [row["name"] for row in found.sources] == ["t0"]

@@ -23,7 +23,7 @@ from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.starts import STARTS_MAX
 from headwater.schema.urns import column_urn, source_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.event_builders import dataset, dataset_event, facet, job_event, run_event, told
 from tests.run_builders import answer, ds, job, run, run_of, tell, version
 
@@ -214,7 +214,7 @@ def test_filters_downstream_and_in_history(shop: Database) -> None:
 
 def test_a_filter_costs_a_statement_per_layer(shop: Database) -> None:
     asked: list[str] = []
-    counted = Database.seen_by(shop, shop.sight)
+    counted = Database.seen_by(shop, shop.visibility)
     counted._observed = lambda name, _: asked.append(name)
     lineage(counted, ds("raw"), direction="DOWNSTREAM", where=Filter(namespaces=("db",)))
     # Five layers of jobs and datasets, whatever is in them.
@@ -307,7 +307,7 @@ def test_a_cursor_belongs_to_its_question(shop: Database) -> None:
 
 
 def test_who_sees_only_jobs_sees_that_they_are_joined(shop: Database) -> None:
-    jobs = shop.seen_by(Sight(("etl",)))
+    jobs = shop.seen_by(Visibility(("etl",)))
     found = lineage(jobs, job("load"), direction="DOWNSTREAM")
     assert {node.name for node in found.nodes if node.kind != "HIDDEN"} == {
         "load",
@@ -339,7 +339,7 @@ def test_who_sees_only_jobs_sees_that_they_are_joined(shop: Database) -> None:
 
 
 def test_a_hidden_start_is_not_there(shop: Database) -> None:
-    jobs = shop.seen_by(Sight(("etl",)))
+    jobs = shop.seen_by(Visibility(("etl",)))
     with pytest.raises(NotFoundError) as hidden:
         lineage(jobs, ds("a"))
     with pytest.raises(NotFoundError) as missing:
@@ -350,7 +350,7 @@ def test_a_hidden_start_is_not_there(shop: Database) -> None:
 
 
 def test_a_filter_does_not_judge_what_is_hidden(shop: Database) -> None:
-    jobs = shop.seen_by(Sight(("etl",)))
+    jobs = shop.seen_by(Visibility(("etl",)))
     plain = lineage(jobs, job("load"), direction="DOWNSTREAM")
     for where in (Filter(tags=("tier",)), Filter(namespaces=("x",)), Filter(owners=("nobody",))):
         assert lineage(jobs, job("load"), direction="DOWNSTREAM", where=where) == plain
@@ -364,7 +364,7 @@ def test_ways_of_columns(shop: Database) -> None:
     (way,) = found.ways[Edge(column_urn("db", "b", "id"), column_urn("db", "safe", "id"), "FEEDS")]
     assert (way.job, way.ways, way.masked) == (job("mask"), ["DIRECT:TRANSFORMATION:masked"], True)
     assert found.lineage.distances[column_urn("db", "a", "id")] == 1
-    data = column_lineage(shop.seen_by(Sight(("db",))), "db", "b", "id")
+    data = column_lineage(shop.seen_by(Visibility(("db",))), "db", "b", "id")
     assert {way.job for ways in data.ways.values() for way in ways} == {None}, (
         "jobs that may not be seen are not named"
     )
@@ -377,7 +377,7 @@ def test_a_trace_shows_hidden_versions_as_stubs(shop: Database) -> None:
     whole = trace(shop, "page-1")
     assert {row["version"] for row in whole.runs if row["pipelineName"] == "load"} == {"v2"}
     assert len(whole.rows) == len({end for edge in whole.edges for end in edge[:2]})
-    part = trace(shop.seen_by(Sight(("db",))), "page-1")
+    part = trace(shop.seen_by(Visibility(("db",))), "page-1")
     assert part.runs == []
     assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in whole.artifacts}
     assert "run:" not in repr(part.edges)

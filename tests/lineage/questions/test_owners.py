@@ -10,7 +10,7 @@ from neo4j import Driver
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions.owners import Owner, owned, owners
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event
 from tests.run_builders import Event, ds, job, tell
@@ -74,14 +74,14 @@ def test_what_one_owns_and_what_nobody_owns(told: Database) -> None:
 
 
 def test_of_what_may_be_seen(told: Database) -> None:
-    found = owners(told.seen_by(Sight(("web",))))
+    found = owners(told.seen_by(Visibility(("web",))))
     assert (found.page.entries, found.unowned_datasets, found.unowned_jobs) == (
         [Owner("web-team", 1, 0)],
         0,
         0,
     )
-    assert owned(told.seen_by(Sight(("web",))), "ann").entries == []
-    nothing = owners(told.seen_by(Sight(("nowhere",))))
+    assert owned(told.seen_by(Visibility(("web",))), "ann").entries == []
+    nothing = owners(told.seen_by(Visibility(("nowhere",))))
     assert (nothing.page.entries, nothing.count, nothing.unowned_datasets) == ([], 0, 0)
 
 

@@ -11,7 +11,7 @@ from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.quality import Assertion, ColumnMeasure, Measure, Quality, quality
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, settle
 from tests.run_builders import Event, ds, run_of, version
@@ -159,9 +159,9 @@ def test_what_a_run_measured_in_what_it_wrote(told: Database) -> None:
 
 def test_nothing_said_nothing_known_nothing_seen(told: Database) -> None:
     assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
-    assert quality(told.seen_by(Sight(("etl",))), [ds("t")]) == {}
+    assert quality(told.seen_by(Visibility(("etl",))), [ds("t")]) == {}
     # What the checks of another namespace found is theirs; the dataset's own facets are not.
-    without_runs = of(told.seen_by(Sight(("db",))), ds("t"))
+    without_runs = of(told.seen_by(Visibility(("db",))), ds("t"))
     assert [one.name for one in without_runs.assertions] == ["fresh"]
     assert [one.row_count for one in without_runs.measures] == [11]
 

@@ -11,7 +11,7 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.replay import Input, Output, Plan, replay_plan
 from headwater.schema.urns import answer_urn, source_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
@@ -246,7 +246,7 @@ def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: Databas
 
 
 def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: Database) -> None:
-    ours = history.seen_by(Sight(("db", "etl")))
+    ours = history.seen_by(Visibility(("db", "etl")))
     plan = replay_plan(ours, run_of("h-1"))
     assert shown(plan) == [["h-1"], ["seen-1"]]
     assert plan.steps[1][0].inputs == []
@@ -285,4 +285,4 @@ def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4
     replay_plan(counted, run_of("add-1"))
     counted.close()
     assert sum(not name.startswith(("read/history", "read/map")) for name in asked) <= 6
-    assert history.sight.everything
+    assert history.visibility.is_unrestricted

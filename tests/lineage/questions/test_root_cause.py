@@ -12,7 +12,7 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.questions.root_cause import Candidate, root_cause
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import answer_urn, source_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
@@ -298,7 +298,7 @@ def test_what_may_not_be_seen_shows_no_sign(history: Database) -> None:
         ("CODE_CHANGED", run_of("v-2"), 2),
         ("CODE_CHANGED", run_of("w-2"), 1),
     ]
-    ours = history.seen_by(Sight(("db", "etl")))
+    ours = history.seen_by(Visibility(("db", "etl")))
     assert shown(root_cause(ours, ds("w-out")).candidates) == [("CODE_CHANGED", run_of("w-2"), 1)]
     with pytest.raises(NotFoundError):
         root_cause(ours, run_of("v-2"))
@@ -333,4 +333,4 @@ def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4
     # Two hops more; the signs cost the same however many runs there are.
     assert len(asked) - short <= 2 * 4
     assert sum(not name.startswith("read/history") for name in asked) <= 7
-    assert history.sight.everything
+    assert history.visibility.is_unrestricted

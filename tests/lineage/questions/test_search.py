@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions import search as module
 from headwater.lineage.questions.search import Facet, Filters, lucene_query, search
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event, schema
 from tests.run_builders import Event, answer, ds, job, run, run_of, tell
@@ -218,11 +218,11 @@ def test_filters_leave_what_the_counts_promised(
 
 @pytest.mark.neo4j
 def test_of_what_may_be_seen(described: Database) -> None:
-    found = search(described.seen_by(Sight(("db", "etl"))), "fuel")
+    found = search(described.seen_by(Visibility(("db", "etl"))), "fuel")
     assert {hit.node.name for hit in found.page.entries} == {"fuel", "prices", "trips", "refuel"}
     assert found.namespaces == [Facet("db", 3), Facet("etl", 1)]
     assert found.kinds == [Facet("DATASET", 3), Facet("JOB", 1)]
-    web = described.seen_by(Sight(("web",)))
+    web = described.seen_by(Visibility(("web",)))
     assert set(names(web, "fuel")) == {"notes", "report"}
     assert names(web, ds("fuel")) == []
 

@@ -28,14 +28,14 @@ from headwater.lineage.questions.usage import (
     usage,
 )
 from headwater.schema.urns import answer_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
 from tests.event_builders import told as told_at_once
 from tests.run_builders import Event, answer, ds, job, tell
 
 NOW = datetime(2026, 1, 2, 2, tzinfo=UTC)
-OF_DB = Sight(("db", "etl"))
+OF_DB = Visibility(("db", "etl"))
 
 
 def moment(minute: int) -> datetime:
@@ -162,9 +162,9 @@ def test_only_what_may_be_seen_is_told_and_divided(told: Database) -> None:
         job("mix"): 60.0,
     }
     assert found.answers == [answer_urn("report")]
-    assert used(told.seen_by(Sight(("db",))), "big").consumers == []
+    assert used(told.seen_by(Visibility(("db",))), "big").consumers == []
     with pytest.raises(NotFoundError):
-        used(told.seen_by(Sight(("etl",))), "big")
+        used(told.seen_by(Visibility(("etl",))), "big")
 
 
 @pytest.mark.neo4j
@@ -225,7 +225,7 @@ def test_later_everything_but_what_still_runs_is_unused(told: Database) -> None:
 
 @pytest.mark.neo4j
 def test_what_others_read_is_not_unused_and_when_is_theirs(told: Database) -> None:
-    only_data = told.seen_by(Sight(("db",)))
+    only_data = told.seen_by(Visibility(("db",)))
     found = unused(only_data, days=1, now=NOW)
     assert found.page.entries == [Unused(ds("cold"), 500, None), Unused(ds("nobody"), None, None)]
 
@@ -233,7 +233,7 @@ def test_what_others_read_is_not_unused_and_when_is_theirs(told: Database) -> No
 @pytest.mark.neo4j
 def test_an_empty_window_and_an_empty_graph(told: Database) -> None:
     assert used(told, "nobody") == Usage(ds("nobody"), moment(120), NOW, [], [], False)
-    assert unused(told.seen_by(Sight(("nowhere",))), days=1, now=NOW).bytes == 0
+    assert unused(told.seen_by(Visibility(("nowhere",))), days=1, now=NOW).bytes == 0
 
 
 @pytest.mark.neo4j

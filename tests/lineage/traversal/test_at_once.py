@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.urns import answer_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.event_builders import dataset, run_event, source, told
 from tests.run_builders import Event, answer, at, run_of, tell
 
@@ -61,13 +61,15 @@ def shown(walk: Walk) -> tuple[object, ...]:
     )
 
 
-@pytest.mark.parametrize("sight", [Sight(), Sight(("db", "etl"))], ids=["everything", "part"])
-def test_at_once_is_as_hop_by_hop(database: Database, sight: Sight) -> None:
+@pytest.mark.parametrize(
+    "visibility", [Visibility(), Visibility(("db", "etl"))], ids=["everything", "part"]
+)
+def test_at_once_is_as_hop_by_hop(database: Database, visibility: Visibility) -> None:
     told(database, list(history(random.Random(1))))
     first = answer("first", "t1", "t2", minute=RUNS + 2)
     cites_it = answer("second", "t4", {"answerId": "first"}, minute=RUNS + 3)
     tell(database, first, cites_it)
-    seen = database.seen_by(sight)
+    seen = database.seen_by(visibility)
     starts = [answer_urn("second"), *(run_of(f"r{number:02}") for number in (39, 30))]
     longest = 0
     for start in starts:

@@ -20,7 +20,7 @@ from headwater.lineage.traversal.adjacency import Asked
 from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Layer, Walk, explore
 from headwater.lineage.traversal.cached_bfs import MapWalk, walk_in_memory
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import ds, job
 
 WIDE = 100
@@ -115,7 +115,7 @@ def test_it_finds_what_a_walk_step_by_step_finds(
         table = lineage_table(database, starts, direction=direction, depth=depth)
         # It cannot see less than everything, so it goes step by step.
         expected = lineage(
-            database.seen_by(Sight(("db*", "etl*"))), starts, direction=direction, depth=depth
+            database.seen_by(Visibility(("db*", "etl*"))), starts, direction=direction, depth=depth
         )
         assert [
             (urn, kind) for urn, kind in zip(table.nodes.urn, table.nodes.kind, strict=True)
@@ -179,6 +179,6 @@ def test_where_a_bound_is_met_it_says_nothing(
 def test_who_may_not_see_all_and_who_filters_go_step_by_step(nowhere: Database) -> None:
     database = holding(nowhere, {ds("a"): DatasetPart(named(ds("a")))})
     assert quick(database, MAP_DOWN, [ds("a")], within(1)) is not None
-    assert quick(database.seen_by(Sight(("db",))), MAP_DOWN, [ds("a")], within(1)) is None
+    assert quick(database.seen_by(Visibility(("db",))), MAP_DOWN, [ds("a")], within(1)) is None
     assert quick(database, MAP_DOWN, [ds("a")], within(1), Filter(namespaces=("db",))) is None
     assert quick(database, MAP_DOWN, [ds("unknown")], within(1)) is None

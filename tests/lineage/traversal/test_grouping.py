@@ -12,7 +12,7 @@ from headwater.errors import QueryError
 from headwater.lineage.questions.lineage import Lineage, lineage
 from headwater.lineage.traversal.bfs import Edge
 from headwater.schema.urns import job_urn, run_urn
-from headwater.schema.visibility import Sight
+from headwater.schema.visibility import Visibility
 from tests.run_builders import FACET, Event, ds, job, run, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -109,7 +109,7 @@ def test_a_hidden_container_is_passed_over(database: Database) -> None:
         else:
             event["run"]["facets"]["parent"]["job"]["namespace"] = "secret"
     tell(database, above)
-    seen = database.seen_by(Sight(("etl", "db")))
+    seen = database.seen_by(Visibility(("etl", "db")))
     assert lineage(database, job("over"), level="TOP").start == job_urn("secret", "top")
     for level in ("TOP", "DAG"):
         found = lineage(seen, job("over"), level=level)
