@@ -30,22 +30,22 @@ from headwater.schema.facts import (
     AnswerFacts,
     ColumnKey,
     DatasetFacts,
+    Derivation,
     DerivationKey,
-    Flow,
     GraphDelta,
     JobFacts,
     Name,
     RunFacts,
     join_answers,
     join_datasets,
-    join_flows,
+    join_derivations,
     join_jobs,
     join_runs,
 )
 from headwater.schema.urns import dataset_urn
 
 E = TypeVar("E", ColumnKey, DerivationKey)
-_Edges = list[tuple[E, Flow]]
+_Edges = list[tuple[E, Derivation]]
 
 
 class Kind(IntEnum):
@@ -132,7 +132,7 @@ def join_met(a: Met, b: Met) -> Met:
 def _join_edges(a: _Edges[E], b: _Edges[E]) -> _Edges[E]:
     edges = dict(a)
     for key, flow in b:
-        edges[key] = join_flows(edges[key], flow) if key in edges else flow
+        edges[key] = join_derivations(edges[key], flow) if key in edges else flow
     return list(edges.items())
 
 
@@ -161,8 +161,8 @@ _CODECS: dict[int, _Codec] = {
     Kind.RUN_MENTION: _RUNS,
     Kind.ANSWER_MENTION: _ANSWERS,
     Kind.SCHEMA: _codec(str, min),
-    Kind.COLUMN: _codec(list[tuple[ColumnKey, Flow]], _join_edges),
-    Kind.DERIVATION: _codec(list[tuple[DerivationKey, Flow]], _join_edges),
+    Kind.COLUMN: _codec(list[tuple[ColumnKey, Derivation]], _join_edges),
+    Kind.DERIVATION: _codec(list[tuple[DerivationKey, Derivation]], _join_edges),
     Kind.DATASET: _DATASETS,
     Kind.JOB: _JOBS,
     Kind.RUN: _RUNS,
@@ -190,13 +190,15 @@ def rows_of(delta: GraphDelta) -> Iterator[Row]:
         for into, flows in edges.items():
             yield Row(kind, 0, encode(into), encode(flows))
     for urn, run in delta.runs.items():
-        yield Row(Kind.RUN, _began(run), urn.encode(), encode(Heard(run, delta.heard.get(urn))))
+        yield Row(
+            Kind.RUN, _began(run), urn.encode(), encode(Heard(run, delta.last_heartbeats.get(urn)))
+        )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
 
 
 def _together(
-    flows: Mapping[E, Flow], into: Callable[[E], tuple[Name, str]]
+    flows: Mapping[E, Derivation], into: Callable[[E], tuple[Name, str]]
 ) -> dict[tuple[Name, str], _Edges[E]]:
     """Edges by what they go into and the job that makes it."""
     edges: dict[tuple[Name, str], _Edges[E]] = {}
@@ -295,7 +297,7 @@ def delta_of(rows: Iterable[Row]) -> GraphDelta:
         key, join = row.key.decode(), codec.join
         if isinstance(fact, Heard):
             if fact.at is not None:
-                delta.heard[key] = max(fact.at, delta.heard.get(key, fact.at))
+                delta.last_heartbeats[key] = max(fact.at, delta.last_heartbeats.get(key, fact.at))
             fact, join = fact.run, join_runs
         elif isinstance(fact, Place):
             for urn, name in fact.others.items():

@@ -26,7 +26,7 @@ S = TypeVar("S", str, "Name")
 PARTITIONS_MAX = 100
 
 
-class Register(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
+class LwwRegister(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
     """A last-writer-wins value: the highest (instant, rank, value) stays."""
 
     instant: int
@@ -48,7 +48,7 @@ class Span(msgspec.Struct, array_like=True, frozen=True, gc=False):
     last: int
 
 
-Registers = dict[str, Register]
+Registers = dict[str, LwwRegister]
 
 
 class Usage(msgspec.Struct, omit_defaults=True, gc=False):
@@ -57,9 +57,9 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
 
     dataset: Name
     facets: Registers = {}
-    schema: Register | None = None
-    version: Register | None = None
-    lifecycle: Register | None = None
+    schema: LwwRegister | None = None
+    version: LwwRegister | None = None
+    lifecycle: LwwRegister | None = None
     partitions: set[str] = set()
     # Whether any event names it other than as dropped, and whether any names it as dropped.
     made: bool = True
@@ -84,12 +84,12 @@ class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     sources: dict[str, str] = {}
     facets: Registers = {}
     # The version of the code, as the job's sourceCodeLocation said in the events of this run.
-    code: Register | None = None
+    code: LwwRegister | None = None
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
 
 
-class Claim(msgspec.Struct, array_like=True, frozen=True, gc=False):
+class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Something said of another dataset, and when it was said first and last."""
 
     name: Name
@@ -97,7 +97,7 @@ class Claim(msgspec.Struct, array_like=True, frozen=True, gc=False):
     last: int
 
 
-Claims = dict[str, Claim]
+Assertions = dict[str, Assertion]
 
 
 class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -105,7 +105,7 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     span: Span | None = None
     facets: Registers = {}
     # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or "apart").
-    symlinks: Claims = {}
+    symlinks: Assertions = {}
     # When its symlinks facet was last deleted: what it said until then counts no more, whatever it says afterwards.
     unlinked: int | None = None
     by_hand: Registers = {}
@@ -113,8 +113,8 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     schemas: dict[str, Span] = {}
     # Without a run: the datasets and jobs it was ever declared to come from, and the newest declaration (JSON list of
     # their urns).
-    sources: Claims = {}
-    declared: Register | None = None
+    sources: Assertions = {}
+    declared: LwwRegister | None = None
 
 
 class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
@@ -124,14 +124,14 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     parents: dict[str, Name] = {}
     roots: dict[str, Name] = {}
     # The jobs after which it runs, and those whose data it takes without a dataset between.
-    after: Claims = {}
-    sources: Claims = {}
+    after: Assertions = {}
+    sources: Assertions = {}
     # Design-time lineage: what job events ever declared without a run, and the newest declaration of each side: JSON
     # of the urns of the inputs, and of the outputs with the urns of what each comes from (null: of all inputs).
-    inputs: Claims = {}
-    outputs: Claims = {}
-    declared_inputs: Register | None = None
-    declared_outputs: Register | None = None
+    inputs: Assertions = {}
+    outputs: Assertions = {}
+    declared_inputs: LwwRegister | None = None
+    declared_outputs: LwwRegister | None = None
     # Outputs of its runs of which a lineage facet said what they came from.
     explicit: set[str] = set()
 
@@ -139,10 +139,10 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
 class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
     answer_id: str
     # None for an answer that others cite and nobody has sent yet
-    answer: Register | None = None
+    answer: LwwRegister | None = None
 
 
-class Flow(msgspec.Struct, array_like=True, frozen=True, gc=False):
+class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways. For a derivation
     those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run),
     `renamed` (a run gave the one the name of the other).
@@ -151,7 +151,7 @@ class Flow(msgspec.Struct, array_like=True, frozen=True, gc=False):
     first: int
     ways: frozenset[str] = frozenset()
 
-    def covers(self, other: Flow) -> bool:
+    def covers(self, other: Derivation) -> bool:
         """Whether the other says nothing that this does not say already."""
         return self.first <= other.first and self.ways >= other.ways
 
@@ -185,12 +185,12 @@ class GraphDelta(msgspec.Struct):
     jobs: dict[str, JobFacts] = {}
     datasets: dict[str, DatasetFacts] = {}
     answers: dict[str, AnswerFacts] = {}
-    columns: dict[ColumnKey, Flow] = {}
-    derivations: dict[DerivationKey, Flow] = {}
+    columns: dict[ColumnKey, Derivation] = {}
+    derivations: dict[DerivationKey, Derivation] = {}
     # Schemas by their hash, as the JSON list of their fields.
     schemas: dict[str, str] = {}
     # When each run was last heard of (received, not sent): a run that nobody hears of is abandoned.
-    heard: dict[str, int] = {}
+    last_heartbeats: dict[str, int] = {}
 
 
 def _merged(a: dict[K, V], b: dict[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
@@ -221,7 +221,7 @@ def join_registers(a: Registers, b: Registers) -> Registers:
     return _merged(a, b, _later)
 
 
-def _later(a: Register, b: Register) -> Register:
+def _later(a: LwwRegister, b: LwwRegister) -> LwwRegister:
     return a if a >= b else b
 
 
@@ -230,7 +230,7 @@ def _smaller(a: S, b: S) -> S:
     return a if a <= b else b
 
 
-def _newer(a: Register | None, b: Register | None) -> Register | None:
+def _newer(a: LwwRegister | None, b: LwwRegister | None) -> LwwRegister | None:
     return _later(a, b) if a is not None and b is not None else a or b
 
 
@@ -272,8 +272,8 @@ def join_runs(a: RunFacts, b: RunFacts) -> RunFacts:
     )
 
 
-def join_claims(a: Claim, b: Claim) -> Claim:
-    return Claim(_smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
+def join_assertions(a: Assertion, b: Assertion) -> Assertion:
+    return Assertion(_smaller(a.name, b.name), min(a.first, b.first), max(a.last, b.last))
 
 
 def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
@@ -281,13 +281,13 @@ def join_datasets(a: DatasetFacts, b: DatasetFacts) -> DatasetFacts:
         dataset=_smaller(a.dataset, b.dataset),
         span=join_spans(a.span, b.span),
         facets=join_registers(a.facets, b.facets),
-        symlinks=_merged(a.symlinks, b.symlinks, join_claims),
+        symlinks=_merged(a.symlinks, b.symlinks, join_assertions),
         unlinked=max(
             (instant for instant in (a.unlinked, b.unlinked) if instant is not None), default=None
         ),
         by_hand=join_registers(a.by_hand, b.by_hand),
         schemas=_merged(a.schemas, b.schemas, _wider),
-        sources=_merged(a.sources, b.sources, join_claims),
+        sources=_merged(a.sources, b.sources, join_assertions),
         declared=_newer(a.declared, b.declared),
     )
 
@@ -299,10 +299,10 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
         facets=join_registers(a.facets, b.facets),
         parents=_merged(a.parents, b.parents, _smaller),
         roots=_merged(a.roots, b.roots, _smaller),
-        after=_merged(a.after, b.after, join_claims),
-        sources=_merged(a.sources, b.sources, join_claims),
-        inputs=_merged(a.inputs, b.inputs, join_claims),
-        outputs=_merged(a.outputs, b.outputs, join_claims),
+        after=_merged(a.after, b.after, join_assertions),
+        sources=_merged(a.sources, b.sources, join_assertions),
+        inputs=_merged(a.inputs, b.inputs, join_assertions),
+        outputs=_merged(a.outputs, b.outputs, join_assertions),
         declared_inputs=_newer(a.declared_inputs, b.declared_inputs),
         declared_outputs=_newer(a.declared_outputs, b.declared_outputs),
         explicit=_union(a.explicit, b.explicit),
@@ -314,10 +314,10 @@ def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
     return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(said, default=None))
 
 
-def join_flows(a: Flow, b: Flow) -> Flow:
+def join_derivations(a: Derivation, b: Derivation) -> Derivation:
     if a.covers(b):
         return a
-    return Flow(min(a.first, b.first), a.ways | b.ways)
+    return Derivation(min(a.first, b.first), a.ways | b.ways)
 
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
@@ -330,7 +330,7 @@ def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
         columns=dict(a.columns),
         derivations=dict(a.derivations),
         schemas=dict(a.schemas),
-        heard=dict(a.heard),
+        last_heartbeats=dict(a.last_heartbeats),
     )
     absorb(joined, b)
     return joined
@@ -342,10 +342,10 @@ def absorb(into: GraphDelta, delta: GraphDelta) -> None:
     _absorb(into.jobs, delta.jobs, join_jobs)
     _absorb(into.datasets, delta.datasets, join_datasets)
     _absorb(into.answers, delta.answers, join_answers)
-    _absorb(into.columns, delta.columns, join_flows)
-    _absorb(into.derivations, delta.derivations, join_flows)
+    _absorb(into.columns, delta.columns, join_derivations)
+    _absorb(into.derivations, delta.derivations, join_derivations)
     _absorb(into.schemas, delta.schemas, _smaller)
-    _absorb(into.heard, delta.heard, max)
+    _absorb(into.last_heartbeats, delta.last_heartbeats, max)
 
 
 def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) -> None:

@@ -10,7 +10,15 @@ import pytest
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.registers import FACET_BYTES_MAX, NESTING_MAX
 from headwater.schema.events import instant_of, parse
-from headwater.schema.facts import ColumnKey, DerivationKey, Flow, GraphDelta, Name, Register, Span
+from headwater.schema.facts import (
+    ColumnKey,
+    Derivation,
+    DerivationKey,
+    GraphDelta,
+    LwwRegister,
+    Name,
+    Span,
+)
 from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
 
 NOON = "2026-01-01T12:00:00Z"
@@ -102,12 +110,16 @@ def test_column_lineage_makes_column_edges_and_derivations() -> None:
     }
     delta = told(run_event(outputs=[dataset("t", {"columnLineage": lineage})]))
     assert delta.columns == {
-        ColumnKey(A, "key", T, "id", "job:etl:load"): Flow(AT, frozenset({"DIRECT:IDENTITY"})),
-        ColumnKey(B, "f", T, "id", "job:etl:load"): Flow(
+        ColumnKey(A, "key", T, "id", "job:etl:load"): Derivation(
+            AT, frozenset({"DIRECT:IDENTITY"})
+        ),
+        ColumnKey(B, "f", T, "id", "job:etl:load"): Derivation(
             AT, frozenset({"INDIRECT:JOIN:masked", "INDIRECT"})
         ),
-        ColumnKey(A, "k", T, "old", "job:etl:load"): Flow(AT, frozenset({"DIRECT:MASKED"})),
-        ColumnKey(Name("db", "c"), "month", T, "", "job:etl:load"): Flow(AT, frozenset({"DIRECT"})),
+        ColumnKey(A, "k", T, "old", "job:etl:load"): Derivation(AT, frozenset({"DIRECT:MASKED"})),
+        ColumnKey(Name("db", "c"), "month", T, "", "job:etl:load"): Derivation(
+            AT, frozenset({"DIRECT"})
+        ),
     }
     assert set(delta.derivations) == {
         DerivationKey(T, name, "job:etl:load") for name in (A, B, Name("db", "c"))
@@ -213,15 +225,15 @@ def test_an_artifact_of_no_run_makes_no_run(run_id: object) -> None:
     assert set(delta.datasets) == {"dataset:db:t"}
 
 
-def facet(value: str, name: str = "f") -> Register | None:
+def facet(value: str, name: str = "f") -> LwwRegister | None:
     body = f'{{"eventTime":"{NOON}","dataset":{{"namespace":"db","name":"t","facets":{{"{name}":{value}}}}}}}'
     return fold([parse(body.encode(), received=0)]).datasets["dataset:db:t"].facets.get(name)
 
 
 def test_facets_are_kept_as_canonical_json() -> None:
     one, other = facet('{"b": 1,  "a": [1, 2]}'), facet('{"a":[1,2],"b":1}')
-    assert one == other == Register(AT, 1, '{"a":[1,2],"b":1}')
-    assert facet('{"_deleted": true}') == Register(AT, 1, "")
+    assert one == other == LwwRegister(AT, 1, '{"a":[1,2],"b":1}')
+    assert facet('{"_deleted": true}') == LwwRegister(AT, 1, "")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +246,7 @@ def test_what_is_no_facet_is_left_out(value: str) -> None:
 
 
 def test_half_a_character_does_not_cost_the_facet() -> None:
-    assert facet('{"a": "\\ud800"}') == Register(AT, 1, '{"a":"\ufffd"}')
+    assert facet('{"a": "\\ud800"}') == LwwRegister(AT, 1, '{"a":"\ufffd"}')
 
 
 def test_facets_nested_too_deep_are_left_out_whatever_is_around_them() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from headwater.schema.facts import (
     AnswerFacts,
-    Claim,
+    Assertion,
     ColumnKey,
     DatasetFacts,
-    Flow,
+    Derivation,
     GraphDelta,
     JobFacts,
+    LwwRegister,
     Name,
-    Register,
     RunFacts,
     Span,
     Usage,
@@ -19,7 +19,7 @@ from headwater.schema.facts import (
     join,
     join_answers,
     join_datasets,
-    join_flows,
+    join_derivations,
     join_jobs,
     join_registers,
     join_runs,
@@ -39,18 +39,23 @@ def test_spans_grow_to_both_ends() -> None:
 
 
 def test_of_two_values_the_later_stays_then_the_higher_rank_then_the_greater_text() -> None:
-    low = {"schema": Register(1, 2, "z")}
-    assert join_registers(low, {"schema": Register(2, 0, "a")}) == {"schema": Register(2, 0, "a")}
-    assert join_registers(low, {"schema": Register(1, 0, "~")}) == low
-    assert join_registers(low, {"schema": Register(1, 2, "y")}) == low
-    assert join_registers(low, {"sql": Register(0, 0, "")}) == {**low, "sql": Register(0, 0, "")}
+    low = {"schema": LwwRegister(1, 2, "z")}
+    assert join_registers(low, {"schema": LwwRegister(2, 0, "a")}) == {
+        "schema": LwwRegister(2, 0, "a")
+    }
+    assert join_registers(low, {"schema": LwwRegister(1, 0, "~")}) == low
+    assert join_registers(low, {"schema": LwwRegister(1, 2, "y")}) == low
+    assert join_registers(low, {"sql": LwwRegister(0, 0, "")}) == {
+        **low,
+        "sql": LwwRegister(0, 0, ""),
+    }
 
 
 def test_a_deletion_stays_deleted_until_something_later_is_said() -> None:
-    deleted = {"schema": Register(5, 0, "")}
-    assert join_registers(deleted, {"schema": Register(4, 2, "{}")}) == deleted
-    assert join_registers(deleted, {"schema": Register(6, 0, "{}")}) == {
-        "schema": Register(6, 0, "{}")
+    deleted = {"schema": LwwRegister(5, 0, "")}
+    assert join_registers(deleted, {"schema": LwwRegister(4, 2, "{}")}) == deleted
+    assert join_registers(deleted, {"schema": LwwRegister(6, 0, "{}")}) == {
+        "schema": LwwRegister(6, 0, "{}")
     }
 
 
@@ -81,10 +86,10 @@ def test_a_run_is_the_union_over_its_events() -> None:
 
 
 def test_usages_of_one_dataset_unite_what_it_came_from() -> None:
-    one = Usage(T, {"outputStatistics": Register(1, 0, "1")}, derived={A})
-    other = Usage(T, {"outputStatistics": Register(2, 2, "2")}, derived={B})
+    one = Usage(T, {"outputStatistics": LwwRegister(1, 0, "1")}, derived={A})
+    other = Usage(T, {"outputStatistics": LwwRegister(2, 2, "2")}, derived={B})
     assert join_usages(one, other) == Usage(
-        T, {"outputStatistics": Register(2, 2, "2")}, derived={A, B}
+        T, {"outputStatistics": LwwRegister(2, 2, "2")}, derived={A, B}
     )
 
 
@@ -92,7 +97,7 @@ def test_datasets_jobs_and_flows() -> None:
     assert join_datasets(DatasetFacts(T), DatasetFacts(T, Span(1, 1))) == DatasetFacts(
         T, Span(1, 1)
     )
-    inputs, outputs = {"a": Claim(A, 1, 1)}, {"t": Claim(T, 2, 2)}
+    inputs, outputs = {"a": Assertion(A, 1, 1)}, {"t": Assertion(T, 2, 2)}
     one, other = (
         JobFacts(Name("e", "j"), inputs=inputs),
         JobFacts(Name("e", "j"), Span(1, 2), outputs=outputs),
@@ -101,16 +106,18 @@ def test_datasets_jobs_and_flows() -> None:
         Name("e", "j"), Span(1, 2), inputs=inputs, outputs=outputs
     )
     direct, indirect = frozenset({"DIRECT"}), frozenset({"INDIRECT"})
-    assert join_flows(Flow(2, direct), Flow(1, indirect)) == Flow(1, direct | indirect)
-    assert join_flows(Flow(1), Flow(2, direct)) == Flow(1, direct)
+    assert join_derivations(Derivation(2, direct), Derivation(1, indirect)) == Derivation(
+        1, direct | indirect
+    )
+    assert join_derivations(Derivation(1), Derivation(2, direct)) == Derivation(1, direct)
 
 
 def test_an_answer_that_was_only_cited_takes_what_is_said_of_it() -> None:
-    said = AnswerFacts("a", Register(1, 1, "{}"))
+    said = AnswerFacts("a", LwwRegister(1, 1, "{}"))
     assert join_answers(AnswerFacts("a"), said) == said
     assert join_answers(said, AnswerFacts("a")) == said
-    assert join_answers(said, AnswerFacts("a", Register(2, 1, ""))) == AnswerFacts(
-        "a", Register(2, 1, "")
+    assert join_answers(said, AnswerFacts("a", LwwRegister(2, 1, ""))) == AnswerFacts(
+        "a", LwwRegister(2, 1, "")
     )
 
 
@@ -118,17 +125,17 @@ def test_joining_leaves_its_arguments_alone() -> None:
     key = ColumnKey(A, "x", T, "y", "")
     one = GraphDelta(
         runs={"run:r": RunFacts("r", states={(1, "START")})},
-        columns={key: Flow(1, frozenset({"DIRECT"}))},
+        columns={key: Derivation(1, frozenset({"DIRECT"}))},
     )
     other = GraphDelta(
         runs={"run:r": RunFacts("r", states={(2, "FAIL")})},
-        columns={key: Flow(2, frozenset({"MASK"}))},
+        columns={key: Derivation(2, frozenset({"MASK"}))},
     )
     joined = join(one, other)
     assert joined.runs["run:r"].states == {(1, "START"), (2, "FAIL")}
-    assert joined.columns[key] == Flow(1, frozenset({"DIRECT", "MASK"}))
+    assert joined.columns[key] == Derivation(1, frozenset({"DIRECT", "MASK"}))
     assert one.runs["run:r"].states == {(1, "START")}
-    assert other.columns[key] == Flow(2, frozenset({"MASK"}))
+    assert other.columns[key] == Derivation(2, frozenset({"MASK"}))
 
 
 def test_absorbing_is_joining_in_place() -> None:

@@ -9,14 +9,14 @@ import msgspec
 
 from headwater.schema import facts
 from headwater.schema.facts import (
-    Claim,
-    Claims,
+    Assertion,
+    Assertions,
     DatasetFacts,
-    Flow,
+    Derivation,
     GraphDelta,
     JobFacts,
+    LwwRegister,
     Name,
-    Register,
     Registers,
     RunFacts,
     Span,
@@ -87,18 +87,18 @@ class Said(msgspec.Struct, frozen=True):
     def span(self) -> Span:
         return Span(self.first, self.last)
 
-    def claim(self, name: Name) -> Claim:
-        return Claim(name, self.first, self.last)
+    def assertion(self, name: Name) -> Assertion:
+        return Assertion(name, self.first, self.last)
 
-    def register(self, value: str) -> Register:
-        return Register(self.last, self.rank, value)
+    def register(self, value: str) -> LwwRegister:
+        return LwwRegister(self.last, self.rank, value)
 
     def registers(self, texts: Mapping[str, str]) -> Registers:
         last, rank = self.last, self.rank
-        return {name: Register(last, rank, text) for name, text in texts.items()}
+        return {name: LwwRegister(last, rank, text) for name, text in texts.items()}
 
-    def flow(self, ways: frozenset[str]) -> Flow:
-        return Flow(self.first, ways)
+    def flow(self, ways: frozenset[str]) -> Derivation:
+        return Derivation(self.first, ways)
 
     def once(self, tell: Callable[..., None], *about: Hashable) -> None:
         """Call `tell(said, *about)` at the end, once for all the events that say it."""
@@ -152,8 +152,8 @@ def is_named(named: Named) -> bool:
     return bool(named.namespace.strip() and named.name.strip())
 
 
-def add_claim(claims: Claims, urn: str, claim: Claim) -> None:
-    facts.add(claims, urn, claim, facts.join_claims)
+def add_assertion(claims: Assertions, urn: str, claim: Assertion) -> None:
+    facts.add(claims, urn, claim, facts.join_assertions)
 
 
 def add_usage(used: dict[str, Usage], usage: Usage) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from headwater.ingest.fold.accumulator import (
     IDENTIFIER,
     Said,
-    add_claim,
+    add_assertion,
     is_named,
     json_of,
     renamed_from,
@@ -67,13 +67,13 @@ def _declared_origin(said: Said, about: DatasetFacts, reading: Reading, facets: 
     old = renamed_from(said, about.dataset, reading.lifecycle)
     if old is not None:
         # Kept whatever is declared later: a table was renamed once and for all.
-        add_claim(about.sources, f"renamed:{said.mention(old)}", said.claim(old))
+        add_assertion(about.sources, f"renamed:{said.mention(old)}", said.assertion(old))
     for name in came_from - {about.dataset}:
-        add_claim(about.sources, said.mention(name), said.claim(name))
+        add_assertion(about.sources, said.mention(name), said.assertion(name))
     for source in lineage.jobs() if lineage else ():
         if source.name:
             job = Name(source.namespace, source.name)
-            add_claim(about.sources, said.job(JobFacts(job)), said.claim(job))
+            add_assertion(about.sources, said.job(JobFacts(job)), said.assertion(job))
     if lineage is not None or by_columns is not None or lineage_deleted(facets):
         about.declared = said.register(json_of(sorted(about.sources)))
 

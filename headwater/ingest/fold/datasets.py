@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.fold.accumulator import DROP, Said, add_claim, halves
+from headwater.ingest.fold.accumulator import DROP, Said, add_assertion, halves
 from headwater.ingest.fold.facet_readings import Reading
 from headwater.ingest.fold.lineage_facets import JOB, WHOLE, Target
 from headwater.schema import facts
@@ -40,7 +40,7 @@ def dataset_facts(said: Said, name: Name, reading: Reading) -> DatasetFacts:
         for other in reading.symlinks:
             alias = said.name(other)
             if alias != name:
-                add_claim(about.symlinks, said.mention(alias), said.claim(alias))
+                add_assertion(about.symlinks, said.mention(alias), said.assertion(alias))
     return about
 
 
@@ -77,11 +77,11 @@ def column_flows(
     for ways, keys in edges.columns.items():
         flow = said.flow(ways)
         for key in keys:
-            facts.add(said.delta.columns, key, flow, facts.join_flows)
+            facts.add(said.delta.columns, key, flow, facts.join_derivations)
     known = said.flow(frozenset({known_by}))
     for name, derivation in edges.came_from.items():
         said.mention(name)
-        facts.add(said.delta.derivations, derivation, known, facts.join_flows)
+        facts.add(said.delta.derivations, derivation, known, facts.join_derivations)
     return set(edges.came_from)
 
 
@@ -121,4 +121,4 @@ def _read_edges(naming: Naming, target: Name, lineage: Target, job: Name | None)
 def derive(said: Said, target: Name, source: Name, job: Name | None, known_by: str) -> None:
     """One dataset is known to come from another when a job makes it."""
     key = DerivationKey(target, source, job_urn(*halves(job)) if job is not None else "")
-    facts.add(said.delta.derivations, key, said.flow(frozenset({known_by})), facts.join_flows)
+    facts.add(said.delta.derivations, key, said.flow(frozenset({known_by})), facts.join_derivations)

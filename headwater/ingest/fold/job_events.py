@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.ingest.fold.accumulator import Said, add_claim, halves, is_named, json_of
+from headwater.ingest.fold.accumulator import Said, add_assertion, halves, is_named, json_of
 from headwater.ingest.fold.datasets import DECLARED, column_flows, tell_dataset, tell_output
 from headwater.ingest.fold.facet_readings import read_dataset, read_job
 from headwater.ingest.fold.lineage_facets import JOB, Target, lineage_deleted
@@ -20,12 +20,12 @@ def job_event(said: Said, event: Event, job: Job) -> None:
     for dataset in event.inputs:
         name = said.name(dataset)
         said.once(tell_dataset, name, read_dataset(dataset.facets))
-        add_claim(declared.inputs, dataset_urn(*halves(name)), said.claim(name))
+        add_assertion(declared.inputs, dataset_urn(*halves(name)), said.assertion(name))
     for dataset in event.outputs:
         name, output = said.name(dataset), read_dataset(dataset.facets)
         said.once(tell_output, name, output, declared.job)
         urn = dataset_urn(*halves(name))
-        add_claim(declared.outputs, urn, said.claim(name))
+        add_assertion(declared.outputs, urn, said.assertion(name))
         outputs[urn] = (
             _declared_sources(said, declared, name, output.lineage) if output.lineage else None
         )
@@ -52,17 +52,17 @@ def _declared_entries(
         if own:
             for source in target.datasets():
                 name = said.name(source)
-                add_claim(job.inputs, said.mention(name), said.claim(name))
+                add_assertion(job.inputs, said.mention(name), said.assertion(name))
             for source in target.jobs():
                 other = Name(source.namespace, source.name)
                 if source.name and other != job.job:
-                    add_claim(job.inputs, said.job(JobFacts(other)), said.claim(other))
+                    add_assertion(job.inputs, said.job(JobFacts(other)), said.assertion(other))
         elif target.type == JOB:
             into_job(said, RunFacts(""), job, target)
         elif is_named(target):
             name = said.naming.normalise(target.namespace, target.name)
             urn = said.mention(name)
-            add_claim(job.outputs, urn, said.claim(name))
+            add_assertion(job.outputs, urn, said.assertion(name))
             outputs[urn] = sorted(
                 {*(outputs.get(urn) or ()), *_declared_sources(said, job, name, target)}
             )
@@ -71,10 +71,10 @@ def _declared_entries(
 def _declared_sources(said: Said, job: JobFacts, output: Name, lineage: Target) -> list[str]:
     came_from = column_flows(said, output, lineage, job.job, known_by=DECLARED)
     for name in came_from:
-        add_claim(job.inputs, dataset_urn(*halves(name)), said.claim(name))
+        add_assertion(job.inputs, dataset_urn(*halves(name)), said.assertion(name))
     for source in lineage.jobs():
         if source.name and Name(source.namespace, source.name) != job.job:
             other = JobFacts(Name(source.namespace, source.name))
-            other.outputs[dataset_urn(*halves(output))] = said.claim(output)
+            other.outputs[dataset_urn(*halves(output))] = said.assertion(output)
             said.job(other)
     return sorted(dataset_urn(*halves(name)) for name in came_from)

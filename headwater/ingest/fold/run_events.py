@@ -8,7 +8,7 @@ from headwater.ingest.fold.accumulator import (
     DROP,
     Identifier,
     Said,
-    add_claim,
+    add_assertion,
     add_input,
     add_usage,
     halves,
@@ -29,7 +29,7 @@ from headwater.ingest.fold.lineage_facets import JOB, Source, Target, job_lineag
 from headwater.ingest.fold.registers import canonical, decoded
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
 from headwater.schema.facets import read_parent
-from headwater.schema.facts import JobFacts, Name, Register, RunFacts, Usage
+from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
 from headwater.schema.urns import canonical_run_id, dataset_urn, job_urn, run_urn
 
 
@@ -75,7 +75,7 @@ def run_event(said: Said, event: Event, sent: Run, of: Job) -> None:
     _control_flow(said, run, job, sent)
     said.job(job)
     said.run(run)
-    heard = said.delta.heard
+    heard = said.delta.last_heartbeats
     urn = run_urn(run.run_id)
     heard[urn] = max(event.received, heard.get(urn, event.received))
 
@@ -93,7 +93,7 @@ def _input(said: Said, run: RunFacts, dataset: Dataset) -> None:
         usage.facets = said.registers(canonical(dataset.input_facets))
     if reading.version is not None:
         # What was read is what the first event tells: by the last the run may itself have made a newer version.
-        usage.version = Register(-said.first, -said.rank, reading.version)
+        usage.version = LwwRegister(-said.first, -said.rank, reading.version)
     add_usage(run.inputs, usage)
 
 
@@ -166,7 +166,7 @@ def _job_source(said: Said, source: Source, run: RunFacts, output: Name) -> None
         made = RunFacts(canonical_run_id(source.run_id), outputs={urn: Usage(output)})
         made.jobs[said.job(other)] = other.job
         said.run(made)
-    said.job(JobFacts(other.job, outputs={urn: said.claim(output)}))
+    said.job(JobFacts(other.job, outputs={urn: said.assertion(output)}))
 
 
 def _observed(said: Said, run: RunFacts, job: JobFacts, lineage: list[Target]) -> None:
@@ -196,7 +196,7 @@ def into_job(said: Said, run: RunFacts, job: JobFacts, target: Target) -> None:
         if own:
             add_input(run.inputs, name)
         else:
-            add_claim(into.inputs, urn, said.claim(name))
+            add_assertion(into.inputs, urn, said.assertion(name))
             if into_run is not None:
                 add_input(into_run.inputs, name)
     for source in target.jobs():
@@ -216,7 +216,7 @@ def _from_job(
     if name == into.job:
         return
     urn = said.job(JobFacts(name))
-    add_claim(into.sources, urn, said.claim(name))
+    add_assertion(into.sources, urn, said.assertion(name))
     if source.run_id and run is not None:
         other = RunFacts(canonical_run_id(source.run_id), jobs={urn: name})
         run.sources[run_urn(other.run_id)] = other.run_id
@@ -281,7 +281,7 @@ def _runs_after(
     other_job = JobFacts(name)
     if name != job.job:
         earlier, later = (other_job, job) if upstream else (job, other_job)
-        add_claim(later.after, job_urn(*halves(earlier.job)), said.claim(earlier.job))
+        add_assertion(later.after, job_urn(*halves(earlier.job)), said.assertion(earlier.job))
     urn = said.job(other_job)
     if there is not None and there.run_id != run.run_id:
         there.jobs[urn] = name

@@ -26,12 +26,12 @@ from headwater.ingest.write.version_timeline import Timeline
 from headwater.schema.facts import (
     ColumnKey,
     DatasetFacts,
+    Derivation,
     DerivationKey,
-    Flow,
     JobFacts,
     RunFacts,
     Span,
-    join_flows,
+    join_derivations,
     join_spans,
 )
 from headwater.schema.retention import Horizon
@@ -129,7 +129,7 @@ class Memory:
         # The sources that are there because somebody reads them.
         self.sources: Bounded[str, None] = Bounded(DATASETS_MAX)
         self.timelines: Bounded[str, Timeline] = Bounded(DATASETS_MAX)
-        self._flows: Bounded[FlowKey, Flow] = Bounded(FLOWS_MAX)
+        self._flows: Bounded[FlowKey, Derivation] = Bounded(FLOWS_MAX)
         self._schemas: Bounded[str, None] = Bounded(FLOWS_MAX)
         # When the newest reader of all began, as the graph had it first; and, by dataset, those linked since.
         self.newest_reader: datetime | None = None
@@ -225,7 +225,7 @@ class Memory:
         for hash in hashes:
             self._schemas[hash] = None
 
-    def news(self, flows: Mapping[E, Flow]) -> dict[E, Flow]:
+    def news(self, flows: Mapping[E, Derivation]) -> dict[E, Derivation]:
         """Those of these that say something new."""
         known = self._flows
         return {
@@ -234,7 +234,7 @@ class Memory:
             if key not in known or not known[key].covers(flow)
         }
 
-    def learn_flows(self, flows: Mapping[E, Flow]) -> None:
+    def learn_flows(self, flows: Mapping[E, Derivation]) -> None:
         for key, flow in flows.items():
             mine = self._flows.get(key)
-            self._flows[key] = flow if mine is None else join_flows(mine, flow)
+            self._flows[key] = flow if mine is None else join_derivations(mine, flow)

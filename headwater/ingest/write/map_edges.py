@@ -19,11 +19,11 @@ from headwater.ingest.write.cache import Memory, Newest
 from headwater.ingest.write.datasets import Places
 from headwater.ingest.write.rows import run_rows
 from headwater.schema.facts import (
-    Claim,
+    Assertion,
     ColumnKey,
     DatasetFacts,
+    Derivation,
     DerivationKey,
-    Flow,
     JobFacts,
     Name,
     RunFacts,
@@ -207,7 +207,7 @@ def _from_job(edges: _Edges, urn: str, facts: JobFacts) -> None:
         edges.add("map_triggers", source, urn, _span(claim))
 
 
-def _span(claim: Claim) -> Span:
+def _span(claim: Assertion) -> Span:
     return Span(claim.first, claim.last)
 
 
@@ -230,7 +230,7 @@ def write_explicit(transaction: Transaction, places: Places, jobs: Mapping[str, 
 
 
 def write_derivations(
-    transaction: Transaction, places: Places, derivations: Mapping[DerivationKey, Flow]
+    transaction: Transaction, places: Places, derivations: Mapping[DerivationKey, Derivation]
 ) -> None:
     """Write which datasets are known to come from which."""
     rows = []
@@ -241,7 +241,7 @@ def write_derivations(
 
 
 def write_column_flows(
-    transaction: Transaction, places: Places, flows: Mapping[ColumnKey, Flow]
+    transaction: Transaction, places: Places, flows: Mapping[ColumnKey, Derivation]
 ) -> None:
     """Write which columns feed which, and which feed whole datasets."""
     columns: dict[str, Row] = {}
@@ -259,7 +259,7 @@ def write_column_flows(
     run_rows(transaction, "write/column_feeds_dataset", into_datasets)
 
 
-def _flow_row(places: Places, source: str, target: str, job: str, flow: Flow) -> Row:
+def _flow_row(places: Places, source: str, target: str, job: str, flow: Derivation) -> Row:
     key = (*_ends(places, source, target), _sent_as(places, source, target))
     return {**_row(key, Span(flow.first, flow.first), {}), "job": job, "ways": sorted(flow.ways)}
 

@@ -292,7 +292,7 @@ def write_delta(
         urn: run_view(were[urn], places.names) for urn in also.runs & runs.keys() & were.keys()
     }
     changes = run_changes(runs, views, parted, new)
-    write_runs(transaction, runs, views, delta.heard, changes)
+    write_runs(transaction, runs, views, delta.last_heartbeats, changes)
     readers = run_readers(runs, views) | _write_answers(transaction, answers, places, naming)
     # What they were first, so that what is said of them now counts.
     write_as_they_were(transaction, places)
