@@ -26,7 +26,7 @@ from bench.report import Report, say, spread
 from headwater.cypher.driver.bolt import sent_value
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.migrate import migrate
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from headwater.ingest.fold import fold
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import Checkpoint, Sent, read_checkpoint, send
@@ -122,7 +122,7 @@ def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
     with session.begin_transaction() as transaction:
         for name in _NEEDED:
             if name in sent:
-                transaction.run(query(name).text, rows=sent[name]).consume()
+                transaction.run(find_query(name).text, rows=sent[name]).consume()
         transaction.commit()
     return time.perf_counter() - began
 

@@ -19,7 +19,7 @@ import typer.main
 from typer.core import TyperArgument, TyperOption
 
 from headwater.cli import app
-from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.query_catalog import Query, load_queries
 from headwater.cypher.sandbox.run import (
     ANSWER_BYTES_MAX,
     AUDIT_ROWS_MAX,
@@ -173,7 +173,7 @@ def cypher_page() -> str:
 
 def audits() -> list[Query]:
     """The queries of the auditors' library, by name."""
-    return [found for name, found in sorted(library().items()) if name.startswith("audit/")]
+    return [found for name, found in sorted(load_queries().items()) if name.startswith("audit/")]
 
 
 def bare(found: Query) -> str:

@@ -168,11 +168,11 @@ def cypher(
 ) -> None:
     """Run an audit query, read-only; without a name, list the library."""
     from headwater.cli import render as show
-    from headwater.cypher.query_catalog import library, query
+    from headwater.cypher.query_catalog import find_query, load_queries
     from headwater.cypher.sandbox.run import json_or_text, run_audit, run_text
 
     if name is None:
-        audits = [one for key, one in library().items() if key.startswith("audit/")]
+        audits = [one for key, one in load_queries().items() if key.startswith("audit/")]
         listed = [
             {
                 "name": one.name.removeprefix("audit/"),
@@ -187,7 +187,7 @@ def cypher(
         show.rows(["name", "parameters", "purpose"], listed, as_json=as_json)
         return
     if source and name != "-":
-        print(query(name).text, end="")
+        print(find_query(name).text, end="")
         return
     parameters = _parameters(param or [])
     if name == "-":

@@ -10,7 +10,7 @@ import random
 import time
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.query_catalog import Query, load_queries
 from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
 _TURNS_MAX, _PAUSE_SECONDS = 20, 0.2
@@ -18,7 +18,9 @@ _TURNS_MAX, _PAUSE_SECONDS = 20, 0.2
 
 def migrations() -> list[Query]:
     """Every migration, in order."""
-    return [query for name, query in sorted(library().items()) if name.startswith("migrations/")]
+    return [
+        query for name, query in sorted(load_queries().items()) if name.startswith("migrations/")
+    ]
 
 
 def pending(database: Database) -> list[Query]:

@@ -1,21 +1,22 @@
-"""The library of queries: every .cypher file with its header, checked when it is loaded.
+"""The catalog of queries: every .cypher file of the package with its header, checked when it is loaded.
 
-A file is one statement under a head of comments. The head says what the query is for and then, one line each:
+A file is one statement under a header of comments. The header gives the purpose of the query, then one line for each:
 
     // access: read | write | schema
     // params: $name TYPE, $name TYPE = default        (or: none)
     // returns: column, column
     // example: headwater cypher audit/orphans --param limit=5
 
-A head that lacks a line, or that declares a parameter the statement does not use (or the other way round), stops
-the program when the file is loaded: nothing wrong waits for the day somebody runs it.
+The name of a query is its path without the ending: `read/traversal/producers`. Audit queries also go by their bare
+names. The loader refuses a header that lacks a line. It also refuses a header whose parameters differ from those
+that the statement uses. So a wrong header stops the program at its start, before anybody runs the query.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -24,9 +25,12 @@ from typing import Any
 
 from headwater.errors import QueryError
 
+_FOLDERS = ("audit", "read", "write", "migrations")
 _KEYS = ("access", "params", "returns", "example")
-_PARAM = re.compile(r"\$(\w+)\s+([A-Z<>]+)(?:\s*=\s*(.+))?")
-_USED = re.compile(r"\$(\w+)")
+_ACCESS_KINDS = ("read", "write", "schema")
+_SUFFIX = ".cypher"
+_PARAMETER = re.compile(r"\$(\w+)\s+([A-Z<>]+)(?:\s*=\s*(.+))?")
+_USED_PARAMETER = re.compile(r"\$(\w+)")
 _TYPES = frozenset(
     {"STRING", "INTEGER", "FLOAT", "BOOLEAN", "DATETIME", "MAP", "LIST<STRING>", "LIST<MAP>"}
 )
@@ -34,6 +38,8 @@ _TYPES = frozenset(
 
 @dataclass(frozen=True)
 class Parameter:
+    """A parameter that the header of a query declares."""
+
     name: str
     type: str
     default: Any
@@ -42,7 +48,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Query:
-    """One statement of the library. `name` is its path without the ending: `audit/orphans`."""
+    """One statement of the catalog. `name` is its path without the ending: `audit/orphans`."""
 
     name: str
     purpose: str
@@ -54,85 +60,100 @@ class Query:
 
 
 @cache
-def library() -> Mapping[str, Query]:
-    """Every query by name. Raises QueryError when a file's head is wrong."""
+def load_queries() -> Mapping[str, Query]:
+    """Load every query of the catalog, by name.
+
+    Raises QueryError when the header of a file is malformed.
+    """
     root = files("headwater.cypher")
-    found: dict[str, Query] = {}
-    for folder in ("audit", "read", "write", "migrations"):
-        for file in sorted(root.joinpath(folder).iterdir(), key=lambda entry: entry.name):
-            if file.name.endswith(".cypher"):
-                query = _read(f"{folder}/{file.name.removesuffix('.cypher')}", file)
-                found[query.name] = query
-    return found
+    queries: dict[str, Query] = {}
+    for folder in _FOLDERS:
+        for name, file in _query_files(folder, root.joinpath(folder)):
+            queries[name] = _read_query(name, file)
+    return queries
 
 
-def query(name: str) -> Query:
-    """The query of that name; an audit query also by its bare name. Raises QueryError when there is none."""
-    queries = library()
+def find_query(name: str) -> Query:
+    """Return the query of that name; an audit query may be given by its bare name.
+
+    Raises QueryError when the catalog has no such query.
+    """
+    queries = load_queries()
     found = queries.get(name) or queries.get(f"audit/{name}")
     if found is None:
         raise QueryError(
-            f"there is no query {name!r}", hint="`headwater cypher` lists the library."
+            f"there is no query {name!r}", hint="List the catalog with `headwater cypher`."
         )
     return found
 
 
-def _read(name: str, file: Traversable) -> Query:
+def _query_files(path: str, folder: Traversable) -> Iterator[tuple[str, Traversable]]:
+    """Yield the .cypher files under a folder with the names of their queries, in the order of paths."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _query_files(f"{path}/{entry.name}", entry)
+        elif entry.name.endswith(_SUFFIX):
+            yield f"{path}/{entry.name.removesuffix(_SUFFIX)}", entry
+
+
+def _read_query(name: str, file: Traversable) -> Query:
     text = file.read_text(encoding="utf-8")
-    purpose, head = _head(name, text)
-    missing = [key for key in _KEYS if not head.get(key)]
+    purpose, header = _parse_header(name, text)
+    missing = [key for key in _KEYS if not header.get(key)]
     if missing:
-        raise QueryError(f"{name}.cypher: its head lacks {', '.join(missing)}")
-    if head["access"] not in {"read", "write", "schema"}:
-        raise QueryError(f"{name}.cypher: access {head['access']!r} is none of read, write, schema")
-    parameters = _parameters(name, head["params"])
+        raise QueryError(f"{name}.cypher: its header lacks {', '.join(missing)}")
+    access = header["access"]
+    if access not in _ACCESS_KINDS:
+        raise QueryError(f"{name}.cypher: access {access!r} is none of {', '.join(_ACCESS_KINDS)}")
+    parameters = _parse_parameters(name, header["params"])
     body = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
     if not body.strip():
-        raise QueryError(f"{name}.cypher: there is no statement under its head")
-    used, declared = set(_USED.findall(body)), {parameter.name for parameter in parameters}
+        raise QueryError(f"{name}.cypher: there is no statement under its header")
+    used = set(_USED_PARAMETER.findall(body))
+    declared = {parameter.name for parameter in parameters}
     if used != declared:
         raise QueryError(f"{name}.cypher: declares {sorted(declared)} but uses {sorted(used)}")
-    return Query(name, purpose, head["access"], parameters, head["returns"], head["example"], text)
+    return Query(name, purpose, access, parameters, header["returns"], header["example"], text)
 
 
-def _head(name: str, text: str) -> tuple[str, dict[str, str]]:
+def _parse_header(name: str, text: str) -> tuple[str, dict[str, str]]:
+    """Return the purpose of a query and the values of its header lines, by key."""
     purpose: list[str] = []
-    head: dict[str, str] = {}
+    header: dict[str, str] = {}
     for line in text.splitlines():
         if not line.startswith("//"):
             break
-        said = line.removeprefix("//").strip()
-        key, colon, value = said.partition(":")
+        comment = line.removeprefix("//").strip()
+        key, colon, value = comment.partition(":")
         if colon and key in _KEYS:
-            head[key] = value.strip()
-        elif head:
-            last = next(reversed(head))
-            head[last] = f"{head[last]} {said}"
+            header[key] = value.strip()
+        elif header:
+            last_key = next(reversed(header))
+            header[last_key] = f"{header[last_key]} {comment}"
         else:
-            purpose.append(said)
+            purpose.append(comment)
     if not purpose:
-        raise QueryError(f"{name}.cypher: its head does not say what the query is for")
-    return " ".join(purpose), head
+        raise QueryError(f"{name}.cypher: its header does not give the purpose of the query")
+    return " ".join(purpose), header
 
 
-def _parameters(name: str, text: str) -> tuple[Parameter, ...]:
+def _parse_parameters(name: str, text: str) -> tuple[Parameter, ...]:
     if text == "none":
         return ()
-    parameters: list[Parameter] = []
-    for part in re.split(r",\s*(?=\$)", text):
-        match = _PARAM.fullmatch(part.strip())
+    parameters: dict[str, Parameter] = {}
+    for declaration in re.split(r",\s*(?=\$)", text):
+        match = _PARAMETER.fullmatch(declaration.strip())
         if match is None or match.group(2) not in _TYPES:
-            raise QueryError(f"{name}.cypher: cannot read the parameter {part.strip()!r}")
-        if match.group(1) in {parameter.name for parameter in parameters}:
-            raise QueryError(f"{name}.cypher: declares ${match.group(1)} twice")
-        default = _default(name, match.group(1), match.group(3)) if match.group(3) else None
-        parameters.append(
-            Parameter(match.group(1), match.group(2), default, match.group(3) is None)
-        )
-    return tuple(parameters)
+            raise QueryError(f"{name}.cypher: cannot parse the parameter {declaration.strip()!r}")
+        parameter, type, default = match.groups()
+        if parameter in parameters:
+            raise QueryError(f"{name}.cypher: declares ${parameter} twice")
+        value = _parse_default(name, parameter, default) if default else None
+        parameters[parameter] = Parameter(parameter, type, value, default is None)
+    return tuple(parameters.values())
 
 
-def _default(name: str, parameter: str, text: str) -> Any:
+def _parse_default(name: str, parameter: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:

@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.query_catalog import Query, load_queries
 from headwater.cypher.sandbox.run import Answered, run_audit, run_text
 from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError
 from headwater.rest.operations import read_json
@@ -49,7 +49,7 @@ def routes(reader: Reader, record: Record) -> list[Route]:
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
     async def listed(_: Request) -> Response:
-        audits = [one for key, one in sorted(library().items()) if key.startswith("audit/")]
+        audits = [one for key, one in sorted(load_queries().items()) if key.startswith("audit/")]
         return json_response({"queries": [_described(one) for one in audits]})
 
     async def named(request: Request) -> Response:
@@ -112,7 +112,7 @@ def _recorded(record: Callable[[str], None], ask: Callable[[], Answered]) -> Map
 
 
 def _audit(database: Database, name: str, parameters: Mapping[str, Any]) -> Answered:
-    if f"audit/{name}" not in library():
+    if f"audit/{name}" not in load_queries():
         raise NotFoundError(
             f"there is no query {name[:100]!r}", hint="GET /cypher lists the library."
         )

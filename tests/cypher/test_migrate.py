@@ -8,7 +8,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import _statements, migrate, migrations, pending
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from tests.canonical import empty
 
 FORGET = "MATCH (m:Migration) DETACH DELETE m"
@@ -164,7 +164,9 @@ def test_before_anything_was_made_the_first_that_was_being_made_is_found(
 def hits(database: Database, name: str, row: dict[str, object]) -> int:
     """How many times the plan of a query went to the store, added up."""
     with database._transaction("READ", 10.0) as transaction:
-        profile = transaction.run(f"PROFILE {query(name).text}", {"rows": [row]}).consume().profile
+        profile = (
+            transaction.run(f"PROFILE {find_query(name).text}", {"rows": [row]}).consume().profile
+        )
     waiting, total = [profile], 0
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""The library of queries: every file has a head that says what it is, and a wrong head stops the program."""
+"""The catalog of queries: every file has a complete header, and a malformed header raises QueryError."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from headwater.cypher import query_catalog as module
-from headwater.cypher.query_catalog import Parameter, library, query
+from headwater.cypher.query_catalog import Parameter, find_query, load_queries
 from headwater.errors import QueryError
 
-GOOD = """// What it is for,
+GOOD = """// The purpose,
 // in two lines.
 // access: read
 // params: $name STRING, $limit INTEGER = 20, $urns LIST<STRING> = ["a", "b"]
@@ -24,12 +24,12 @@ MATCH (n {name: $name}) WHERE n.urn IN $urns RETURN n.one AS one, n.two AS two L
 def read(text: str, folder: Path) -> module.Query:
     file = folder / "x.cypher"
     file.write_text(text, encoding="utf-8")
-    return module._read("audit/x", file)
+    return module._read_query("audit/x", file)
 
 
-def test_a_head_is_read(tmp_path: Path) -> None:
+def test_header_is_parsed(tmp_path: Path) -> None:
     found = read(GOOD, tmp_path)
-    assert found.purpose == "What it is for, in two lines."
+    assert found.purpose == "The purpose, in two lines."
     assert (found.access, found.returns) == ("read", "one, two")
     assert found.example == "headwater cypher audit/x --param name=y"
     assert found.parameters == (
@@ -51,9 +51,9 @@ def changed(old: str, new: str) -> str:
 
 
 MALFORMED = {
-    "empty": ("", "does not say what the query is for"),
-    "no head": ("MATCH (n) RETURN n\n", "does not say what the query is for"),
-    "no purpose": (GOOD.split("lines.\n")[1], "does not say what the query is for"),
+    "empty": ("", "does not give the purpose of the query"),
+    "no header": ("MATCH (n) RETURN n\n", "does not give the purpose of the query"),
+    "no purpose": (GOOD.split("lines.\n")[1], "does not give the purpose of the query"),
     "no access": (changed("// access: read\n", ""), "lacks access"),
     "access empty": (changed("// access: read", "// access:"), "lacks access"),
     "access unknown": (
@@ -63,17 +63,17 @@ MALFORMED = {
     "no params": (changed("// params:", "// parameters:"), "lacks params"),
     "no returns": (changed("// returns: one,\n//   two\n", ""), "lacks returns"),
     "no example": (changed("// example: ", "// for example "), "lacks example"),
-    "nothing but a purpose": ("// Why.\n", "lacks access, params, returns, example"),
+    "only a purpose": ("// Why.\n", "lacks access, params, returns, example"),
     "a parameter without a type": (
         changed("$name STRING", "$name"),
-        "cannot read the parameter '.name'",
+        "cannot parse the parameter '.name'",
     ),
-    "a type nobody knows": (
+    "an unknown type": (
         changed("$name STRING", "$name TEXT"),
-        "cannot read the parameter '.name TEXT'",
+        "cannot parse the parameter '.name TEXT'",
     ),
-    "a type in lower case": (changed("$name STRING", "$name string"), "cannot read the parameter"),
-    "a parameter without $": (changed("$name STRING", "name STRING"), "cannot read the parameter"),
+    "a type in lower case": (changed("$name STRING", "$name string"), "cannot parse the parameter"),
+    "a parameter without $": (changed("$name STRING", "name STRING"), "cannot parse the parameter"),
     "a default that is no JSON": (
         changed("= 20", "= twenty"),
         "default 'twenty' of .limit is not JSON",
@@ -84,21 +84,31 @@ MALFORMED = {
     ),
     "declared but not used": (changed("{name: $name}", ""), "declares .* but uses"),
     "used but not declared": (changed("$limit INTEGER = 20, ", ""), "declares .* but uses"),
-    "a comma too many": (changed("$name STRING,", "$name STRING,,"), "cannot read the parameter"),
+    "a comma too many": (changed("$name STRING,", "$name STRING,,"), "cannot parse the parameter"),
     "no statement": (GOOD.split("MATCH")[0], "declares|no statement"),
 }
 
 
 @pytest.mark.parametrize(("text", "message"), MALFORMED.values(), ids=list(MALFORMED))
-def test_every_malformed_head_is_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_malformed_header_is_refused(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(QueryError, match=message) as refusal:
         read(text, tmp_path)
     if text:
         assert "audit/x.cypher" in refusal.value.message
 
 
-def test_every_file_of_the_library_can_be_read() -> None:
-    queries = library()
+def test_names_of_nested_files_are_their_paths(tmp_path: Path) -> None:
+    folder = tmp_path / "traversal" / "up"
+    folder.mkdir(parents=True)
+    (folder / "producers.cypher").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "nodes.cypher").write_text(GOOD, encoding="utf-8")
+    (tmp_path / "notes.txt").write_text("no query", encoding="utf-8")
+    names = [name for name, _ in module._query_files("read", tmp_path)]
+    assert names == ["read/nodes", "read/traversal/up/producers"]
+
+
+def test_every_file_of_the_catalog_can_be_parsed() -> None:
+    queries = load_queries()
     assert {name.partition("/")[0] for name in queries} == {"audit", "read", "write", "migrations"}
     for name, found in queries.items():
         assert found.access == {"write": "write", "migrations": "schema"}.get(
@@ -106,8 +116,8 @@ def test_every_file_of_the_library_can_be_read() -> None:
         )
 
 
-def test_audit_queries_go_by_their_bare_name() -> None:
-    name = next(name for name in library() if name.startswith("audit/"))
-    assert query(name.removeprefix("audit/")) is query(name)
+def test_audit_query_is_found_by_its_bare_name() -> None:
+    name = next(name for name in load_queries() if name.startswith("audit/"))
+    assert find_query(name.removeprefix("audit/")) is find_query(name)
     with pytest.raises(QueryError, match="there is no query 'nonsense'"):
-        query("nonsense")
+        find_query("nonsense")

@@ -16,7 +16,7 @@ import pytest
 from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from headwater.schema.urns import source_urn
 from tests.canonical import empty
 from tests.event_builders import dataset, facet, told
@@ -215,7 +215,7 @@ def measured(driver: Driver, count: int) -> dict[str, int]:
         # Neo4j itself counts what is in its indexes, and plans anew, some time after a graph has grown by so much.
         session.run("CALL db.prepareForReplanning(60)").consume()
         for name, parameters in questions(count).items():
-            summary = session.run("PROFILE " + query(name).text, dict(parameters)).consume()
+            summary = session.run("PROFILE " + find_query(name).text, dict(parameters)).consume()
             assert summary.profile is not None
             found[name] = hits(summary.profile)
     return found

@@ -15,7 +15,7 @@ from neo4j import READ_ACCESS, Driver
 from neo4j import Query as Statement
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.query_catalog import Query, load_queries
 from headwater.cypher.sandbox.run import PROCEDURES
 from tests.conftest import erase
 from tests.repo.repository import python_files, tracked, tree
@@ -55,7 +55,7 @@ EDGES = [
     "RunSummary SUMMARY_OF Job", "Analysis ABOUT Dataset",
 ]  # fmt: skip
 
-QUERIES = [found for _, found in sorted(library().items())]
+QUERIES = [found for _, found in sorted(load_queries().items())]
 # A statement's first word and what must follow it, so that prose with the word in it is none.
 CYPHER = re.compile(r"\b(MATCH|MERGE|CREATE|DELETE|UNWIND|CALL)\b\s*(\(|\{|\$|[a-z]+\s*=|[A-Z]+ )")
 # What alone may be put before a statement.

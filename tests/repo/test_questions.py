@@ -12,7 +12,7 @@ from typer.main import get_command
 
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from headwater.cypher.sandbox.run import judge, read_parameters
 from headwater.graphql.schema import sdl
 from scripts.catalogue import all_commands
@@ -98,7 +98,7 @@ def test_commands_on_the_page_are_commands(line: str) -> None:
     context = COMMANDS[name].make_context(name, words[len(name.split()) :])
     if name == "cypher":
         given = dict(one.split("=", 1) for one in context.params["param"])
-        assert read_parameters(query(f"audit/{context.params['name']}"), given)
+        assert read_parameters(find_query(f"audit/{context.params['name']}"), given)
 
 
 @pytest.mark.neo4j

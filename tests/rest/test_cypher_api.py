@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import library
+from headwater.cypher.query_catalog import load_queries
 from headwater.errors import UnavailableError
 from headwater.rest.cypher_api import BODY_BYTES_MAX, routes
 from headwater.schema.visibility import Visibility
@@ -58,7 +58,7 @@ def told(database: Database) -> Database:
 def test_the_library_is_listed(told: Database) -> None:
     found = Asking(told).client.get("/cypher").json()["queries"]
     assert [one["name"] for one in found] == sorted(
-        name.removeprefix("audit/") for name in library() if name.startswith("audit/")
+        name.removeprefix("audit/") for name in load_queries() if name.startswith("audit/")
     )
     (cost,) = (one for one in found if one["name"] == "unfinished_runs")
     assert cost["parameters"][0] == {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.cypher.driver.bolt import Heard, plain_value, prepare, sent_value
 from headwater.cypher.driver.neo4j_import import neo4j
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, UnavailableError
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 
@@ -80,7 +80,7 @@ class Transaction:
         """The rows of a query; none, at once, of one that returns nothing. What it is given may be changed after.
         Raises UnavailableError or QueryError."""
         rows = self.later(name, **parameters)
-        if query(name).returns == "nothing":
+        if find_query(name).returns == "nothing":
             return []
         self.settle()
         return rows.result()
@@ -88,7 +88,7 @@ class Transaction:
     def later(self, name: str, /, **parameters: Any) -> Future[list[Row]]:
         """The rows of a query, for when they are wanted: nobody waits until then."""
         sent = {key: _sent(value) for key, value in parameters.items()}
-        self._unsettled.append(self._sender.submit(self._run, query(name).text, sent))
+        self._unsettled.append(self._sender.submit(self._run, find_query(name).text, sent))
         return self._unsettled[-1]
 
     def settle(self) -> None:
@@ -179,7 +179,7 @@ class Database:
     ) -> list[Row]:
         """The rows of a query of the library. Raises UnavailableError or QueryError."""
         began = time.monotonic()
-        rows = self.ask(query(name).text, parameters, seconds=seconds)
+        rows = self.ask(find_query(name).text, parameters, seconds=seconds)
         self._observed(name, time.monotonic() - began)
         return rows
 
@@ -215,7 +215,7 @@ class Database:
         """The rows of a query of the library as they come, in one read transaction that must be over within `seconds`:
         for what need not fit into memory. Raises UnavailableError or QueryError."""
         with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
-            for record in transaction.run(query(name).text, parameters):
+            for record in transaction.run(find_query(name).text, parameters):
                 yield _plain(record)
 
     def ask_bounded(

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import Query, library
+from headwater.cypher.query_catalog import Query, load_queries
 
 _WALKS = ("read/nodes", "read/symlinked", "read/map_", "read/history_", "read/failed_run")
 _NOTHING: dict[str, Any] = {
@@ -31,7 +31,7 @@ def warm(
     database: Database, wanted: Callable[[Query], bool], *, stop: Callable[[], bool] = lambda: False
 ) -> None:
     """Run the queries that are wanted, with nothing to do, until told to stop. Raises UnavailableError."""
-    for name, query in library().items():
+    for name, query in load_queries().items():
         if stop():
             return
         if wanted(query):

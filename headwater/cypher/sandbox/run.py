@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater.cypher.driver.database import Database, Row
-from headwater.cypher.query_catalog import Parameter, Query, query
+from headwater.cypher.query_catalog import Parameter, Query, find_query
 from headwater.cypher.sandbox.statement_check import Statement
 from headwater.errors import EventError, QueryError
 from headwater.schema.events import datetime_of, instant_of
@@ -75,7 +75,7 @@ def run_audit(database: Database, name: str, parameters: Mapping[str, Any]) -> A
 
     Raises QueryError for an unknown query, one that is not for reading, and a wrong parameter.
     """
-    found = query(name)
+    found = find_query(name)
     if found.access != "read":
         raise QueryError(f"{found.name} writes; only queries that read can be run")
     values = read_parameters(found, parameters)

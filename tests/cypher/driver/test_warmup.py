@@ -6,7 +6,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import folds, reads, walks, warm
-from headwater.cypher.query_catalog import library
+from headwater.cypher.query_catalog import load_queries
 from tests.canonical import canonical, empty
 
 pytestmark = pytest.mark.neo4j
@@ -20,11 +20,11 @@ def test_nothing_changes(database: Database) -> None:
 
 
 def test_what_every_question_needs_comes_first() -> None:
-    first = [name for name, query in library().items() if walks(query)]
+    first = [name for name, query in load_queries().items() if walks(query)]
     assert {"read/nodes", "read/map_consumers", "read/history_inputs", "read/failed_runs"} <= set(
         first
     )
-    assert len(first) < len([name for name, query in library().items() if reads(query)]) / 2
+    assert len(first) < len([name for name, query in load_queries().items() if reads(query)]) / 2
 
 
 def test_it_stops_when_told(database: Database) -> None:
@@ -39,7 +39,9 @@ def test_it_stops_when_told(database: Database) -> None:
 
 
 def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
-    of_the_worker = [query for query in library().values() if query.example == "run by the worker"]
+    of_the_worker = [
+        query for query in load_queries().values() if query.example == "run by the worker"
+    ]
     left_out = {query.name for query in of_the_worker if not folds(query)}
     by_name = {
         "write/abandon_silent",
@@ -56,5 +58,5 @@ def test_what_others_than_the_worker_write_is_not_warmed() -> None:
     assert not [
         name
         for name in ("write/roll_up", "write/analyses", "write/erase_nodes")
-        if folds(library()[name])
+        if folds(load_queries()[name])
     ]

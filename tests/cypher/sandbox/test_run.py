@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import Parameter, Query, library, query
+from headwater.cypher.query_catalog import Parameter, Query, find_query, load_queries
 from headwater.cypher.sandbox.run import Answered, read_parameters, run_audit, run_text
 from headwater.errors import QueryError
 from headwater.schema import headwater_facets as native
 from tests.run_builders import answer, at, run, tell
 
-AUDITS = sorted(name for name, found in library().items() if name.startswith("audit/"))
-READS = sorted(name for name, found in library().items() if found.access == "read")
+AUDITS = sorted(name for name, found in load_queries().items() if name.startswith("audit/"))
+READS = sorted(name for name, found in load_queries().items() if found.access == "read")
 VALUES: dict[str, Any] = {
     "STRING": "x",
     "INTEGER": 5,
@@ -93,18 +93,18 @@ def test_there_are_many() -> None:
 
 @pytest.mark.parametrize("name", AUDITS)
 def test_its_example_runs_and_returns_what_it_says(told: Database, name: str) -> None:
-    words = shlex.split(query(name).example)
+    words = shlex.split(find_query(name).example)
     assert words[:3] == ["headwater", "cypher", name.removeprefix("audit/")]
     given = dict(word.split("=", 1) for word in words[3:] if word != "--param")
     assert words[3::2] == ["--param"] * len(given)
     columns = run_audit(told, words[2], given).columns
-    text = query(name).text
+    text = find_query(name).text
     assert all(column in text for column in columns)
 
 
 @pytest.mark.parametrize("name", READS)
 def test_reads_read_and_scan_only_where_they_say_so(database: Database, name: str) -> None:
-    found = query(name)
+    found = find_query(name)
     kind, operators = database.plan(found.text, {p.name: VALUES[p.type] for p in found.parameters})
     assert kind == "r"
     scans = [o for o in operators if "Scan" in o or o == "CartesianProduct"]

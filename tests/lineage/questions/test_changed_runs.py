@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.query_catalog import query
+from headwater.cypher.query_catalog import find_query
 from headwater.ingest.write.containment import sweep
 from headwater.lineage.questions import changed_runs as news
 from headwater.lineage.questions.changed_runs import changed_runs, now
@@ -72,7 +72,7 @@ def test_pages_are_in_order(database: Database, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_it_is_asked_by_index(database: Database) -> None:
-    text = query("read/changed_runs").text
+    text = find_query("read/changed_runs").text
     _, operators = database.plan(text, {"since": datetime(2026, 1, 1, tzinfo=UTC), "limit": 10})
     assert "NodeIndexSeekByRange" in operators
     assert not {"NodeByLabelScan", "AllNodesScan", "Sort", "Top"} & set(operators)
