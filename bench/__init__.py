@@ -1,1 +1,1 @@
-"""Measurements, one command each: `python -m bench.NAME`, one JSON object out. See docs/speed.md."""
+"""Measurements, one command each: `python -m bench.NAME`, one JSON object out. See docs/explanation/speed.md."""

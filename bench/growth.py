@@ -1,4 +1,4 @@
-"""`python -m bench.growth --png docs/growth.png`: how long questions and ingest take as the graph grows.
+"""`python -m bench.growth --png docs/explanation/growth.png`: how long questions and ingest take as the graph grows.
 
 One graph of 20,000 datasets and jobs grows from ten thousand runs to a hundred thousand and a million. At each size the
 main questions are asked over HTTP (`bench.questions`), then a worker is given a spool of new events to fold. What grows

@@ -1,7 +1,7 @@
 """The layout for more events than one machine takes: arithmetic on measured costs, and a simulation of queues.
 
     python -m bench.scale --costs costs.json              JSON
-    python -m bench.scale --costs costs.json --markdown   the tables of docs/scale.md
+    python -m bench.scale --costs costs.json --markdown   the tables of docs/explanation/scale.md
 
 `costs.json` holds what was measured, by the names of `Costs`; what is not in it is assumed as said there, and told as
 assumed. Nothing is run but the arithmetic: a part is taken to be busy for its cost per event, to be planned at most
@@ -215,7 +215,7 @@ _ROWS = {
 
 
 def markdown(said: dict[str, Any], assumed: list[str]) -> str:
-    """The tables of docs/scale.md."""
+    """The tables of docs/explanation/scale.md."""
     layouts: dict[str, Any] = said["layouts"]
     costs = {
         f"`{name}`": [f"{value:g}", "assumed" if name in assumed else "measured"]

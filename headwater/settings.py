@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_bytes_max: int = 100 * 2**20
     # How many events the worker folds into one transaction.
     fold_events_max: int = 2_000
-    # A file with rules of your own for the names of datasets (docs/naming.md).
+    # A file with rules of your own for the names of datasets (docs/reference/naming.md).
     naming_file: str = ""
     # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
     silent_seconds: int = 86_400
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     map_in_memory: bool = True
     # The most values that the answer to a GraphQL query may hold.
     query_cost_max: int = 100_000
-    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/graphql.md).
+    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/reference/graphql.md).
     persisted_queries: str = ""
     # Answer only those.
     persisted_only: bool = False
@@ -142,7 +142,7 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
             meant = f" Did you mean {PREFIX}{close[0].upper()}?" if close else ""
             raise SettingsError(
                 f"{variable} is no setting of Headwater.{meant}",
-                hint="docs/settings.md lists them.",
+                hint="docs/reference/settings.md lists them.",
             )
         values[name] = value
     values |= {name: value for name, value in overrides.items() if value is not None}
@@ -152,7 +152,7 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
         wrong = _PATH.search(str(error))
         name = f"{PREFIX}{wrong.group(1).upper()}" if wrong else "a setting"
         raise SettingsError(
-            f"{name} is wrong: {error}", hint="docs/settings.md lists them."
+            f"{name} is wrong: {error}", hint="docs/reference/settings.md lists them."
         ) from error
     _refuse_unsafe(settings)
     return settings

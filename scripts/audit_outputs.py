@@ -1,4 +1,4 @@
-"""Asks the graph of a demo everything that docs/cypher.md shows, and keeps the answers for it in docs/cypher/outputs:
+"""Asks the graph of a demo everything that docs/reference/cypher.md shows, and keeps the answers for it in docs/reference/cypher/outputs:
 
     headwater demo --home HOME && python -m scripts.audit_outputs HOME && make docs
 

@@ -1,9 +1,9 @@
 """Writes the pages that the program itself knows best: `make docs`. A house test fails when one is out of date.
 
-docs/cli.md          every command, its arguments and options, from the command line's own help
-docs/cypher.md       the graph taught (docs/cypher/graph.md), and every audit query from the head of its .cypher file,
-                     with what it answered on the demo (docs/cypher/outputs, written by scripts/audit_outputs.py)
-docs/schema.graphql  the GraphQL schema
+docs/reference/cli.md          every command, its arguments and options, from the command line's own help
+docs/reference/cypher.md       the graph taught (docs/reference/cypher/graph.md), and every audit query from the head of its .cypher file,
+                     with what it answered on the demo (docs/reference/cypher/outputs, written by scripts/audit_outputs.py)
+docs/reference/schema.graphql  the GraphQL schema
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from headwater.cypher.sandbox.run import (
 from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
 from headwater.graphql.schema import sdl
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "reference"
 OUTPUTS = DOCS / "cypher" / "outputs"
 _GRAPH = DOCS / "cypher" / "graph.md"
 _TAUGHT = re.compile(r"```cypher\n(.*?)\n```", re.DOTALL)
@@ -60,8 +60,8 @@ LISTED = textwrap.fill(
 
 CYPHER = f"""# Cypher for auditors
 
-*Written by `make docs` from the heads of the files in `headwater/cypher/audit/`, from `docs/cypher/graph.md`, and from
-the answers in `docs/cypher/outputs/`: those of a real `headwater demo --home /demo`.*
+*Written by `make docs` from the heads of the files in `headwater/cypher/audit/`, from `docs/reference/cypher/graph.md`, and from
+the answers in `docs/reference/cypher/outputs/`: those of a real `headwater demo --home /demo`.*
 
 The library is a folder of queries, each a file that can be pasted into Neo4j's own shell as it is. Headwater runs them,
 and Cypher of your own, on the command line and over HTTP:

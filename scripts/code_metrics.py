@@ -34,7 +34,12 @@ BANNED_WORDS = re.compile(
     re.IGNORECASE,
 )
 # Written by programs from the code, or kept as others wrote it.
-GENERATED = ("docs/cli.md", "docs/cypher.md", "docs/questions.md", "docs/cypher/")
+GENERATED = (
+    "docs/reference/cli.md",
+    "docs/reference/cypher.md",
+    "docs/reference/questions.md",
+    "docs/reference/cypher/",
+)
 _CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

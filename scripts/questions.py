@@ -1,9 +1,9 @@
-"""Asks a demo every question of docs/questions/*.toml in all its forms, and writes docs/questions.md with what was
+"""Asks a demo every question of docs/reference/questions/*.toml in all its forms, and writes docs/reference/questions.md with what was
 answered:
 
     headwater demo --home HOME && python -m scripts.questions HOME
 
-A copy of that home is served and given docs/questions/events.jsonl besides, so that the home stays as the demo left it.
+A copy of that home is served and given docs/reference/questions/events.jsonl besides, so that the home stays as the demo left it.
 In what is asked /demo stands for the folder of the demo, `AGO 7d 5m` for a time, `RUN:marts/carrier_delays` for the
 newest run that made that dataset whole and RUN:FAILED for the newest that failed; in what is answered the folder is
 written as /demo and the address of the API as the one it has by default. Long answers are cut, and say so.

@@ -14,7 +14,7 @@ from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
 DISK_BYTES_MIN = 2 * 2**30
-# Settings of the server that keep a read-only query from doing more than reading (see docs/cypher.md).
+# Settings of the server that keep a read-only query from doing more than reading (see docs/reference/cypher.md).
 NEO4J_SETTINGS = {
     "dbms.security.allow_csv_import_from_file_urls": "false",
     "dbms.security.auth_enabled": "true",

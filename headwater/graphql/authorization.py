@@ -42,7 +42,7 @@ class Subscribed(SchemaExtension):
     def on_validate(self) -> Iterator[None]:
         context = self.execution_context
         if context.operation_type is OperationType.SUBSCRIPTION and context.context.told is None:
-            said = {"code": "BAD_REQUEST", "hint": "docs/graphql.md tells how."}
+            said = {"code": "BAD_REQUEST", "hint": "docs/reference/graphql.md tells how."}
             context.pre_execution_errors = [
                 GraphQLError("subscriptions go over WebSocket", extensions=said)
             ]

@@ -28,7 +28,7 @@ from headwater.graphql.query_limits import TOKENS_MAX, fault, measure
 KEPT_MAX = 1_000
 KEPT_BYTES_MAX = 8 * 2**20
 _HASH = re.compile(r"[0-9a-f]{64}")
-_HINT = "docs/graphql.md tells how queries are asked by hash or name."
+_HINT = "docs/reference/graphql.md tells how queries are asked by hash or name."
 
 
 class PersistedQueryError(HeadwaterError):

@@ -1,4 +1,4 @@
-"""The schema put together, with its limits. `headwater.graphql.schema.sdl()` is what docs/schema.graphql holds.
+"""The schema put together, with its limits. `headwater.graphql.schema.sdl()` is what docs/reference/schema.graphql holds.
 
 Limits are on what a query may ask (`headwater.graphql.query_limits`); how far a walk goes is bounded by `headwater.cypher`.
 """

@@ -1,7 +1,7 @@
 """What is too much for one process: pipelines on PySpark, each a `headwater pipeline NAME` and a spark-submit program.
 
 They fold with the worker's own `fold` and write with the worker's own writer, so whatever went through a pipeline is
-the graph that the worker would have made. docs/pipelines.md says how each is run.
+the graph that the worker would have made. docs/how-to/pipelines.md says how each is run.
 """
 
 from __future__ import annotations

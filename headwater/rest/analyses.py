@@ -23,7 +23,7 @@ class WhichFindings(msgspec.Struct, kw_only=True):
 
 class FindingShown(msgspec.Struct):
     """A line of a table; `subject` is the urn of a dataset or a job, empty for what is about the whole. `values` has
-    the columns of the table (docs/pipelines.md)."""
+    the columns of the table (docs/how-to/pipelines.md)."""
 
     table: str
     subject: str

@@ -48,7 +48,7 @@ every transaction that writes), erasing (while the graph is being erased), erase
 Dataset, Symlink and Job have mapRevision: the revision in which their place on the map, or what is shown of them, last
 changed.
 
-And, from the pipelines (docs/pipelines.md), what no event says by itself:
+And, from the pipelines (docs/how-to/pipelines.md), what no event says by itself:
 
 | label | properties |
 |---|---|

@@ -146,7 +146,8 @@ def _tables(where: str, text: str) -> dict[str, dict[str, Any]]:
         said = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{where} is not TOML: {error}", hint="docs/naming.md shows how rules are written."
+            f"{where} is not TOML: {error}",
+            hint="docs/reference/naming.md shows how rules are written.",
         ) from error
     tables: dict[str, dict[str, Any]] = {table: {} for table in _TABLES}
     for table, lines in said.items():

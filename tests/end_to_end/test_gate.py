@@ -163,7 +163,7 @@ def test_the_action_of_github_and_what_the_docs_show(
     assert set(given) == set(step["env"])
     ended = shell(step["run"], repository.folder, **given)
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
-    docs = (EXAMPLES.parent / "docs/gate.md").read_text()
+    docs = (EXAMPLES.parent / "docs/how-to/gate.md").read_text()
     assert ended.stdout.strip() in docs
     assert (tmp_path / "headwater-gate.md").read_text().strip() in docs
     assert (tmp_path / "headwater-gate.sarif").is_file()

@@ -1,4 +1,4 @@
-"""The schema as clients see it: docs/schema.graphql is up to date, and everything computed is described."""
+"""The schema as clients see it: docs/reference/schema.graphql is up to date, and everything computed is described."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from graphql import GraphQLObjectType, build_schema
 
 from headwater.graphql.schema import sdl
 
-SDL = Path(__file__).parents[2] / "docs" / "schema.graphql"
+SDL = Path(__file__).parents[2] / "docs" / "reference" / "schema.graphql"
 
 
 def test_the_printed_schema_is_up_to_date() -> None:
     assert SDL.read_text(encoding="utf-8") == sdl(), (
-        "write headwater.graphql.schema.sdl() to docs/schema.graphql"
+        "write headwater.graphql.schema.sdl() to docs/reference/schema.graphql"
     )
 
 

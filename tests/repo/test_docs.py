@@ -22,12 +22,16 @@ PAGE_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def headings(page: str) -> set[str]:
-    return set(re.findall(r"^## (\S+(?: \S+)?)$", text(f"docs/{page}"), flags=re.MULTILINE))
+    return set(
+        re.findall(r"^## (\S+(?: \S+)?)$", text(f"docs/reference/{page}"), flags=re.MULTILINE)
+    )
 
 
 def rows(page: str) -> dict[str, list[str]]:
     """The rows of a page's tables whose first cell is code, by that cell."""
-    found = re.findall(r"^\| `([^`]+)` \|(.*)\|$", text(f"docs/{page}"), flags=re.MULTILINE)
+    found = re.findall(
+        r"^\| `([^`]+)` \|(.*)\|$", text(f"docs/reference/{page}"), flags=re.MULTILINE
+    )
     return {name: [cell.strip() for cell in rest.split("|")] for name, rest in found}
 
 
@@ -58,14 +62,14 @@ def test_every_command_has_a_heading() -> None:
 def test_every_exit_code_is_told() -> None:
     errors: list[type[HeadwaterError]] = [HeadwaterError, *HeadwaterError.__subclasses__()]
     codes = {error.exit_code for error in errors}
-    told = set(re.findall(r"^\| (\d+) \|", text("docs/cli.md"), flags=re.MULTILINE))
+    told = set(re.findall(r"^\| (\d+) \|", text("docs/reference/cli.md"), flags=re.MULTILINE))
     assert {str(code) for code in codes} <= told
 
 
 def test_every_audit_query_has_a_heading_and_what_it_answered_on_the_demo() -> None:
     found = {bare(query): query for query in audits()}
     assert found.keys() <= set(
-        re.findall(r"^### (\S+)$", text("docs/cypher.md"), flags=re.MULTILINE)
+        re.findall(r"^### (\S+)$", text("docs/reference/cypher.md"), flags=re.MULTILINE)
     )
     answered = {
         path.stem: path.read_text(encoding="utf-8").splitlines() for path in OUTPUTS.iterdir()

@@ -1,4 +1,4 @@
-"""docs/openlineage.md tells of every event type and every facet, and every test it names is there."""
+"""docs/reference/openlineage.md tells of every event type and every facet, and every test it names is there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Line(NamedTuple):
 def lines() -> list[Line]:
     cells = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in text("docs/openlineage.md").splitlines()
+        for line in text("docs/reference/openlineage.md").splitlines()
         if line.startswith("| ")
     ]
     return [Line(*row) for row in cells if row[-1].strip() != "test"]

@@ -1,4 +1,4 @@
-"""docs/questions.md holds every question that can be asked, and whatever it says to ask can be asked so."""
+"""docs/reference/questions.md holds every question that can be asked, and whatever it says to ask can be asked so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scripts.catalogue import all_commands
 from scripts.questions import Question, questions
 from tests.repo.repository import text
 
-PAGE = text("docs/questions.md")
+PAGE = text("docs/reference/questions.md")
 SCHEMA = build_schema(sdl())
 COMMANDS = dict(all_commands(get_command(app)))
 FENCED = re.compile(r"^```(\w+)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)

@@ -1,6 +1,6 @@
 """A change of the GraphQL schema that could break a client of the last release is meant, and told.
 
-`docs/schema.released.graphql` is kept in the repository, so that a clone without history or tags can compare too.
+`docs/reference/schema.released.graphql` is kept in the repository, so that a clone without history or tags can compare too.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from graphql import build_schema, find_breaking_changes
 from headwater.graphql.schema import sdl
 from tests.repo.repository import text
 
-RELEASED = "docs/schema.released.graphql"
-TOLD = "docs/schema.breaking.md"
+RELEASED = "docs/reference/schema.released.graphql"
+TOLD = "docs/reference/schema.breaking.md"
 
 
 def breaking(old: str, new: str) -> set[str]:

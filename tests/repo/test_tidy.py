@@ -26,11 +26,11 @@ LOCKS = (
 )
 GENERATED = (
     *LOCKS,
-    "docs/cli.md",
-    "docs/cypher.md",
-    "docs/questions.md",
-    "docs/schema.graphql",
-    "docs/schema.released.graphql",
+    "docs/reference/cli.md",
+    "docs/reference/cypher.md",
+    "docs/reference/questions.md",
+    "docs/reference/schema.graphql",
+    "docs/reference/schema.released.graphql",
     "tests/captures/",
 )
 BINARY = (".dictionary", ".gz", ".ico", ".parquet", ".png")

@@ -200,7 +200,7 @@ def test_a_file_may_be_empty_or_begin_with_a_mark(tmp_path: Path) -> None:
 
 
 def test_every_rule_of_ours_is_told() -> None:
-    rules, told = read(), page("docs/naming.md")
+    rules, told = read(), page("docs/reference/naming.md")
     for one in (
         *rules.schemes,
         *rules.ports,

@@ -3,7 +3,7 @@
 A dataset is used when a run reads a version of it, or an answer cites one. The cost of a consumer is in seconds of
 runs: a run's time from start to end is split evenly among the datasets that it read, and the part of this dataset is
 charged to the job; what is charged to a job is split evenly among its owners. Rows and bytes are those that the runs
-say they read of it. A run that has not ended costs nothing yet. Of runs that were rolled up (docs/pipelines.md) those
+say they read of it. A run that has not ended costs nothing yet. Of runs that were rolled up (docs/how-to/pipelines.md) those
 count whose day lies in the window, without rows and bytes. Where more runs began in the window than can be looked at
 while somebody waits (RUNS_MAX), the newest count, and the answer says that there are more.
 
