@@ -63,31 +63,31 @@ class Map:
 
     def read(self, name: str, *, urns: list[str], **_: Any) -> list[Row]:
         known = self.derived
-        if name == "read/map_consumers":
+        if name == "read/traversal/dataset_consumers":
             return [
                 {"place": u, "process": j}
                 for u in urns
                 for j, some in self.inputs.items()
                 if u in some
             ]
-        if name == "read/map_inputs":
+        if name == "read/traversal/job_inputs":
             return [{"process": j, "place": d} for j in urns for d in self.inputs.get(j, ())]
-        if name == "read/map_outputs":
+        if name == "read/traversal/job_outputs":
             return [
                 {"process": j, "place": d, "derived": list(known.get((j, d), ()))}
                 for j in urns
                 for d in self.outputs.get(j, ())
             ]
-        if name == "read/map_producers":
+        if name == "read/traversal/dataset_producers":
             return [
                 {"place": u, "process": j, "derived": list(known.get((j, u), ()))}
                 for u in urns
                 for j, some in self.outputs.items()
                 if u in some
             ]
-        if name == "read/filtered":
+        if name == "read/nodes/filter_properties":
             return [_judged_by(urn) for urn in urns]
-        at = {"read/map_targets": 0, "read/map_sources": 1}[name]
+        at = {"read/traversal/direct_targets": 0, "read/traversal/direct_sources": 1}[name]
         return [{"source": pair[0], "target": pair[1]} for pair in self.feeds if pair[at] in urns]
 
     def walk(

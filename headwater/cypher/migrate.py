@@ -25,7 +25,7 @@ def migrations() -> list[Query]:
 
 def pending(database: Database) -> list[Query]:
     """The migrations this database has not had yet."""
-    applied = {row["name"] for row in database.read("read/applied_migrations")}
+    applied = {row["name"] for row in database.read("read/state/applied_migrations")}
     return [query for query in migrations() if query.name not in applied]
 
 

@@ -154,8 +154,8 @@ def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
                 else None
             )
             jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
-    runs, more_runs = _recent(database, "read/job_runs", sorted(jobs))
-    versions, more_versions = _recent(database, "read/dataset_versions", sorted(datasets))
+    runs, more_runs = _recent(database, "read/nodes/job_runs", sorted(jobs))
+    versions, more_versions = _recent(database, "read/nodes/dataset_versions", sorted(datasets))
     runs |= {key: row for key, row in history.items() if key.startswith("run:")}
     versions |= {key: row for key, row in history.items() if not key.startswith("run:")}
     return _Around(

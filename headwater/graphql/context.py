@@ -78,16 +78,16 @@ class Context:
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
         self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
         self.quality: DataLoader[str, Quality] = self._loader(self._quality)
-        self.run_links = self._links("read/run_links", sees=self.database.visibility.regexes)
-        self.job_links = self._links("read/job_links")
-        self.dataset_links = self._links("read/dataset_links")
-        self.dataset_sources = self._links("read/dataset_sources")
-        self.other_names = self._links("read/other_names")
-        self.schema_versions = self._links("read/schemas_of_datasets")
+        self.run_links = self._links("read/nodes/run_links", sees=self.database.visibility.regexes)
+        self.job_links = self._links("read/nodes/job_links")
+        self.dataset_links = self._links("read/nodes/dataset_links")
+        self.dataset_sources = self._links("read/nodes/dataset_sources")
+        self.other_names = self._links("read/nodes/dataset_aliases")
+        self.schema_versions = self._links("read/nodes/dataset_schemas")
         self.citations = self._citations()
-        self.job_runs = self._newest("read/job_runs")
-        self.dataset_versions = self._newest("read/dataset_versions")
-        self.dataset_answers = self._newest("read/dataset_answers")
+        self.job_runs = self._newest("read/nodes/job_runs")
+        self.dataset_versions = self._newest("read/nodes/dataset_versions")
+        self.dataset_answers = self._newest("read/nodes/dataset_answers")
 
     async def submit(self, events: list[dict[str, Any]]) -> None:
         """Have events kept. Raises ForeignEventError for one that whoever asks may not send."""
@@ -131,7 +131,7 @@ class Context:
         def load(urns: list[str]) -> list[list[str]]:
             cited: dict[str, list[str]] = defaultdict(list)
             for row in self.database.read(
-                "read/history_cited", urns=urns, limit=LINKS_MAX * len(urns)
+                "read/traversal/cited_nodes", urns=urns, limit=LINKS_MAX * len(urns)
             ):
                 cited[row["target"]].append(row["source"])
             return [sorted(cited[urn]) for urn in urns]
@@ -147,7 +147,7 @@ class Context:
         )
 
     def _links(self, name: str, **parameters: Any) -> DataLoader[str, Row]:
-        limits = {} if name == "read/dataset_sources" else {"limit": LINKS_MAX}
+        limits = {} if name == "read/nodes/dataset_sources" else {"limit": LINKS_MAX}
 
         def load(urns: list[str]) -> list[Row]:
             rows = {

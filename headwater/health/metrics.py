@@ -80,9 +80,9 @@ class Counts(Collector):
         self._up = False
         try:
             rows = self._database.read(
-                "read/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id
+                "read/state/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id
             )
-            revisions = self._database.read("read/map_revision", seconds=SCRAPE_SECONDS_MAX)
+            revisions = self._database.read("read/cache/revision", seconds=SCRAPE_SECONDS_MAX)
         except HeadwaterError:
             return
         self._revision = revisions[0]["revision"] if revisions else 0

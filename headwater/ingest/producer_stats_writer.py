@@ -51,7 +51,8 @@ def _write(
         return
     urns = sorted(tallies)
     stored = {
-        row["urn"]: row["tally"] for row in transaction.run(f"read/tallies_of_{kind}", urns=urns)
+        row["urn"]: row["tally"]
+        for row in transaction.run(f"read/write_path/stats_of_{kind}", urns=urns)
     }
     rows: list[Row] = []
     for urn in urns:

@@ -39,7 +39,7 @@ def hidden(
             found.add(urn)
     for start in range(0, len(unspelled), _URNS_PER_QUERY_MAX):
         some = unspelled[start : start + _URNS_PER_QUERY_MAX]
-        rows = database.read("read/namespaces_of_nodes", seconds=seconds, urns=some)
+        rows = database.read("read/nodes/namespaces", seconds=seconds, urns=some)
         seen = {
             row["urn"]
             for row in rows

@@ -62,7 +62,7 @@ def read_nodes(
     wanted = visible(database, dict.fromkeys(urns))
     for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
         some = wanted[start : start + URNS_PER_QUERY_MAX]
-        for row in database.read("read/nodes", seconds=seconds, urns=some):
+        for row in database.read("read/nodes/properties", seconds=seconds, urns=some):
             kept = {key: value for key, value in row["properties"].items() if value is not None}
             found[row["urn"]] = unspared(row["label"], kept, began=row["began"])
     return found
@@ -82,7 +82,7 @@ def resolve(database: Database, urn: str) -> str:
         if name is None
         else dataset_urn(name.namespace, name.name)
     )
-    rows = database.read("read/symlinked", urns=[tidy])
+    rows = database.read("read/nodes/canonical_datasets", urns=[tidy])
     if rows:
         canonical = parse_urn(rows[0]["canonical"]).parts
         name = Name(canonical[0], canonical[1]) if canonical else None
@@ -149,7 +149,7 @@ def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[s
     wanted = visible(database, dict.fromkeys(urns))
     newest = read_registers(database, [urn for urn in wanted if urn.startswith("dataset:")])
     others = [urn for urn in wanted if not urn.startswith("dataset:")]
-    for row in database.read("read/facts", urns=others) if others else ():
+    for row in database.read("read/nodes/facts", urns=others) if others else ():
         newest[row["urn"]] = _registers([row["facts"]])
     return {
         urn: dict(
@@ -166,7 +166,7 @@ def read_registers(database: Database, urns: Iterable[str]) -> dict[str, dict[st
     text], the text empty for one that was deleted."""
     said: dict[str, list[str | None]] = {}
     wanted = list(urns)
-    for row in database.read("read/dataset_members", urns=wanted) if wanted else ():
+    for row in database.read("read/nodes/alias_groups", urns=wanted) if wanted else ():
         said.setdefault(row["canonical"], []).append(row["facts"])
     return {urn: _registers(texts) for urn, texts in said.items()}
 

@@ -114,7 +114,7 @@ def cost(database: Database, rules: Rules, *, now: int, store: Path | None = Non
 
 
 def _size(database: Database, label: str, nodes: int, edges: int) -> Size:
-    rows = database.read("read/export_nodes", label=label, after="", limit=_SAMPLED)
+    rows = database.read("read/export/nodes", label=label, after="", limit=_SAMPLED)
     each = sum(node_bytes(row["properties"]) for row in rows) / max(1, len(rows))
     return Size(nodes, edges, round(nodes * each + edges * _EDGE))
 

@@ -4,7 +4,7 @@ Kept, whatever their age (`protected`): the runs upstream of every answer, all t
 `headwater.lineage.questions.failure_impact` shows of it (what is downstream of it and of the version from before it, the runs that
 resolved it) and what lies upstream of it as far as a trace goes; and the same of the newest complete version of every
 dataset, so that freshness and lineage of today's data are as they were. What else keeps a run is seen at the run
-itself (read/rollup_removable), in the very transaction that takes it out.
+itself (read/rollup/removable_runs), in the very transaction that takes it out.
 
 What is protected is found out before, without the lock, so that others can write meanwhile. What they write then counts
 as written after the roll-up: an answer that comes now cites the newest versions, and those are kept. A version that
@@ -76,7 +76,7 @@ def _key(urn: str) -> int:
 
 def horizons(database: Database) -> list[Horizon]:
     """By which rules, and at which moments, this graph was rolled up."""
-    rows = database.read("read/retention")
+    rows = database.read("read/state/retention")
     return msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
 
 
@@ -84,7 +84,7 @@ def begin(database: Database, horizon: Horizon) -> None:
     """From now on the writer leaves out late news of runs beyond this horizon. Raises UnavailableError."""
     with database.write() as transaction:
         lock(transaction, HOLDER)
-        rows = transaction.run("read/retention")
+        rows = transaction.run("read/state/retention")
         known = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         transaction.run(
             "write/retention", horizons=msgspec.json.encode(joined(known, horizon)).decode()
@@ -97,7 +97,7 @@ def candidates(database: Database, horizon: Horizon) -> Iterator[list[Candidate]
     before = moment(horizon.latest)
     while True:
         rows = database.read(
-            "read/rollup_candidates", seconds=_SECONDS, before=before, limit=_PAGE, **cursor
+            "read/rollup/candidates", seconds=_SECONDS, before=before, limit=_PAGE, **cursor
         )
         yield [_candidate(row) for row in rows if _is_over(horizon, row)]
         if len(rows) < _PAGE:
@@ -121,10 +121,10 @@ def protected(database: Database, walked: Callable[[int], object] = id) -> Urns:
     """The runs that a question about an answer, a failure or the newest data leads to. `walked` hears how many were
     found with each step."""
     kept = Urns()
-    for page in _pages(database, "read/rollup_cited"):
+    for page in _pages(database, "read/rollup/cited_runs"):
         _walk(
             database,
-            "read/rollup_upstream",
+            "read/rollup/upstream_runs",
             (urn for row in page for urn in row["runs"]),
             kept,
             None,
@@ -134,13 +134,20 @@ def protected(database: Database, walked: Callable[[int], object] = id) -> Urns:
     behind, ahead = Urns(), Urns()
     newest = {
         urn
-        for page in _pages(database, "read/rollup_newest")
+        for page in _pages(database, "read/rollup/runs_of_newest_versions")
         for row in page
         for urn in row["runs"]
     }
     failed, olds = _failures(database, kept)
-    _walk(database, "read/rollup_upstream", sorted(newest | failed), behind, TRACE_HOPS_MAX, walked)
-    _walk(database, "read/rollup_downstream", sorted(failed | olds), ahead, HOPS_MAX, walked)
+    _walk(
+        database,
+        "read/rollup/upstream_runs",
+        sorted(newest | failed),
+        behind,
+        TRACE_HOPS_MAX,
+        walked,
+    )
+    _walk(database, "read/rollup/downstream_runs", sorted(failed | olds), ahead, HOPS_MAX, walked)
     return _united(kept, behind, ahead)
 
 
@@ -156,11 +163,11 @@ def _failures(database: Database, kept: Urns) -> tuple[set[str], set[str]]:
     failed: set[str] = set()
     olds: set[str] = set()
     cursor: dict[str, Any] = {"cursorAt": _NEVER, "cursorUrn": ""}
-    while rows := database.read("read/rollup_failed", seconds=_SECONDS, limit=PIECE, **cursor):
+    while rows := database.read("read/rollup/failed_runs", seconds=_SECONDS, limit=PIECE, **cursor):
         cursor = {"cursorAt": rows[-1]["failedAt"], "cursorUrn": rows[-1]["urn"]}
         urns = [row["urn"] for row in rows]
         failed.update(urns)
-        for row in database.read("read/failed_run_outputs", seconds=_SECONDS, urns=urns):
+        for row in database.read("read/failures/failed_run_outputs", seconds=_SECONDS, urns=urns):
             resolves = [
                 row["retry"],
                 row["next"],
@@ -169,7 +176,8 @@ def _failures(database: Database, kept: Urns) -> tuple[set[str], set[str]]:
             kept.fresh(repair["run"] for repair in resolves if repair)
             olds.update(output["old"] for output in row["outputs"] if output["old"])
     makers = [
-        row["urn"] for row in database.read("read/makers", seconds=_SECONDS, urns=sorted(olds))
+        row["urn"]
+        for row in database.read("read/rollup/producing_runs", seconds=_SECONDS, urns=sorted(olds))
     ]
     kept.fresh([*failed, *makers])
     return failed, olds
@@ -204,7 +212,7 @@ def _walk(
 
 def removable(database: Database, piece: list[Candidate]) -> list[str]:
     """Which of these could be taken out now."""
-    rows = database.read("read/rollup_removable", seconds=_SECONDS, rows=_asked(piece))
+    rows = database.read("read/rollup/removable_runs", seconds=_SECONDS, rows=_asked(piece))
     return [row["urn"] for row in rows]
 
 
@@ -215,7 +223,7 @@ def roll_up(database: Database, piece: list[Candidate]) -> set[str]:
     """
     with database.write() as transaction:
         lock(transaction, HOLDER)
-        rows = transaction.run("read/rollup_removable", rows=_asked(piece))
+        rows = transaction.run("read/rollup/removable_runs", rows=_asked(piece))
         if rows:
             transaction.run("write/run_summaries", rows=summaries(rows))
             _take_out(transaction, [row["urn"] for row in rows])
@@ -235,7 +243,7 @@ def _asked(piece: list[Candidate]) -> list[Row]:
 
 
 def summaries(rows: Iterable[Row]) -> list[Row]:
-    """What rows of read/rollup_removable add to the summaries of their job, day, status and set of versions."""
+    """What rows of read/rollup/removable_runs add to the summaries of their job, day, status and set of versions."""
     keyed: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
         day = row["startedAt"].astimezone(UTC).date().isoformat()

@@ -154,7 +154,7 @@ def _check_length(urn: str, field: str) -> None:
 
 def _is_job(database: Database, urn: str) -> bool:
     try:
-        return bool(database.read("read/nodes", urns=[urn]))
+        return bool(database.read("read/nodes/properties", urns=[urn]))
     except UnavailableError:
         return False
 
@@ -224,6 +224,6 @@ class Waiting:
 
 def _shown(database: Database, pending: Mapping[str, datetime]) -> dict[str, datetime]:
     """Those that the graph shows as of their time or later. Whether they may be seen does not matter here."""
-    rows = database.read("read/nodes", urns=sorted(pending))
+    rows = database.read("read/nodes/properties", urns=sorted(pending))
     seen = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
     return {urn: at for urn, at in seen.items() if at is not None and at >= pending[urn]}

@@ -137,7 +137,11 @@ def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int)
     """A range in parts of so many nodes. The last goes up to the end, so that what is written meanwhile is in it."""
     while True:
         ends = database.read(
-            "read/table_parts", label=label, after=after, upto=upto, skip=nodes_each - 1
+            "read/export/table_partition_end",
+            label=label,
+            after=after,
+            upto=upto,
+            skip=nodes_each - 1,
         )
         if len(ends) < 2:
             yield after, upto
@@ -155,7 +159,7 @@ def nodes(
     )
     for after, upto in part.ranges:
         for row in database.stream(
-            "read/table_nodes",
+            "read/export/table_nodes",
             seconds=seconds,
             label=part.label,
             after=after,
@@ -173,7 +177,7 @@ def edges(
     carried = [name for name in columns if name not in NOT_CARRIED]
     for after, upto in part.ranges:
         for row in database.stream(
-            "read/table_edges",
+            "read/export/table_edges",
             seconds=seconds,
             label=part.label,
             after=after,

@@ -56,7 +56,7 @@ def listed(view: Database) -> dict[str, Any]:
     return {
         "node": read_nodes(view, [run_urn(RUN)]),
         "failed": failed_runs(view).runs,
-        "of the job": newest(view, "read/job_runs", [job], first=5)[job].entries,
+        "of the job": newest(view, "read/nodes/job_runs", [job], first=5)[job].entries,
         "counted": catalogue.runs_of(view, job, skip=0, limit=5),
     }
 
@@ -101,9 +101,11 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(database: Database, view
         ],
     )
     table = dataset_urn(OWN, "table")
-    first = newest(view, "read/dataset_answers", [table], first=1)[table]
+    first = newest(view, "read/nodes/dataset_answers", [table], first=1)[table]
     assert (first.entries, first.has_next) == (["answer:ours"], True)
-    second = newest(view, "read/dataset_answers", [table], first=1, after=first.cursors[-1])[table]
+    second = newest(view, "read/nodes/dataset_answers", [table], first=1, after=first.cursors[-1])[
+        table
+    ]
     assert (second.entries, second.has_next) == (["answer:oldest"], False)
 
 

@@ -66,7 +66,7 @@ def test_several_at_once_do_not_get_into_each_others_way(database: Database) -> 
     for thread in threads:
         thread.join()
     assert failures == []
-    rows = database.read("read/applied_migrations")
+    rows = database.read("read/state/applied_migrations")
     assert [row["name"] for row in rows] == [migration.name for migration in migrations()]
 
 
@@ -108,11 +108,11 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
         at = f"datetime('2026-01-01T00:00:00Z') + duration({{seconds: {second}}})"
         instant = database.ask(f"RETURN {at} AS at", {})[0]["at"]
         row = {"number": 0, "consumer": "run:none", "dataset": "dataset:db:big", "at": instant}
-        (found,) = database.read("read/versions_at", rows=[row])
+        (found,) = database.read("read/versions/versions_at", rows=[row])
         partial = second % 10 == 0
         assert found["complete"] == f"artifact:db:big:r{second - partial}"
         assert found["partial"] == (f"artifact:db:big:r{second}" if partial else None)
-        assert hits(database, "read/versions_at", row) < HITS_MAX
+        assert hits(database, "read/versions/versions_at", row) < HITS_MAX
         moved = {
             "artifact": f"artifact:db:big:r{second}",
             "since": instant,
@@ -122,7 +122,7 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
         if (
             second > 1
         ):  # what comes before all others concerns the readers of every incomplete version since
-            assert hits(database, "read/consumers_to_relink", {**row, **moved}) < HITS_MAX
+            assert hits(database, "read/versions/affected_consumers", {**row, **moved}) < HITS_MAX
     empty(database)
 
 
@@ -152,7 +152,7 @@ def test_before_anything_was_made_the_first_that_was_being_made_is_found(
     asked = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
     for consumer, at, found in asked:
         one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[at]}
-        (answer,) = database.read("read/versions_at", rows=[one])
+        (answer,) = database.read("read/versions/versions_at", rows=[one])
         assert (answer["complete"], answer["partial"], answer["begun"]) == (
             None,
             None,

@@ -69,7 +69,10 @@ def test_listeners_share_what_is_read(database: Database) -> None:
 
     counted = Counted()
     assert asyncio.run(listen(counted)) == [["a", "b"], ["b"]]
-    assert (counted.asked.count("read/clock"), counted.asked.count("read/nodes")) == (1, 1)
+    assert (
+        counted.asked.count("read/state/clock"),
+        counted.asked.count("read/nodes/properties"),
+    ) == (1, 1)
 
 
 def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:

@@ -77,14 +77,14 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
     """Who read what, what was said of it, and what depends on it."""
     window = {"since": since, "until": now}
     return {
-        "read/updates_of_sources": {"urns": SOURCES, "limit": 100} | SEEN,
-        "read/quality_of_datasets": {"urns": DATASETS, "limit": 20} | SEEN,
-        "read/quality_of_versions": {"urns": versions, "limit": 20} | SEEN,
-        "read/failed_tests_of": {"urns": [*SOURCES, *versions], "limit": 20_000},
-        "read/last_reads": {"urns": DATASETS} | SEEN,
-        "read/consumers": {"urn": ds("hub"), "most": 1_000, "limit": 100} | window | SEEN,
-        "read/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | SEEN,
-        "read/unused": {
+        "read/estate/source_updates": {"urns": SOURCES, "limit": 100} | SEEN,
+        "read/estate/dataset_quality": {"urns": DATASETS, "limit": 20} | SEEN,
+        "read/estate/version_quality": {"urns": versions, "limit": 20} | SEEN,
+        "read/failures/failed_tests": {"urns": [*SOURCES, *versions], "limit": 20_000},
+        "read/estate/last_reads": {"urns": DATASETS} | SEEN,
+        "read/estate/consumers": {"urn": ds("hub"), "most": 1_000, "limit": 100} | window | SEEN,
+        "read/estate/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        "read/estate/unused_datasets": {
             "since": since,
             "namespace": "",
             "cursorBytes": 2**60,
@@ -92,39 +92,43 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
             "limit": 20,
         }
         | SEEN,
-        "read/citing_answers": {"urn": ds("hub"), "limit": 100} | window | SEEN,
-        "read/dataset_answers": {"urns": DATASETS, "at": now, "behind": "", "limit": 20} | SEEN,
-        "read/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
-        "read/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
-        "read/history_citing": {"urns": [*SOURCES, *versions], "limit": 100},
-        "read/dataset_links": {"urns": DATASETS, "limit": 100},
-        "read/coverage_of_datasets": {"namespace": "", "limit": 100} | SEEN,
+        "read/estate/answers_citing_dataset": {"urn": ds("hub"), "limit": 100} | window | SEEN,
+        "read/nodes/dataset_answers": {"urns": DATASETS, "at": now, "behind": "", "limit": 20}
+        | SEEN,
+        "read/failures/citations_since": {"urns": DATASETS, "at": since, "limit": 100},
+        "read/failures/citations_of_versions": {"urns": [*SOURCES, *versions], "limit": 100},
+        "read/traversal/citing_answers": {"urns": [*SOURCES, *versions], "limit": 100},
+        "read/nodes/dataset_links": {"urns": DATASETS, "limit": 100},
+        "read/estate/dataset_coverage": {"namespace": "", "limit": 100} | SEEN,
     }
 
 
 def of_versions(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
     newest = versions[-1:]
     return {
-        "read/dataset_versions": {"urns": DATASETS, "at": now, "behind": "", "limit": 20},
-        "read/versions_of_dataset": {"urn": ds("out"), "skip": 0, "limit": 20},
-        "read/dataset_sources": {"urns": DATASETS},
-        "read/known_sources": {"urns": DATASETS},
-        "read/newest_data": {"urns": DATASETS},
-        "read/timelines": {"urns": DATASETS, "limit": 8},
-        "read/versions_since": {"dataset": ds("out"), "since": since, "limit": 100},
-        "read/version_signs": {"urns": newest, "earlier": 10},
-        "read/last_good": {"urns": DATASETS, "at": since, "spoiled": newest},
-        "read/schemas_of_datasets": {"urns": DATASETS, "limit": 100},
-        "read/history_producers": {"urns": versions, "limit": 100},
-        "read/history_behind": {"urns": newest, "limit": 100},
-        "read/starts_in_history": {
+        "read/nodes/dataset_versions": {"urns": DATASETS, "at": now, "behind": "", "limit": 20},
+        "read/catalog/versions_of_dataset": {"urn": ds("out"), "skip": 0, "limit": 20},
+        "read/nodes/dataset_sources": {"urns": DATASETS},
+        "read/estate/source_datasets": {"urns": DATASETS},
+        "read/estate/newest_data": {"urns": DATASETS},
+        "read/versions/timelines": {"urns": DATASETS, "limit": 8},
+        "read/failures/versions_since": {"dataset": ds("out"), "since": since, "limit": 100},
+        "read/failures/version_evidence": {"urns": newest, "earlier": 10},
+        "read/failures/last_good_versions": {"urns": DATASETS, "at": since, "spoiled": newest},
+        "read/nodes/dataset_schemas": {"urns": DATASETS, "limit": 100},
+        "read/traversal/version_producers": {"urns": versions, "limit": 100},
+        "read/traversal/upstream_history": {"urns": newest, "limit": 100},
+        "read/traversal/starts_in_run_history": {
             "urns": [job("hot"), ds("out")],
             "since": since,
             "until": now,
             "limit": 20,
         },
-        "read/starts_of_columns": {"urns": [ds("out"), job("hot"), *newest], "limit": 100},
-        "read/rollup_newest": {"after": "", "limit": 100},
+        "read/traversal/starts_in_columns": {
+            "urns": [ds("out"), job("hot"), *newest],
+            "limit": 100,
+        },
+        "read/rollup/runs_of_newest_versions": {"after": "", "limit": 100},
     }
 
 
@@ -138,33 +142,35 @@ def of_runs(now: datetime, since: datetime, last: str, failed: str) -> Asked:
         "limit": 20,
     }
     return {
-        "read/jobs_in_namespace": {
+        "read/catalog/jobs_in_namespace": {
             "namespace": "etl",
             "states": ["COMPLETE"],
             "skip": 0,
             "limit": 10,
         },
-        "read/jobs_newest": {"states": ["COMPLETE"], "skip": 0, "limit": 10} | SEEN,
-        "read/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20} | SEEN,
-        "read/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "sees": None},
-        "read/job_links": {"urns": [job("hot")], "limit": 100},
-        "read/run_links": {"urns": [last, failed], "limit": 100} | SEEN,
-        "read/reads_of_runs": {"urns": [last, failed], "limit": 100},
-        "read/jobs_of_runs": {"urns": [last, failed]},
-        "read/history_inputs": {"urns": [last], "limit": 100},
-        "read/history_outputs": {"urns": [last], "limit": 100},
-        "read/rollup_upstream": {"urns": [last]},
-        "read/rollup_removable": {"rows": [{"urn": last, "lastSeen": now - timedelta(hours=1)}]},
-        "read/ages_read": {"urns": [last], "earlier": 10},
-        "read/failed_run_starts": {"urns": [failed]},
-        "read/failed_run_outputs": {"urns": [failed]},
-        "read/failed_runs": page | window | SEEN,
-        "read/failed_between": {
+        "read/catalog/jobs_by_last_seen": {"states": ["COMPLETE"], "skip": 0, "limit": 10} | SEEN,
+        "read/nodes/job_runs": {"urns": [job("hot")], "at": now, "behind": "", "limit": 20} | SEEN,
+        "read/catalog/runs_of_job": {"urn": job("hot"), "skip": 0, "limit": 20, "sees": None},
+        "read/nodes/job_links": {"urns": [job("hot")], "limit": 100},
+        "read/nodes/run_links": {"urns": [last, failed], "limit": 100} | SEEN,
+        "read/failures/run_inputs_and_outputs": {"urns": [last, failed], "limit": 100},
+        "read/failures/run_outcomes": {"urns": [last, failed]},
+        "read/traversal/run_inputs": {"urns": [last], "limit": 100},
+        "read/traversal/run_outputs": {"urns": [last], "limit": 100},
+        "read/rollup/upstream_runs": {"urns": [last]},
+        "read/rollup/removable_runs": {
+            "rows": [{"urn": last, "lastSeen": now - timedelta(hours=1)}]
+        },
+        "read/failures/input_ages": {"urns": [last], "earlier": 10},
+        "read/failures/failed_run_starts": {"urns": [failed]},
+        "read/failures/failed_run_outputs": {"urns": [failed]},
+        "read/failures/failed_runs": page | window | SEEN,
+        "read/failures/failed_between": {
             "rows": [{"number": 0, "job": job("hot"), "after": since, "until": now}]
         },
-        "read/coverage_of_runs": {"namespace": "", "limit": 100} | window | SEEN,
-        "read/coverage_of_jobs": {"namespace": "", "limit": 100} | SEEN,
-        "read/silent_runs": {"before": since},
+        "read/estate/run_coverage": {"namespace": "", "limit": 100} | window | SEEN,
+        "read/estate/job_coverage": {"namespace": "", "limit": 100} | SEEN,
+        "read/write_path/runs_without_heartbeat": {"before": since},
     }
 
 

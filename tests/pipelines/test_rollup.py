@@ -55,7 +55,7 @@ def runs_left(database: Database) -> set[str]:
 
 def summaries(database: Database, name: str) -> list[Row]:
     return [
-        row["properties"] for row in database.read("read/rollup_summaries", job=job(name), limit=9)
+        row["properties"] for row in database.read("read/rollup/summaries", job=job(name), limit=9)
     ]
 
 
@@ -131,7 +131,7 @@ def test_a_dry_run_changes_nothing(database: Database) -> None:
     before = canonical(database)
     assert roll_up(database, horizon(25), dry_run=True).summarised == 5
     assert canonical(database) == before
-    assert database.read("read/retention") == []
+    assert database.read("read/state/retention") == []
 
 
 @pytest.mark.usefixtures("clean_graph")
@@ -205,7 +205,7 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
     before = canonical(database)
     tell(database, daily())
     assert canonical(database) == before
-    [found] = database.read("read/retention")
+    [found] = database.read("read/state/retention")
     # load-0 to -2, build-0 and -1.
     assert found["late"] == 5
     # One that was never heard of and is as old is left out too; one that is new comes in.

@@ -14,7 +14,13 @@ from typing import Any
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
 
-_WALKS = ("read/nodes", "read/symlinked", "read/map_", "read/history_", "read/failed_run")
+_WALKS = (
+    "read/nodes/properties",
+    "read/nodes/canonical_datasets",
+    "read/traversal/",
+    "read/cache/",
+    "read/failures/failed_run",
+)
 _NOTHING: dict[str, Any] = {
     "STRING": "none",
     "INTEGER": 1,

@@ -17,7 +17,9 @@ PIECE = 10_000
 
 def is_empty(database: Database) -> bool:
     """Whether nothing was ever folded into the graph, or all of it was erased."""
-    erasing = any(row["properties"].get("erasing") for row in database.read("read/export_own"))
+    erasing = any(
+        row["properties"].get("erasing") for row in database.read("read/export/internal_nodes")
+    )
     return not erasing and not any(counts.nodes for counts in count(database).values())
 
 

@@ -39,7 +39,7 @@ class Counts(NamedTuple):
 def count(database: Database) -> dict[str, Counts]:
     """How large the graph is, by label, in the order of labels."""
     counts: dict[str, Counts] = {}
-    for row in sorted(database.read("read/export_counts"), key=lambda row: str(row["label"])):
+    for row in sorted(database.read("read/export/counts"), key=lambda row: str(row["label"])):
         before = counts.get(row["label"], Counts(0, 0))
         counts[row["label"]] = Counts(before.nodes + row["nodes"], before.edges + row["edges"])
     return counts
@@ -49,7 +49,7 @@ def checkpoints(database: Database) -> list[Row]:
     """How far every spool is folded: two that differ tell that the graph has changed between."""
     return [
         row["properties"]
-        for row in database.read("read/export_own")
+        for row in database.read("read/export/internal_nodes")
         if row["label"] == "Checkpoint"
     ]
 
@@ -68,7 +68,7 @@ def export_nodes(
 ) -> Iterator[Row]:
     """Every node: `label`, `urn` (what Headwater keeps for itself has none) and `properties`."""
     own: dict[str, list[Row]] = {}
-    for row in () if canonical else database.read("read/export_own"):
+    for row in () if canonical else database.read("read/export/internal_nodes"):
         own.setdefault(row["label"], []).append(row["properties"])
     labels = {
         label
@@ -79,7 +79,7 @@ def export_nodes(
         for properties in own.get(label, ()):
             yield {"label": label, "urn": None, "properties": _sorted(properties)}
         for row in (
-            _pages(database, "read/export_nodes", label, NODES_PER_PAGE) if label in labels else ()
+            _pages(database, "read/export/nodes", label, NODES_PER_PAGE) if label in labels else ()
         ):
             properties = _of_events(row) if canonical else row["properties"]
             whole = unspared(label, properties, row["cameFrom"], row["began"])
@@ -90,7 +90,7 @@ def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterato
     """Every edge: `source` and `target` (urns), `type` and `properties`."""
     labels = [label for label, size in counts.items() if size.edges]
     # Urns of two labels may begin alike: those of datasets and of their other names.
-    sources = (_pages(database, "read/export_edges", label, SOURCES_PER_PAGE) for label in labels)
+    sources = (_pages(database, "read/export/edges", label, SOURCES_PER_PAGE) for label in labels)
     for row in heapq.merge(*sources, key=lambda row: str(row["urn"])):
         edges = [
             {

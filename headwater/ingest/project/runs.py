@@ -42,7 +42,7 @@ from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import keep
 from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, shown
 
-# As read/versions_at has it.
+# As read/versions/versions_at has it.
 _SOON = timedelta(hours=1)
 
 

@@ -61,7 +61,11 @@ def write_attempts(transaction: Transaction, views: RunViews) -> None:
         side.node["slot"] for pair in views.values() for side in pair if side and side.node["slot"]
     }
     rows = (
-        transaction.run("read/slot_runs", slots=sorted(slots), limit=ATTEMPTS_MAX) if slots else []
+        transaction.run(
+            "read/write_path/schedule_slot_runs", slots=sorted(slots), limit=ATTEMPTS_MAX
+        )
+        if slots
+        else []
     )
     by_slot: dict[str, list[Row]] = {}
     for row in rows:
@@ -105,7 +109,7 @@ def sweep(database: Database, *, now: datetime, silent_seconds: int, holder: str
     """Mark as abandoned the runs of which nothing was heard for so long; returns how many. Raises UnavailableError."""
     before = now - timedelta(seconds=silent_seconds)
     # A transaction for nothing would be a revision, for which every writer forgets what it knows of the graph.
-    if not database.read("read/silent_runs", before=before):
+    if not database.read("read/write_path/runs_without_heartbeat", before=before):
         return 0
     with database.write() as transaction:
         lock(transaction, holder)

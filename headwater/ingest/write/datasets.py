@@ -139,7 +139,7 @@ def _stored(
         elif urn not in stored:
             stored.update(memory.datasets[canonical])
             went_by.update(dict.fromkeys(memory.datasets[canonical], canonical))
-    for row in transaction.run("read/dataset_members", urns=sorted(unknown)) if unknown else []:
+    for row in transaction.run("read/nodes/alias_groups", urns=sorted(unknown)) if unknown else []:
         stored[row["urn"]] = facts_in(row["facts"], DatasetFacts)
         went_by[row["urn"]] = row["canonical"]
     return stored, went_by
@@ -151,11 +151,11 @@ def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
     moved = places.moved
     memory.forget()
     old = sorted({places.went_by[urn] for urn in moved})
-    rows = transaction.run("read/dissolved_consumers", urns=old)
+    rows = transaction.run("read/write_path/consumers_to_rebind", urns=old)
     for row in rows:
         kind = places.dissolved.runs if row["urn"].startswith("run:") else places.dissolved.answers
         kind.add(row["urn"])
-    places.dissolved.edges = transaction.run("read/dissolved_edges", urns=old)
+    places.dissolved.edges = transaction.run("read/write_path/edges_to_rebind", urns=old)
     for edge in places.dissolved.edges:
         named = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
         places.dissolved.jobs |= {urn for urn in named if urn.startswith("job:")}
@@ -177,7 +177,7 @@ def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
 def learn_names(transaction: Transaction, places: Places, urns: Iterable[str]) -> None:
     """Add the names by which further datasets go."""
     unknown = sorted({urn for urn in urns if urn not in places.goes_by})
-    for row in transaction.run("read/symlinked", urns=unknown) if unknown else []:
+    for row in transaction.run("read/nodes/canonical_datasets", urns=unknown) if unknown else []:
         parts = parse_urn(row["canonical"]).parts
         places.names[row["urn"]] = (
             Name(*parts) if parts else facts_in(row["facts"], DatasetFacts).dataset

@@ -24,7 +24,7 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memor
     """The delta without the runs whose time is over. Needs the write lock; counts what it leaves out."""
     horizons = memory.horizons
     if horizons is None:
-        rows = transaction.run("read/retention")
+        rows = transaction.run("read/state/retention")
         horizons = memory.horizons = (
             msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         )
@@ -36,7 +36,7 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memor
         return delta
     found = {
         row["urn"]: row["told"]
-        for row in transaction.run("read/known_runs", urns=sorted(old | named))
+        for row in transaction.run("read/write_path/existing_runs", urns=sorted(old | named))
     }
     gone = {urn for urn in old if not found.get(urn)}
     # A run that only old runs name was rolled up, or would be.

@@ -28,7 +28,7 @@ def held(
     None is for those that it does not have, or else read."""
     urns = sorted(urns)
     unknown = [urn for urn in urns if urn not in known]
-    rows = transaction.run(f"read/facts_of_{kind}", urns=unknown) if unknown else []
+    rows = transaction.run(f"read/write_path/facts_of_{kind}", urns=unknown) if unknown else []
     read = {row["urn"]: facts_in(row["facts"], type) for row in rows if row["facts"]}
     return {urn: facts for urn in urns if (facts := known.get(urn) or read.get(urn)) is not None}
 

@@ -45,10 +45,10 @@ def write_artifact_schemas(
 def judge_drift(transaction: Transaction, moved: Iterable[Moved], places: Places) -> None:
     """Judge the drift of versions that moved and of those that follow them."""
     rows = [version.row() for version in moved if _may_drift(version, places)]
-    judged = run_rows(transaction, "read/schema_neighbours", rows)
+    judged = run_rows(transaction, "read/versions/schema_neighbours", rows)
     hashes = sorted({row[key] for row in judged for key in ("schema", "before") if row[key]})
     texts = (
-        transaction.run("read/schema_fields", urns=[schema_urn(hash) for hash in hashes])
+        transaction.run("read/versions/schema_fields", urns=[schema_urn(hash) for hash in hashes])
         if hashes
         else []
     )

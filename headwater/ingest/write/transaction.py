@@ -89,7 +89,7 @@ class CheckpointMovedError(HeadwaterError):
 
 def read_checkpoint(database: Database, spool: str) -> Checkpoint:
     """Where the graph says a spool has been folded to; the start when it says nothing."""
-    rows = database.read("read/checkpoint", spool=spool)
+    rows = database.read("read/state/checkpoint", spool=spool)
     return Checkpoint(**rows[0]) if rows else Checkpoint()
 
 
@@ -224,7 +224,7 @@ class _Start:
 
     def __init__(self, transaction: Transaction, spool: str, holder: str) -> None:
         self._locked = transaction.later("write/lock_graph", holder=holder)
-        self._checkpoint = transaction.later("read/checkpoint", spool=spool)
+        self._checkpoint = transaction.later("read/state/checkpoint", spool=spool)
 
     def revision(self, before: Checkpoint) -> int:
         """The revision of the graph that this transaction makes. Raises CheckpointMovedError or UnavailableError."""
@@ -239,7 +239,7 @@ def _learn_runs(database: Database, delta: GraphDelta, memory: Memory) -> None:
     """Read what the graph holds of the runs that are not remembered. It holds as long as what is remembered does: all
     that the last transaction wrote, which may not have been committed yet, is remembered."""
     unknown = sorted(urn for urn in delta.runs if urn not in memory.runs)
-    rows = database.read("read/facts_of_runs", urns=unknown) if unknown else []
+    rows = database.read("read/write_path/facts_of_runs", urns=unknown) if unknown else []
     memory.runs.update(dict.fromkeys(unknown))
     memory.runs.update(
         (row["urn"], facts_in(row["facts"], RunFacts)) for row in rows if row["facts"]

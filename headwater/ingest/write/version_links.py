@@ -176,7 +176,7 @@ def relink(
     concerned = _concerned(transaction, changes, memory)
     after = sorted(changes.placed_anew)
     concerned |= (
-        {row["urn"] for row in transaction.run("read/triggered_later", urns=after)}
+        {row["urn"] for row in transaction.run("read/versions/triggered_runs", urns=after)}
         if after
         else set()
     )
@@ -217,13 +217,13 @@ def relink(
 def _concerned(transaction: Transaction, changes: RunChanges, memory: Memory) -> set[str]:
     """The runs and answers that may have to be linked to another version because some moved."""
     if changes.moved and memory.newest_reader is None:
-        found = transaction.run("read/newest_reader")[0]
+        found = transaction.run("read/versions/newest_consumer")[0]
         memory.newest_reader = max(found["at"], default=datetime.min.replace(tzinfo=UTC))
         memory.is_triggering = bool(found["triggers"])
     memory.is_triggering = memory.is_triggering or bool(changes.triggering)
     moved = [version for version in changes.moved if _may_concern(version, changes, memory)]
     rows = [version.row() for version in sorted(moved, key=lambda version: version.artifact)]
-    return {row["urn"] for row in run_rows(transaction, "read/consumers_to_relink", rows)}
+    return {row["urn"] for row in run_rows(transaction, "read/versions/affected_consumers", rows)}
 
 
 def _may_concern(version: Moved, changes: RunChanges, memory: Memory) -> bool:
@@ -308,7 +308,9 @@ def _versions_at(
     """The versions that were there when each reader began: from memory, where they are remembered."""
     unknown = sorted({read.dataset for _, read in asked if read.dataset not in memory.timelines})
     for row in (
-        transaction.run("read/timelines", urns=unknown, limit=TIMELINE_MAX) if unknown else []
+        transaction.run("read/versions/timelines", urns=unknown, limit=TIMELINE_MAX)
+        if unknown
+        else []
     ):
         memory.timelines[row["dataset"]] = read_timeline(row["complete"], row["partial"])
     found: list[list[str] | None] = []
@@ -320,7 +322,7 @@ def _versions_at(
         for number, (reader, read) in enumerate(asked)
         if found[number] is None
     ]
-    for row in run_rows(transaction, "read/versions_at", rows):
+    for row in run_rows(transaction, "read/versions/versions_at", rows):
         found[row["number"]] = [
             row[one] for one in ("complete", "partial", "begun") if row[one] is not None
         ]
@@ -337,7 +339,7 @@ def _named_versions(
         if read.version
     ]
     found: dict[tuple[str, str], list[str]] = {}
-    for row in run_rows(transaction, "read/versions_named", rows):
+    for row in run_rows(transaction, "read/versions/versions_by_producer_name", rows):
         found[row["consumer"], row["dataset"]] = row["versions"]
     return found
 
@@ -349,7 +351,7 @@ def _triggered_versions(
     rows = [{"consumer": reader.urn, "dataset": read.dataset} for reader, read in asked]
     return {
         (row["consumer"], row["dataset"]): (row["made"], row["version"])
-        for row in run_rows(transaction, "read/versions_triggered", rows)
+        for row in run_rows(transaction, "read/versions/versions_by_trigger", rows)
     }
 
 

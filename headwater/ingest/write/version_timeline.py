@@ -1,6 +1,6 @@
 """The newest versions of one dataset, and which of them was there at an instant.
 
-The same question as `read/versions_at` asks of the graph, answered from what is known: all versions made after
+The same question as `read/versions/versions_at` asks of the graph, answered from what is known: all versions made after
 `floor` (all there are, when it is None). What lies further back is not known, and must be asked.
 """
 

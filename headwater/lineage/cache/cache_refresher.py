@@ -147,7 +147,7 @@ class MapFollower:
         began = time.monotonic()
         # A server that has just started takes its time to plan; once there is a map, later is too late.
         seconds = READ_SECONDS_MAX if self._memory is None else _POLL_SECONDS_MAX
-        rows = self._database.read("read/map_revision", seconds=seconds)
+        rows = self._database.read("read/cache/revision", seconds=seconds)
         now: Row = rows[0] if rows else {"revision": 0, "graph": "", "erasing": False}
         if now["erasing"] or now["graph"] != self._graph or now["revision"] < self._revision:
             self._memory = None
@@ -173,7 +173,7 @@ class MapFollower:
         after = ""
         while page := [
             row["urn"]
-            for row in self._database.read("read/map_urns", after=after, limit=_URNS_PER_QUERY)
+            for row in self._database.read("read/cache/urns", after=after, limit=_URNS_PER_QUERY)
         ]:
             yield page
             after = page[-1]
@@ -184,7 +184,10 @@ class MapFollower:
         while len(self._found) > 1 and self._found[1][0] <= settled:
             self._found.popleft()
         return sorted(
-            {row["urn"] for row in self._database.read("read/map_changed", after=self._found[0][1])}
+            {
+                row["urn"]
+                for row in self._database.read("read/cache/changed_nodes", after=self._found[0][1])
+            }
         )
 
     def _read_columns(self, memory: MapMemory) -> None:
@@ -213,17 +216,19 @@ class MapFollower:
         jobs = [urn for urn in urns if urn.startswith("job:")]
         datasets = [urn for urn in urns if not urn.startswith("job:")]
         makers: set[str] = set()
-        for row in self._database.read("read/map_of_jobs", urns=jobs) if jobs else ():
+        for row in self._database.read("read/cache/jobs", urns=jobs) if jobs else ():
             parts[intern(row["urn"])] = _job_part(row)
         for row in (
-            self._database.read("read/map_of_datasets", urns=datasets, columns=columns)
+            self._database.read("read/cache/datasets", urns=datasets, columns=columns)
             if datasets
             else ()
         ):
             parts[intern(row["urn"])] = _dataset_part(row)
             makers.update(row["makers"])
         others = [urn for urn in datasets if parts[urn] is None]
-        for row in self._database.read("read/symlinked", urns=others) if others else ():
+        for row in (
+            self._database.read("read/nodes/canonical_datasets", urns=others) if others else ()
+        ):
             parts[intern(row["urn"])] = OtherName(intern(row["canonical"]))
         memory.put(parts)
         return makers

@@ -37,7 +37,9 @@ def symlinks(database: Database, *, first: int = 100, after: str = "") -> list[S
     if not 0 <= first <= SYMLINKS_MAX:
         raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
     rows = (
-        database.read("read/symlinks", after=after, limit=first, sees=database.visibility.regexes)
+        database.read(
+            "read/catalog/aliases", after=after, limit=first, sees=database.visibility.regexes
+        )
         if first
         else []
     )

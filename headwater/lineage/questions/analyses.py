@@ -63,7 +63,7 @@ def read(database: Database, *, table: str = "", limit: int = LIMIT_MAX) -> Anal
     """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
     only to those who may see everything, since it counts what others may not see."""
     rows = database.read(
-        "read/analyses", table=table, sees=database.visibility.regexes, limit=limit
+        "read/estate/analyses", table=table, sees=database.visibility.regexes, limit=limit
     )
     if not rows:
         return None

@@ -60,7 +60,10 @@ def find_asset(database: Database, reference: str) -> str:
 
 def by_guid(database: Database, guid: str) -> str | None:
     """The urn of the dataset or job that may be seen and whose guid begins so; None without one."""
-    rows = visible(database, (row["urn"] for row in database.read("read/by_guid", prefix=guid)))
+    rows = visible(
+        database,
+        (row["urn"] for row in database.read("read/catalog/assets_by_guid_prefix", prefix=guid)),
+    )
     return rows[0] if len(rows) == 1 else None
 
 
@@ -76,7 +79,7 @@ def _by_urn_or_name(database: Database, reference: str) -> str | None:
             urn = resolve(database, reference)
         except QueryError:
             return None
-        known = database.read("read/nodes", urns=visible(database, [urn]))
+        known = database.read("read/nodes/properties", urns=visible(database, [urn]))
         return urn if known else None
     return _chosen(
         reference, named(database, [reference])[reference], DEFAULT_NAMESPACE, and_mentioned=True
@@ -89,7 +92,10 @@ def named(database: Database, names: Iterable[str]) -> dict[str, dict[str, bool]
     wanted = list(dict.fromkeys(names))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     for row in database.read(
-        "read/assets_named", names=wanted, sees=database.visibility.regexes, limit=NAMESAKES_MAX
+        "read/catalog/assets_by_name",
+        names=wanted,
+        sees=database.visibility.regexes,
+        limit=NAMESAKES_MAX,
     ):
         found[row["wanted"]][row["urn"]] = row["told"]
     return {name: _without_twins(found[name]) for name in wanted}

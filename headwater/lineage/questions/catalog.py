@@ -30,14 +30,14 @@ class Listed:
 def namespaces(database: Database, *, skip: int, limit: int) -> list[Row]:
     """Namespaces by name, each with the first and last time that anything in it was seen."""
     return database.read(
-        "read/namespaces", sees=database.visibility.regexes, skip=skip, limit=limit
+        "read/catalog/namespaces", sees=database.visibility.regexes, skip=skip, limit=limit
     )
 
 
 def namespace(database: Database, name: str) -> Row | None:
     """One namespace; None when it may not be seen or holds nothing."""
     rows = (
-        database.read("read/namespace", namespace=name)
+        database.read("read/catalog/namespace", namespace=name)
         if database.visibility.includes(name)
         else []
     )
@@ -47,7 +47,7 @@ def namespace(database: Database, name: str) -> Row | None:
 def datasets_in(database: Database, namespace: str, *, skip: int, limit: int) -> Listed:
     """The datasets of a namespace by name."""
     return _listed(
-        database, "read/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
+        database, "read/catalog/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
     )
 
 
@@ -58,7 +58,7 @@ def jobs_in(
     states = None if states is None else list(states)
     return _listed(
         database,
-        "read/jobs_in_namespace",
+        "read/catalog/jobs_in_namespace",
         namespace=namespace,
         states=states,
         skip=skip,
@@ -73,7 +73,7 @@ def jobs_newest(
     states = None if states is None else list(states)
     return _listed(
         database,
-        "read/jobs_newest",
+        "read/catalog/jobs_by_last_seen",
         sees=database.visibility.regexes,
         states=states,
         skip=skip,
@@ -85,7 +85,7 @@ def runs_of(database: Database, job: str, *, skip: int, limit: int) -> Listed:
     """The runs of a job, newest first."""
     return _listed(
         database,
-        "read/runs_of_job",
+        "read/catalog/runs_of_job",
         urn=job,
         sees=database.visibility.regexes,
         skip=skip,
@@ -95,7 +95,9 @@ def runs_of(database: Database, job: str, *, skip: int, limit: int) -> Listed:
 
 def versions_of(database: Database, dataset: str, *, skip: int, limit: int) -> Listed:
     """The versions of a dataset, newest first."""
-    return _listed(database, "read/versions_of_dataset", urn=dataset, skip=skip, limit=limit)
+    return _listed(
+        database, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit
+    )
 
 
 def _listed(database: Database, query: str, **parameters: Any) -> Listed:
@@ -106,21 +108,27 @@ def _listed(database: Database, query: str, **parameters: Any) -> Listed:
 def data_sources(database: Database, *, skip: int, limit: int) -> list[Row]:
     """The places where datasets are, by name."""
     return database.read(
-        "read/data_sources", name=None, sees=database.visibility.regexes, skip=skip, limit=limit
+        "read/catalog/data_sources",
+        name=None,
+        sees=database.visibility.regexes,
+        skip=skip,
+        limit=limit,
     )
 
 
 def data_source(database: Database, name: str) -> Row | None:
     """One of them; None when there is none."""
     rows = database.read(
-        "read/data_sources", name=name, sees=database.visibility.regexes, skip=0, limit=1
+        "read/catalog/data_sources", name=name, sees=database.visibility.regexes, skip=0, limit=1
     )
     return rows[0] if rows else None
 
 
 def tags(database: Database, *, skip: int, limit: int) -> list[str]:
     """The tags in use, by name."""
-    rows = database.read("read/tags", sees=database.visibility.regexes, skip=skip, limit=limit)
+    rows = database.read(
+        "read/catalog/tags", sees=database.visibility.regexes, skip=skip, limit=limit
+    )
     return [row["tag"] for row in rows]
 
 
@@ -128,7 +136,10 @@ def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[
     """How many `datasets`, `jobs` or `sources` there were at the end of each interval. `edges` are where the intervals
     begin, and where the last ends."""
     rows = database.read(
-        "read/first_seen", kind=kind, since=edges[0], sees=database.visibility.regexes
+        "read/catalog/first_seen_by_quarter",
+        kind=kind,
+        since=edges[0],
+        sees=database.visibility.regexes,
     )
     before = sum(row["count"] for row in rows if row["quarter"] is None)
     grown = _by_interval(
@@ -143,7 +154,9 @@ def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[
 
 def runs_at(database: Database, edges: Sequence[datetime]) -> list[dict[str, int]]:
     """How many runs began (START) and ended (COMPLETE, FAIL, ABORT, ABANDONED) in each interval."""
-    rows = database.read("read/runs_by_quarter", since=edges[0], sees=database.visibility.regexes)
+    rows = database.read(
+        "read/catalog/runs_by_quarter", since=edges[0], sees=database.visibility.regexes
+    )
     counted = _by_interval(((row["quarter"], row["status"], row["count"]) for row in rows), edges)
     statuses = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
     return [
@@ -178,7 +191,7 @@ def column_map(
     of a column stands for itself."""
     own = [urn for urn in urns if urn.startswith("column:")]
     others = [urn for urn in urns if not urn.startswith("column:")]
-    rows = database.read("read/columns_of", urns=others, limit=NODES_MAX) if others else []
+    rows = database.read("read/nodes/columns", urns=others, limit=NODES_MAX) if others else []
     starts = visible(database, [*own, *(row["urn"] for row in rows)])
     bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     layers = (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,)

@@ -28,11 +28,13 @@ class Change(NamedTuple):
 
 def now(database: Database) -> datetime:
     """The clock of Neo4j. Raises UnavailableError."""
-    at: datetime = database.read("read/clock", seconds=SECONDS_MAX)[0]["now"]
+    at: datetime = database.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
     return at
 
 
 def changed_runs(database: Database, since: datetime) -> list[Change]:
     """Runs that were written at or after `since`, in that order; at most `ROWS_MAX`. Raises UnavailableError."""
-    rows = database.read("read/changed_runs", seconds=SECONDS_MAX, since=since, limit=ROWS_MAX)
+    rows = database.read(
+        "read/catalog/changed_runs", seconds=SECONDS_MAX, since=since, limit=ROWS_MAX
+    )
     return [Change(row["urn"], row["at"]) for row in rows]

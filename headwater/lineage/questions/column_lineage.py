@@ -65,7 +65,11 @@ def column_lineage(
         if edge.source.startswith("column:") and edge.target.startswith("column:")
     ]
     asked = [{"source": edge.source, "target": edge.target} for edge in pairs]
-    rows = database.read("read/column_ways", pairs=asked, limit=WAYS_MAX) if asked else []
+    rows = (
+        database.read("read/nodes/column_transformations", pairs=asked, limit=WAYS_MAX)
+        if asked
+        else []
+    )
     unseen = hidden(database, {row["job"] for row in rows if row["job"]})
     ways: dict[Edge, list[Way]] = defaultdict(list)
     for row in rows:

@@ -71,10 +71,12 @@ def producers(database: Database, *, producer: str = "", first: int = 100) -> li
         )
     if not 0 <= first <= PRODUCERS_MAX:
         raise QueryError(f"first {first} is not between 0 and {PRODUCERS_MAX}")
-    rows = database.read("read/producers", producer=producer, limit=first)
+    rows = database.read("read/estate/event_producers", producer=producer, limit=first)
     names = [row["producer"] for row in rows]
     found: dict[str, list[Found]] = defaultdict(list)
-    for row in database.read("read/findings", producers=names, limit=FINDINGS_MAX) if names else []:
+    for row in (
+        database.read("read/estate/findings", producers=names, limit=FINDINGS_MAX) if names else []
+    ):
         found[row["producer"]].append(_found(row))
     return [_producer(row, found[row["producer"]]) for row in rows]
 

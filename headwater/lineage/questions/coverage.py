@@ -166,10 +166,10 @@ def coverage(
     which: dict[str, Any] = {"namespace": namespace, "sees": database.visibility.regexes}
     rows: dict[str, Row] = {}
     asked = (
-        database.read("read/coverage_of_datasets", **which, limit=NAMESPACES_MAX),
-        database.read("read/coverage_of_jobs", **which, limit=NAMESPACES_MAX),
+        database.read("read/estate/dataset_coverage", **which, limit=NAMESPACES_MAX),
+        database.read("read/estate/job_coverage", **which, limit=NAMESPACES_MAX),
         database.read(
-            "read/coverage_of_runs", **which, since=since, until=until, limit=NAMESPACES_MAX
+            "read/estate/run_coverage", **which, since=since, until=until, limit=NAMESPACES_MAX
         ),
     )
     for row in (row for found in asked for row in found):
@@ -217,7 +217,7 @@ def certified_paths(
     walks = _walks(database, MAP_UP, sample(urns, WALKED_MAX), seconds)
     nodes = {node for walk in walks.values() for node in walk.nodes}
     datasets = sorted(node for node in nodes if node.startswith("dataset:"))
-    rows = database.read("read/known_sources", urns=datasets) if datasets else []
+    rows = database.read("read/estate/source_datasets", urns=datasets) if datasets else []
     known = {row["urn"]: bool(row["registered"]) for row in rows}
     judged = {urn: broken_ends(walk, known) for urn, walk in sorted(walks.items())}
     broken = [
@@ -263,7 +263,7 @@ def sample(urns: Sequence[str], count: int) -> list[str]:
 def _datasets(database: Database, namespace: str, tags: list[str] | None) -> list[str]:
     sees = database.visibility.regexes
     rows = database.read(
-        "read/datasets_now", namespace=namespace, tags=tags, sees=sees, limit=URNS_MAX
+        "read/estate/current_datasets", namespace=namespace, tags=tags, sees=sees, limit=URNS_MAX
     )
     return [row["urn"] for row in rows]
 

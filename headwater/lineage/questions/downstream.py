@@ -23,9 +23,9 @@ ANSWERS_PER_DATASET_MAX = 100
 # Readers that read no more are among them.
 MAP_DOWN_EVER = Layer(
     False,
-    onward="read/map_consumers_ever",
-    beyond="read/map_outputs_ever",
-    hop="read/map_targets_ever",
+    onward="read/traversal/dataset_consumers_ever",
+    beyond="read/traversal/job_outputs_ever",
+    hop="read/traversal/direct_targets_ever",
 )
 
 
@@ -84,10 +84,10 @@ def downstream(
         narrow = frozenset(row["derived"]) if row["derived"] or row["told"] else None
         found.outputs[row["process"]][row["place"]] = narrow
     datasets = [urn for urn in starts if urn.startswith("dataset:")]
-    for row in whole.read("read/map_producers", urns=datasets, limit=EDGES_MAX):
+    for row in whole.read("read/traversal/dataset_producers", urns=datasets, limit=EDGES_MAX):
         found.writers[row["place"]].append(row["process"])
     jobs += [job for listed in found.writers.values() for job in listed if job not in walk.nodes]
-    for row in whole.read("read/map_inputs", urns=jobs, limit=EDGES_MAX):
+    for row in whole.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
         found.inputs[row["process"]].append(row["place"])
     beside = [urn for listed in (*found.inputs.values(), *found.outputs.values()) for urn in listed]
     found.rows = read_nodes(whole, dict.fromkeys([*walk.nodes, *jobs, *beside]))
@@ -101,7 +101,7 @@ def column_edges(
 ) -> tuple[dict[str, list[ColumnEdge]], bool]:
     """Where each of these columns goes, and whether that is all."""
     found: dict[str, list[ColumnEdge]] = defaultdict(list)
-    rows = database.read("read/impact_column_edges", urns=list(columns), limit=EDGES_MAX + 1)
+    rows = database.read("read/impact/column_edges", urns=list(columns), limit=EDGES_MAX + 1)
     for row in rows[:EDGES_MAX]:
         edge = ColumnEdge(
             row["job"] or "", tuple(row["ways"] or ()), row["target"], row["dataset"], row["column"]
@@ -117,10 +117,10 @@ def citing(
     answer are among them."""
     whole = database.seen_by(UNRESTRICTED)
     found: dict[str, set[str]] = defaultdict(set)
-    for row in whole.read("read/history_citing", urns=list(columns), limit=EDGES_MAX):
+    for row in whole.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX):
         found[row["source"]].add(row["target"])
     for urn, page in newest(
-        whole, "read/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
+        whole, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
     ).items():
         found[urn].update(page.entries)
     bounds = Bounds.within(5.0, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
@@ -139,7 +139,7 @@ def citing(
 def _dialects(database: Database, jobs: list[str]) -> dict[str, str]:
     """What the sql facets of jobs say which dialect they are in."""
     found = {}
-    for row in database.read("read/facts", urns=jobs) if jobs else ():
+    for row in database.read("read/nodes/facts", urns=jobs) if jobs else ():
         facets = json.loads(row["facts"] or "{}").get("facets") or {}
         told = json.loads(facets["sql"][2] or "{}") if "sql" in facets else {}
         if isinstance(told.get("dialect"), str):
@@ -152,7 +152,7 @@ def _covered(database: Database, jobs: list[str]) -> set[str]:
     on is told as well, without which a filter could hide."""
     outputs: dict[str, list[bool]] = defaultdict(list)
     telling = set()
-    for row in database.read("read/impact_column_cover", urns=jobs) if jobs else ():
+    for row in database.read("read/impact/column_coverage", urns=jobs) if jobs else ():
         outputs[row["process"]].append(row["columns"] > 0 and row["covered"] == row["columns"])
         if row["indirect"]:
             telling.add(row["process"])

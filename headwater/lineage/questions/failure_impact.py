@@ -127,7 +127,7 @@ def consequences(
     """What follows from each of these failed runs, by urn, as far as it may be seen. Unknown runs are left out."""
     starts = {
         row["urn"]: row
-        for row in database.read("read/failed_run_outputs", urns=visible(database, runs))
+        for row in database.read("read/failures/failed_run_outputs", urns=visible(database, runs))
     }
     resolves = {urn: resolution_of(row) for urn, row in starts.items()}
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
@@ -190,20 +190,21 @@ def _read(database: Database, walks: Sequence[Walk], deadline: float) -> _Known:
     reached = {urn for walk in walks for urn in walk.nodes if urn.startswith(_REACHED)}
     runs = sorted(urn for urn in reached if urn.startswith("run:"))
     rows = {
-        row["urn"]: row for row in database.read("read/jobs_of_runs", seconds=seconds, urns=runs)
+        row["urn"]: row
+        for row in database.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
     }
     cited = sorted(
         {edge.source for walk in walks for edge in walk.edges if edge.type == "CITED_BY"}
     )
     citations: dict[str, list[Row]] = defaultdict(list)
     for row in database.read(
-        "read/citations_of_versions", seconds=seconds, urns=cited, limit=PAGE_ROWS_MAX
+        "read/failures/citations_of_versions", seconds=seconds, urns=cited, limit=PAGE_ROWS_MAX
     ):
         citations[row["version"]].append(row)
     owned = {urn for urn in reached if urn.startswith(_OWNED)} | {
         job for row in rows.values() for job in row["jobs"]
     }
-    found = database.read("read/owners_of", seconds=seconds, urns=sorted(owned))
+    found = database.read("read/nodes/owners", seconds=seconds, urns=sorted(owned))
     places = {row["urn"]: row for row in found}
     unseen = hidden(
         database, sorted(reached | owned | {row["place"] for row in found}), seconds=seconds

@@ -93,7 +93,7 @@ def failed_runs(
         )
     cursor_at, cursor_urn = read_moment(after) if after else (_LATEST, "")
     rows = database.read(
-        "read/failed_runs",
+        "read/failures/failed_runs",
         since=since or _EARLIEST,
         until=until or _LATEST,
         pipeline=pipeline or "",
@@ -121,7 +121,7 @@ def failed_downstream(
     deadline = time.monotonic() + seconds
     starts = {
         row["urn"]: row
-        for row in database.read("read/failed_run_starts", urns=visible(database, runs))
+        for row in database.read("read/failures/failed_run_starts", urns=visible(database, runs))
     }
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, deadline)
@@ -188,7 +188,7 @@ def _stale_answers(
     try:
         seconds = max(0.05, deadline - time.monotonic())
         rows = database.read(
-            "read/citations_since",
+            "read/failures/citations_since",
             seconds=seconds,
             urns=datasets,
             at=min(started),

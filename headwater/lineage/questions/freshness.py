@@ -92,7 +92,7 @@ def freshness(
     database: Database, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Freshness]:
     """How fresh each of these datasets is; without those that are not in the graph or may not be seen."""
-    known = database.read("read/newest_data", urns=visible(database, urns))
+    known = database.read("read/estate/newest_data", urns=visible(database, urns))
     updates = _updates(database, [row["source"] for row in known if row["source"] is not None])
     newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
@@ -174,7 +174,10 @@ def _updates(database: Database, sources: list[str]) -> dict[str, list[datetime]
     if not sources:
         return {}
     rows = database.read(
-        "read/updates_of_sources", urns=sources, sees=database.visibility.regexes, limit=UPDATES_MAX
+        "read/estate/source_updates",
+        urns=sources,
+        sees=database.visibility.regexes,
+        limit=UPDATES_MAX,
     )
     registers = read_registers(database, [row["dataset"] for row in rows])
     found: dict[str, list[datetime]] = {}

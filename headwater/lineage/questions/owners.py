@@ -33,7 +33,7 @@ class Owners:
 
 def owners(database: Database, *, first: int = 20, after: str | None = None) -> Owners:
     """Who owns how much. Raises QueryError for a bad `first` or cursor."""
-    rows = database.read("read/owners", sees=database.visibility.regexes, limit=OWNERS_MAX)
+    rows = database.read("read/catalog/owners", sees=database.visibility.regexes, limit=OWNERS_MAX)
     unowned = next((row for row in rows if row["owner"] is None), {"datasets": 0, "jobs": 0})
     found = [
         Owner(row["owner"], row["datasets"], row["jobs"])
@@ -57,7 +57,7 @@ def owned(
     checked_page(first)
     cursor = read_cursor(after, ("",))[0] if after else ""
     rows = database.read(
-        "read/owned",
+        "read/catalog/nodes_of_owner",
         owner=owner,
         sees=database.visibility.regexes,
         cursorUrn=cursor,

@@ -93,7 +93,10 @@ def quality(database: Database, urns: Iterable[str]) -> dict[str, Quality]:
     """What is said of each of these datasets and versions, by urn; by runs that may be seen."""
     wanted = visible(database, dict.fromkeys(urns))
     said: dict[str, list[_Said]] = defaultdict(list)
-    queries = {"dataset:": "read/quality_of_datasets", "artifact:": "read/quality_of_versions"}
+    queries = {
+        "dataset:": "read/estate/dataset_quality",
+        "artifact:": "read/estate/version_quality",
+    }
     for prefix, name in queries.items():
         some = [urn for urn in wanted if urn.startswith(prefix)]
         if some:

@@ -109,7 +109,9 @@ def replay_plan(
     runs = sorted({*corrupt, *of_kind("run", walk)})
     rows = {
         row["urn"]: row
-        for row in database.read("read/reads_of_runs", urns=runs, limit=VERSIONS_MAX)
+        for row in database.read(
+            "read/failures/run_inputs_and_outputs", urns=runs, limit=VERSIONS_MAX
+        )
     }
     spoiled = _spoiled(rows, of_kind("artifact", walk))
     good = _good(database, rows, corrupt, spoiled)
@@ -152,9 +154,11 @@ def _starts(
     if kind == "run":
         return [urn], [urn], ""
     if kind == "artifact":
-        made_by = database.read("read/history_producers", urns=[urn], limit=VERSIONS_MAX)
+        made_by = database.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
         return [urn], sorted({row["process"] for row in made_by}), ""
-    versions = database.read("read/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX)
+    versions = database.read(
+        "read/failures/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX
+    )
     corrupt = sorted({row["run"] for row in versions if row["run"]})
     return (
         sorted(row["urn"] for row in versions),
@@ -180,7 +184,9 @@ def _good(
     datasets = sorted({one["dataset"] for one in spoiled.values()})
     if began == _LATEST or not datasets:
         return {}
-    found = database.read("read/last_good", urns=datasets, at=began, spoiled=sorted(spoiled))
+    found = database.read(
+        "read/failures/last_good_versions", urns=datasets, at=began, spoiled=sorted(spoiled)
+    )
     return {row["urn"]: row for row in found}
 
 
@@ -205,7 +211,7 @@ def _read(
         database, sorted({*rows, *jobs, *datasets, *lasts, *others, *(use["urn"] for use in uses)})
     )
     places = sorted((jobs | {one["dataset"] for one in spoiled.values()}) - unseen)
-    owners = {row["urn"]: row["owners"] for row in database.read("read/owners_of", urns=places)}
+    owners = {row["urn"]: row["owners"] for row in database.read("read/nodes/owners", urns=places)}
     return _Known(rows, spoiled, good, owners, unseen)
 
 

@@ -98,7 +98,7 @@ def root_cause(
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     # What a bad run made shows signs of that run.
     runs = [one for one in starts if one.startswith("run:")]
-    rows = database.read("read/history_outputs", urns=runs, limit=NODES_MAX) if runs else []
+    rows = database.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
     made = sorted(row["place"] for row in rows)
     walk = explore(database, HISTORY_UP, {urn: [*starts, *made]}, bounds)[urn]
     found = [one for one in _signs(database, walk) if since is None or (one.at or _LATEST) >= since]
@@ -116,12 +116,12 @@ def _starts(database: Database, urn: str) -> list[str]:
     urn = str(require_node(database, urn)["urn"])
     if kind != "dataset":
         return [urn]
-    rows = database.read("read/versions_since", dataset=urn, since=_EARLIEST, limit=1)
+    rows = database.read("read/failures/versions_since", dataset=urn, since=_EARLIEST, limit=1)
     if rows:
         return [rows[0]["urn"]]
     return [
         source
-        for row in database.read("read/dataset_sources", urns=[urn])
+        for row in database.read("read/nodes/dataset_sources", urns=[urn])
         for source in row["sources"]
     ]
 
@@ -139,7 +139,7 @@ def _seen(database: Database, found: list[Candidate]) -> Iterable[Candidate]:
 
 def _signs(database: Database, walk: Walk) -> list[Candidate]:
     runs, versions = of_kind("run", walk), of_kind("artifact", walk)
-    rows = {row["urn"]: row for row in database.read("read/run_signs", urns=runs)}
+    rows = {row["urn"]: row for row in database.read("read/failures/run_evidence", urns=runs)}
     makers = {
         edge.target: edge.source
         for edge in sorted(walk.edges)
@@ -151,17 +151,18 @@ def _signs(database: Database, walk: Walk) -> list[Candidate]:
         for row in rows.values()
         for candidate in (*known.failed(row), *known.code_changed(row))
     ]
-    for row in database.read("read/version_signs", urns=versions, earlier=EARLIER_MAX):
+    for row in database.read("read/failures/version_evidence", urns=versions, earlier=EARLIER_MAX):
         found += [*known.schema_changed(row), *known.rows_shifted(row)]
-    ages = database.read("read/ages_read", urns=runs, earlier=EARLIER_MAX)
+    ages = database.read("read/failures/input_ages", urns=runs, earlier=EARLIER_MAX)
     failed = {
-        row["number"]: row for row in database.read("read/failed_between", rows=known.missed(ages))
+        row["number"]: row
+        for row in database.read("read/failures/failed_between", rows=known.missed(ages))
     }
     for number, row in enumerate(ages):
         found += known.input_late(row, failed.get(number))
     tested = [*versions, *of_kind("source", walk)]
     return found + known.tests_failed(
-        database.read("read/failed_tests_of", urns=tested, limit=EDGES_MAX)
+        database.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
     )
 
 

@@ -27,7 +27,7 @@ def _fields(database: Database, text: str) -> dict[str, str | None]:
         raise QueryError(
             f"{text!r} has no schema of its own", hint="Name a schema or a version of a dataset."
         )
-    rows = database.read("read/schema_of", urn=urn) if visible(database, [urn]) else []
+    rows = database.read("read/catalog/schema", urn=urn) if visible(database, [urn]) else []
     if not rows:
         raise NotFoundError(
             f"no schema is known of {text!r}", hint="Dataset.schemaVersions lists them."

@@ -139,7 +139,9 @@ def _hits(database: Database, wanted: str) -> tuple[list[Hit], bool]:
     query = lucene_query(wanted)
     sees = database.visibility.regexes
     rows = (
-        database.read("read/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1)
+        database.read(
+            "read/catalog/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1
+        )
         if query
         else []
     )

@@ -121,13 +121,15 @@ def usage(
     dataset = str(require_node(database, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
     window["sees"] = database.visibility.regexes
-    [found] = database.read("read/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1)
+    [found] = database.read(
+        "read/estate/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1
+    )
     looked = [dict(zip(_CONSUMER, consumer, strict=True)) for consumer in found["consumers"]]
     rows = _with_summaries(
         [row for row in looked if row["runs"]],
-        database.read("read/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
+        database.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
     )
-    answers = database.read("read/citing_answers", **window, limit=ANSWERS_MAX + 1)
+    answers = database.read("read/estate/answers_citing_dataset", **window, limit=ANSWERS_MAX + 1)
     seen = visible(database, [row["urn"] for row in answers[:ANSWERS_MAX]])
     truncated = (
         len(looked) > CONSUMERS_MAX or len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
@@ -178,7 +180,7 @@ def unused(
     since, _ = days_before(now, days)
     cursor = read_cursor(after, (0, "")) if after else (_LARGEST, "")
     [row] = database.read(
-        "read/unused",
+        "read/estate/unused_datasets",
         since=since,
         namespace=namespace,
         sees=database.visibility.regexes,
@@ -190,7 +192,9 @@ def unused(
     reads = {
         read["urn"]: read["lastRead"]
         for read in database.read(
-            "read/last_reads", urns=[one["urn"] for one in shown], sees=database.visibility.regexes
+            "read/estate/last_reads",
+            urns=[one["urn"] for one in shown],
+            sees=database.visibility.regexes,
         )
     }
     entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]

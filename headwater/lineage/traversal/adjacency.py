@@ -54,33 +54,47 @@ class Layer:
 
 _CITABLE = ("artifact:", "source:", "answer:", "column:")
 MAP_DOWN = Layer(
-    False, onward="read/map_consumers", beyond="read/map_outputs", hop="read/map_targets"
+    False,
+    onward="read/traversal/dataset_consumers",
+    beyond="read/traversal/job_outputs",
+    hop="read/traversal/direct_targets",
 )
-MAP_UP = Layer(True, onward="read/map_producers", beyond="read/map_inputs", hop="read/map_sources")
+MAP_UP = Layer(
+    True,
+    onward="read/traversal/dataset_producers",
+    beyond="read/traversal/job_inputs",
+    hop="read/traversal/direct_sources",
+)
 HISTORY_DOWN = Layer(
     False,
-    onward="read/history_consumers",
-    beyond="read/history_outputs",
-    hop="read/history_targets",
-    cites="read/history_citing",
+    onward="read/traversal/version_consumers",
+    beyond="read/traversal/run_outputs",
+    hop="read/traversal/run_targets",
+    cites="read/traversal/citing_answers",
     citing_kinds=_CITABLE,
 )
 HISTORY_UP = Layer(
     True,
-    onward="read/history_producers",
-    beyond="read/history_inputs",
-    hop="read/history_sources",
-    cites="read/history_cited",
+    onward="read/traversal/version_producers",
+    beyond="read/traversal/run_inputs",
+    hop="read/traversal/run_sources",
+    cites="read/traversal/cited_nodes",
     citing_kinds=("answer:",),
-    all="read/history_behind",
+    all="read/traversal/upstream_history",
 )
 COLUMNS_DOWN = Layer(
-    False, hop="read/column_targets", cites="read/history_citing", citing_kinds=_CITABLE
+    False,
+    hop="read/traversal/column_targets",
+    cites="read/traversal/citing_answers",
+    citing_kinds=_CITABLE,
 )
 COLUMNS_UP = Layer(
-    True, hop="read/column_sources", cites="read/history_cited", citing_kinds=("answer:",)
+    True,
+    hop="read/traversal/column_sources",
+    cites="read/traversal/cited_nodes",
+    citing_kinds=("answer:",),
 )
-CITING = Layer(False, cites="read/history_citing", citing_kinds=_CITABLE)
+CITING = Layer(False, cites="read/traversal/citing_answers", citing_kinds=_CITABLE)
 
 
 def as_it_was(layer: Layer) -> Layer:
@@ -106,7 +120,7 @@ class Asked(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """A node as `read/history_behind` tells it: what comes right before it, and what it is derived from, by their ids
+    """A node as `read/traversal/upstream_history` tells it: what comes right before it, and what it is derived from, by their ids
     in the graph; when it was made or, a run, when it began."""
 
     id: int

@@ -94,13 +94,13 @@ class Filter:
             some = wanted[start : start + _URNS_PER_QUERY_MAX]
             rows = {
                 row["urn"]: row
-                for row in database.read("read/filtered", seconds=seconds, urns=some)
+                for row in database.read("read/nodes/filter_properties", seconds=seconds, urns=some)
             }
             found.update(urn for urn in some if urn not in rows or not self.passes(rows[urn]))
         return found
 
     def passes(self, row: Row) -> bool:
-        """Whether a node with the properties that `read/filtered` returns passes."""
+        """Whether a node with the properties that `read/nodes/filter_properties` returns passes."""
         if not self.has_edge(row["first"], row["last"]):
             return False
         if row["urn"].startswith("answer:"):

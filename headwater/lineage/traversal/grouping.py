@@ -17,7 +17,7 @@ from headwater.lineage.node_visibility import hidden
 
 TOP = "TOP"
 _URNS_PER_QUERY_MAX = 2_000
-_QUERIES = {"job:": "read/containers_of_jobs", "run:": "read/containers_of_runs"}
+_QUERIES = {"job:": "read/nodes/job_containers", "run:": "read/nodes/run_containers"}
 
 
 def containers(database: Database, urns: Iterable[str], level: str) -> dict[str, str]:

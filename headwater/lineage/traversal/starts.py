@@ -49,9 +49,9 @@ _LAYERS: dict[str, tuple[Layer, Layer]] = {
 }
 _HELD = ("dataset:", "job:", "column:")
 _QUERIES = {
-    ON_MAP: ("read/starts_on_map", "datasets or jobs"),
-    OF_COLUMNS: ("read/starts_of_columns", "columns"),
-    OF_RUNS: ("read/starts_in_history", "versions or runs"),
+    ON_MAP: ("read/traversal/starts_in_lineage_graph", "datasets or jobs"),
+    OF_COLUMNS: ("read/traversal/starts_in_columns", "columns"),
+    OF_RUNS: ("read/traversal/starts_in_run_history", "versions or runs"),
 }
 
 

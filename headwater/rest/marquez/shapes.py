@@ -66,7 +66,7 @@ def urlsplit_scheme(text: str) -> str:
 def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
     """Those of these runs that are there, by urn."""
     rows = read_nodes(database, urns)
-    links = _links(database, "read/run_links", list(rows))
+    links = _links(database, "read/nodes/run_links", list(rows))
     facets = read_all_facets(database, rows)
     linked = {
         one["urn"]
@@ -85,7 +85,9 @@ def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
 def jobs_of(database: Database, run: str) -> list[str]:
     """The urns of the jobs of a run."""
     return [
-        job for links in _links(database, "read/run_links", [run]).values() for job in links["jobs"]
+        job
+        for links in _links(database, "read/nodes/run_links", [run]).values()
+        for job in links["jobs"]
     ]
 
 
@@ -141,7 +143,7 @@ def datasets(
 
 
 def _newest_versions(database: Database, urns: list[str]) -> dict[str, Row]:
-    pages = newest(database, "read/dataset_versions", urns, first=1) if urns else {}
+    pages = newest(database, "read/nodes/dataset_versions", urns, first=1) if urns else {}
     found = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
     rows = read_nodes(database, found.values())
     return {urn: rows[version] for urn, version in found.items() if version in rows}
@@ -209,9 +211,13 @@ def _text(value: Any) -> str | None:
 
 def column_lineage(database: Database, urn: str, row: Row) -> list[models.OutputField]:
     """What each column of a dataset comes from."""
-    columns = [one["urn"] for one in database.read("read/columns_of", urns=[urn], limit=1_000)]
+    columns = [one["urn"] for one in database.read("read/nodes/columns", urns=[urn], limit=1_000)]
     sources: dict[str, list[str]] = defaultdict(list)
-    for edge in database.read("read/column_sources", urns=columns, limit=20_000) if columns else ():
+    for edge in (
+        database.read("read/traversal/column_sources", urns=columns, limit=20_000)
+        if columns
+        else ()
+    ):
         sources[edge["target"]].append(edge["source"])
     seen = set(visible(database, (source for listed in sources.values() for source in listed)))
     names = dict.fromkeys(row.get("columns") or ())
@@ -266,8 +272,8 @@ def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[
     """Those of these jobs that are there, by urn, in order, each with its newest runs."""
     rows = read_nodes(database, urns)
     listed = list(rows)
-    links = _links(database, "read/job_links", listed)
-    pages = newest(database, "read/job_runs", listed, first=runs_max) if rows else {}
+    links = _links(database, "read/nodes/job_links", listed)
+    pages = newest(database, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
     newest_runs = {urn: page.entries for urn, page in pages.items()}
     found = runs(database, [run for each in newest_runs.values() for run in each])
     facets = read_all_facets(database, rows)

@@ -29,9 +29,9 @@ def test_an_instant_comes_back_as_it_was_sent(database: Database) -> None:
 
 def test_in_an_open_transaction_too(database: Database) -> None:
     with database.write() as transaction:
-        [row] = transaction.run("read/clock")
+        [row] = transaction.run("read/state/clock")
     assert row["now"].tzinfo is UTC
-    [streamed] = database.stream("read/clock", seconds=5.0)
+    [streamed] = database.stream("read/state/clock", seconds=5.0)
     assert streamed["now"] >= row["now"]
 
 

@@ -34,7 +34,7 @@ def test_what_is_run_is_run_in_turn_and_committed(database: Database) -> None:
         for number in range(50):
             assert transaction.run("write/jobs", rows=[job(f"j{number:02}")]) == []
         # What is asked sees all that was run before it.
-        rows = transaction.run("read/facts_of_jobs", urns=["job:etl:j00", "job:etl:j49"])
+        rows = transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:j00", "job:etl:j49"])
         assert [row["urn"] for row in rows] == ["job:etl:j00", "job:etl:j49"]
     assert names(database) == [f"j{number:02}" for number in range(50)]
 
@@ -59,7 +59,7 @@ def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
             transaction.run("write/jobs", rows=[{"urn": None, "properties": {}, "shown": False}])
             transaction.run("write/jobs", rows=[job("after")])
             if asks_after:
-                transaction.run("read/facts_of_jobs", urns=["job:etl:before"])
+                transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:before"])
 
     locked(database)
     with pytest.raises(QueryError, match="null"):

@@ -21,9 +21,12 @@ def test_nothing_changes(database: Database) -> None:
 
 def test_what_every_question_needs_comes_first() -> None:
     first = [name for name, query in load_queries().items() if walks(query)]
-    assert {"read/nodes", "read/map_consumers", "read/history_inputs", "read/failed_runs"} <= set(
-        first
-    )
+    assert {
+        "read/nodes/properties",
+        "read/traversal/dataset_consumers",
+        "read/traversal/run_inputs",
+        "read/failures/failed_runs",
+    } <= set(first)
     assert len(first) < len([name for name, query in load_queries().items() if reads(query)]) / 2
 
 

@@ -107,7 +107,11 @@ def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database,
             "quality": {"failed": 0},
         },
     ]
-    assert statements.count("read/newest_data") == statements.count("read/quality_of_datasets") == 1
+    assert (
+        statements.count("read/estate/newest_data")
+        == statements.count("read/estate/dataset_quality")
+        == 1
+    )
 
 
 def test_quality(data: Ask) -> None:

@@ -117,7 +117,7 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     # Whether the run is new is read beside the transaction.
     assert set(asked) == {
         "write/lock_graph",
-        "read/checkpoint",
+        "read/state/checkpoint",
         "write/save_checkpoint",
         "write/datasets",
         "write/jobs",

@@ -114,18 +114,18 @@ def test_a_column_costs_two_statements(remembering: Database, asked: Asked) -> N
     assert [(edge.source, edge.target) for edge in found.lineage.edges] == [
         (column, column_urn("db", "b", "id"))
     ]
-    assert asked == ["history_citing", "column_ways"]
+    assert asked == ["traversal/citing_answers", "nodes/column_transformations"]
 
 
 def test_what_memory_does_not_know_is_asked(remembering: Database, asked: Asked) -> None:
     assert names(remembering, ds("a"), where=Filter(namespaces=("other",))) == ["a", "first"]
-    assert asked == ["filtered"]
+    assert asked == ["nodes/filter_properties"]
     asked.clear()
     names(remembering, ds("a"), where=Filter(since=None, until=map_time()))
-    assert "map_consumers" in asked
+    assert "traversal/dataset_consumers" in asked
     asked.clear()
     assert names(remembering, ds("a"), as_of=map_time()) == ["a", "b", "first", "c", "second"]
-    assert "map_consumers_at" in asked
+    assert "traversal/dataset_consumers_at" in asked
     with pytest.raises(NotFoundError):
         lineage(remembering, ds("nowhere"))
 
@@ -153,8 +153,8 @@ def test_it_follows_and_a_fresh_answer_waits_for_it(
     assert asked == []
     assert names(remembering, ds("a"), fresh=True)[-2:] == ["d", "third"]
     # The revision, what changed since, and what stands there: not the whole map.
-    assert asked[:2] == ["map_revision", "map_changed"]
-    assert "map_urns" not in asked
+    assert asked[:2] == ["cache/revision", "cache/changed_nodes"]
+    assert "cache/urns" not in asked
 
 
 def test_a_name_that_became_another_is_gone(remembering: Database, database: Database) -> None:
@@ -178,7 +178,7 @@ def test_out_of_step_it_is_not_asked(
     assert remembering.memory.current() is None
     assert remembering.memory.staleness > 0
     assert names(remembering, ds("a"))[-1] == "third"
-    assert "map_consumers" in asked
+    assert "traversal/dataset_consumers" in asked
 
 
 def test_where_it_is_followed_and_late_it_is_waited_for(
@@ -201,7 +201,7 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
             assert found == []
         asking.join(30.0)
         assert found == [["a", "b", "first", "c", "second"]]
-        assert "map_consumers" not in asked
+        assert "traversal/dataset_consumers" not in asked
     finally:
         ended.set()
         following.join()
@@ -221,7 +221,7 @@ def test_columns_come_last_and_a_few_datasets_at_a_time(
         assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
         assert asked == []
         column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
-        assert ("column_targets" in asked) is (follower.unread > 0)
+        assert ("traversal/column_targets" in asked) is (follower.unread > 0)
     # Of a, b and c.
     assert left == [1, 0, 0]
 
@@ -230,8 +230,8 @@ def test_before_it_is_loaded_neo4j_is_asked(remembering: Database, asked: Asked)
     remembering.memory = MapFollower(remembering)
     assert remembering.memory.staleness == float("inf")
     assert names(remembering, ds("a"), fresh=True)[-1] == "second"
-    assert "map_consumers" in asked
-    assert "map_urns" not in asked
+    assert "traversal/dataset_consumers" in asked
+    assert "cache/urns" not in asked
 
 
 def test_an_erased_graph_is_read_afresh(remembering: Database, database: Database) -> None:

@@ -72,7 +72,7 @@ def test_pages_are_in_order(database: Database, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_it_is_asked_by_index(database: Database) -> None:
-    text = find_query("read/changed_runs").text
+    text = find_query("read/catalog/changed_runs").text
     _, operators = database.plan(text, {"since": datetime(2026, 1, 1, tzinfo=UTC), "limit": 10})
     assert "NodeIndexSeekByRange" in operators
     assert not {"NodeByLabelScan", "AllNodesScan", "Sort", "Top"} & set(operators)

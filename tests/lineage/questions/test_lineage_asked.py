@@ -218,7 +218,7 @@ def test_a_filter_costs_a_statement_per_layer(shop: Database) -> None:
     counted._observed = lambda name, _: asked.append(name)
     lineage(counted, ds("raw"), direction="DOWNSTREAM", where=Filter(namespaces=("db",)))
     # Five layers of jobs and datasets, whatever is in them.
-    assert asked.count("read/filtered") <= 8
+    assert asked.count("read/nodes/filter_properties") <= 8
 
 
 def test_filters_that_mean_nothing() -> None:

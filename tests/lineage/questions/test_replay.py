@@ -284,5 +284,5 @@ def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4
     )
     replay_plan(counted, run_of("add-1"))
     counted.close()
-    assert sum(not name.startswith(("read/history", "read/map")) for name in asked) <= 6
+    assert sum(not name.startswith("read/traversal/") for name in asked) <= 6
     assert history.visibility.is_unrestricted

@@ -332,5 +332,5 @@ def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4
     counted.close()
     # Two hops more; the signs cost the same however many runs there are.
     assert len(asked) - short <= 2 * 4
-    assert sum(not name.startswith("read/history") for name in asked) <= 7
+    assert sum(not name.startswith("read/traversal/") for name in asked) <= 7
     assert history.visibility.is_unrestricted

@@ -316,7 +316,7 @@ def test_every_reading_is_found_by_way_of_the_map(
     )
     with graph_driver.session() as session:
         last = {row["urn"]: row["at"].to_native() for row in session.run(LAST_READS) if row["at"]}
-        found = database.read("read/last_reads", urns=sorted(last), sees=None)
+        found = database.read("read/estate/last_reads", urns=sorted(last), sees=None)
         assert {row["urn"]: row["lastRead"] for row in found} == last
         unread = 0
         for minute in range(0, 600, 20):

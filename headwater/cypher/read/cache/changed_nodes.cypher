@@ -1,0 +1,14 @@
+// The datasets, jobs and other names of datasets whose place on the map, or what is shown of them, changed after a
+// revision of the graph.
+// access: read
+// params: $after INTEGER
+// returns: urn
+// example: headwater cypher read/cache/changed_nodes --param after=1000
+CALL () {
+  MATCH (n:Dataset) WHERE n.mapRevision > $after RETURN n.urn AS urn
+  UNION ALL
+  MATCH (n:Job) WHERE n.mapRevision > $after RETURN n.urn AS urn
+  UNION ALL
+  MATCH (n:Symlink) WHERE n.mapRevision > $after RETURN n.urn AS urn
+}
+RETURN urn

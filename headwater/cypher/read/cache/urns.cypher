@@ -1,0 +1,13 @@
+// A page of all that is on the map: datasets, their other names, and jobs, by urn.
+// access: read
+// params: $after STRING, $limit INTEGER = 1000
+// returns: urn
+// example: headwater cypher read/cache/urns --param after=dataset
+CALL () {
+  MATCH (n:Dataset) WHERE n.urn > $after RETURN n.urn AS urn ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  MATCH (n:Symlink) WHERE n.urn > $after RETURN n.urn AS urn ORDER BY n.urn LIMIT $limit
+  UNION ALL
+  MATCH (n:Job) WHERE n.urn > $after RETURN n.urn AS urn ORDER BY n.urn LIMIT $limit
+}
+RETURN urn ORDER BY urn LIMIT $limit

@@ -1,0 +1,13 @@
+// The datasets and jobs whose guid begins so.
+// access: read
+// params: $prefix STRING
+// returns: urn
+// example: headwater cypher read/catalog/assets_by_guid_prefix --param prefix=6f1c1a52-0a55
+CALL () {
+  MATCH (n:Dataset) WHERE n.guid STARTS WITH $prefix RETURN n
+  UNION ALL
+  MATCH (n:Job) WHERE n.guid STARTS WITH $prefix RETURN n
+}
+RETURN n.urn AS urn
+ORDER BY urn
+LIMIT 2

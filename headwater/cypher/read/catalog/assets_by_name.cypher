@@ -1,0 +1,17 @@
+// The datasets and jobs of some names, in any namespace. A dataset that was only ever referred to is not told.
+// access: read
+// params: $names LIST<STRING>, $sees LIST<STRING>, $limit INTEGER = 20
+// returns: wanted, urn, namespace, told
+// example: headwater cypher read/catalog/assets_by_name --param names=planes --param sees=null
+UNWIND $names AS wanted
+CALL (wanted) {
+  CALL (wanted) {
+    MATCH (n:Dataset {name: wanted}) RETURN n
+    UNION ALL
+    MATCH (n:Job {name: wanted}) RETURN n
+  }
+  WITH n
+  WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+  RETURN n ORDER BY n.urn LIMIT $limit
+}
+RETURN wanted, n.urn AS urn, n.namespace AS namespace, n.firstSeen IS NOT NULL AS told

@@ -1,0 +1,25 @@
+// A page of all jobs, those seen last first, and how many there are; with `states`, of those whose newest run is in one.
+// Scans all jobs.
+// access: read
+// params: $sees LIST<STRING>, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
+// returns: urns, total
+// example: headwater cypher read/catalog/jobs_by_last_seen --param sees=null --param states=null
+MATCH (j:Job)
+WHERE ($sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p)) AND ($states IS NULL OR COLLECT {
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
+      AND EXISTS { (r)-[:RUN_OF]->(j) }
+    RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+    RETURN r
+  }
+  RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1
+}[0] IN $states)
+WITH j ORDER BY coalesce(j.lastSeen, datetime({epochSeconds: 0})) DESC, j.urn
+WITH collect(j.urn) AS found
+RETURN found[$skip..$skip + $limit] AS urns, size(found) AS total

@@ -1,0 +1,24 @@
+// A page of the jobs of a namespace by name, and how many there are; with `states`, of those whose newest run is in one.
+// access: read
+// params: $namespace STRING, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
+// returns: urns, total
+// example: headwater cypher read/catalog/jobs_in_namespace --param namespace=spark --param states=null
+MATCH (j:Job)
+WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL
+      AND EXISTS { (r)-[:RUN_OF]->(j) }
+    RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+    RETURN r
+  }
+  RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1
+}[0] IN $states)
+WITH j ORDER BY j.name, j.urn
+WITH collect(j) AS found
+RETURN [j IN found[$skip..$skip + $limit] | j.urn] AS urns, size(found) AS total

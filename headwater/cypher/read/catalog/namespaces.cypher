@@ -1,0 +1,15 @@
+// Every namespace that has datasets or jobs, with when anything in it was first and last seen. Scans both.
+// access: read
+// params: $sees LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
+// returns: namespace, first, last
+// example: headwater cypher read/catalog/namespaces --param sees=null
+CALL () {
+  MATCH (n:Dataset) RETURN n.namespace AS namespace, min(n.firstSeen) AS first, max(n.lastSeen) AS last
+  UNION ALL
+  MATCH (n:Job) RETURN n.namespace AS namespace, min(n.firstSeen) AS first, max(n.lastSeen) AS last
+}
+WITH namespace, min(first) AS first, max(last) AS last
+WHERE $sees IS NULL OR any(p IN $sees WHERE namespace =~ p)
+RETURN namespace, first, last
+ORDER BY namespace
+SKIP $skip LIMIT $limit

@@ -1,0 +1,11 @@
+// The fields and types of a schema, or of the schema that a version of a dataset has, as JSON.
+// access: read
+// params: $urn STRING
+// returns: fields
+// example: headwater cypher read/catalog/schema --param urn=schema:HASH
+CALL () {
+  MATCH (s:SchemaVersion {urn: $urn}) RETURN s
+  UNION
+  MATCH (:Artifact {urn: $urn})-[:HAS_SCHEMA]->(s:SchemaVersion) RETURN s
+}
+RETURN s.fields AS fields

@@ -1,0 +1,18 @@
+// Datasets, jobs and answers by the words in their names, descriptions, columns, tags and owners, the best first; the
+// query is in Lucene's syntax, the text as it was typed. How well it fits is counted over the
+// whole index: 0.0 where not all of it may be seen.
+// access: read
+// params: $query STRING, $text STRING, $sees LIST<STRING> = null, $limit INTEGER = 20
+// returns: urn, label, namespace, name, tags, owners, rank, score
+// example: headwater cypher read/catalog/search --param query=planes* --param text=planes
+CALL db.index.fulltext.queryNodes('words', $query) YIELD node, score AS fits
+WITH node, CASE WHEN $sees IS NULL THEN fits ELSE 0.0 END AS score,
+  toLower(coalesce(node.name, node.answerId, '')) AS name, toLower($text) AS wanted
+WHERE $sees IS NULL OR any(p IN $sees WHERE node.namespace =~ p) OR (node:Answer AND NOT EXISTS {
+  (node)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+})
+WITH node, score, CASE WHEN name = wanted THEN 1 WHEN name STARTS WITH wanted THEN 2 ELSE 3 END AS rank
+ORDER BY rank, score DESC, node.urn
+LIMIT $limit
+RETURN node.urn AS urn, head(labels(node)) AS label, node.namespace AS namespace,
+  coalesce(node.name, node.answerId, node.urn) AS name, node.tags AS tags, node.owners AS owners, rank, score

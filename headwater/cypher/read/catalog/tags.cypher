@@ -1,0 +1,15 @@
+// Every tag on a dataset or job. Scans both.
+// access: read
+// params: $sees LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
+// returns: tag
+// example: headwater cypher read/catalog/tags --param sees=null
+CALL () {
+  MATCH (n:Dataset) WHERE n.tags IS NOT NULL RETURN n
+  UNION ALL
+  MATCH (n:Job) WHERE n.tags IS NOT NULL RETURN n
+}
+WITH n WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
+UNWIND n.tags AS tag
+RETURN DISTINCT tag
+ORDER BY tag
+SKIP $skip LIMIT $limit

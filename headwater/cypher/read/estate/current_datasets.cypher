@@ -1,0 +1,14 @@
+// The datasets that were not dropped, of one namespace or (empty) of all, with any of some tags or (null) with or
+// without them.
+// This is a scan over all datasets, to count or to draw from them.
+// access: read
+// params: $namespace STRING = "", $tags LIST<STRING> = null, $sees LIST<STRING> = null, $limit INTEGER = 200000
+// returns: urn
+// example: headwater cypher read/estate/current_datasets
+MATCH (d:Dataset)
+WHERE d.droppedAt IS NULL AND ($namespace = '' OR d.namespace = $namespace)
+  AND ($sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p))
+  AND ($tags IS NULL OR any(tag IN coalesce(d.tags, []) WHERE toLower(tag) IN $tags))
+RETURN d.urn AS urn
+ORDER BY urn
+LIMIT $limit

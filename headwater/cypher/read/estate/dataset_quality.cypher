@@ -1,0 +1,27 @@
+// What runs said of the quality of some datasets, of any version of them, what was said last first: assertions and
+// metrics as they were sent, JSON.
+// access: read
+// params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
+// returns: urn, said
+// example: headwater cypher read/estate/dataset_quality --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (:Dataset {urn: urn})
+RETURN urn, COLLECT {
+  CALL (urn) {
+    MATCH (v:Artifact|Source)-[e:FEEDS]->(r:PipelineRun)
+    USING INDEX SEEK e:FEEDS(quality, saidAt)
+    WHERE e.quality = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN v, e, r
+    ORDER BY e.quality DESC, e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+    UNION ALL
+    MATCH (v:Artifact)<-[e:PRODUCED]-(r:PipelineRun)
+    USING INDEX SEEK e:PRODUCED(quality, saidAt)
+    WHERE e.quality = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN v, e, r
+    ORDER BY e.quality DESC, e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+  }
+  WITH v, e, r ORDER BY e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+  RETURN {at: e.saidAt, run: r.urn, version: v.urn, assertions: e.assertions, metrics: e.metrics}
+} AS said

@@ -1,0 +1,15 @@
+// What was found in the events of some producers, the most frequent first, up to so many of each producer.
+// access: read
+// params: $producers LIST<STRING>, $limit INTEGER = 200
+// returns: producer, rule, field, count, first, last, receipt, example, detail
+// example: headwater cypher read/estate/findings --param producers=NAME,NAME
+UNWIND $producers AS producer
+CALL (producer) {
+  MATCH (n:Finding {producer: producer})
+  RETURN n
+  ORDER BY n.count DESC, n.rule, n.field
+  LIMIT $limit
+}
+RETURN producer, n.rule AS rule, n.field AS field, n.count AS count, n.first AS first, n.last AS last,
+  n.receipt AS receipt, n.example AS example, n.detail AS detail
+ORDER BY producer, count DESC, rule, field

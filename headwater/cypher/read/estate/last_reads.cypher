@@ -1,0 +1,36 @@
+// When the last run began that read any version of some datasets. Which jobs may have read one, and when each last told
+// that it does, the map knows: the runs of a job are looked at from there back, and the newest hundred beside, because
+// one that was begun again may have begun after it told.
+// access: read
+// params: $urns LIST<STRING>, $sees LIST<STRING> = null
+// returns: urn, lastRead
+// example: headwater cypher read/estate/last_reads --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (:Dataset {urn: urn})-[told:FEEDS]->(reader:Job)
+WITH urn, reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
+CALL (urn, reader, toldAt) {
+  MATCH (r:PipelineRun)
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt <= toldAt
+    AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
+    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  RETURN r.startedAt AS at ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
+  UNION
+  MATCH (r:PipelineRun)
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+  WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name AND r.startedAt > toldAt
+  WITH r, urn ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
+  WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
+    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  RETURN max(r.startedAt) AS at
+  UNION
+  MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
+  USING INDEX SEEK aside:RUN_OF(aside)
+  WHERE aside.aside = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
+    AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  RETURN max(r.startedAt) AS at
+}
+RETURN urn, max(at) AS lastRead

@@ -1,0 +1,15 @@
+// When some sources were captured, and the metrics, JSON, in which runs that read them told when they were updated, what
+// was said last first.
+// access: read
+// params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 100
+// returns: urn, dataset, captured, metrics
+// example: headwater cypher read/estate/source_updates --param urns=source:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (s:Source {urn: urn})
+RETURN urn, s.dataset AS dataset, s.capturedAt AS captured, COLLECT {
+  MATCH (:Source)-[e:FEEDS]->(r:PipelineRun)
+  USING INDEX SEEK e:FEEDS(updated, saidAt)
+  WHERE e.updated = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+  RETURN e.metrics ORDER BY e.updated DESC, e.saidAt DESC, r.urn LIMIT $limit
+} AS metrics

@@ -1,0 +1,69 @@
+// Datasets that were known before an instant and that nothing has read since, neither a run nor an answer, a page at a
+// time, the largest first, with the count and the bytes of all of them. Not those that were dropped.
+// This is a scan over all datasets: what nobody reads cannot be reached from any reader. Which jobs may have read one,
+// and when each last told that it does, the map knows (as in read/estate/last_reads); one that was under way when the window
+// began is found among the thousand runs of its job that began before that.
+// access: read
+// params: $since DATETIME, $namespace STRING = "", $sees LIST<STRING> = null, $cursorBytes INTEGER = 9223372036854775807,
+//   $cursorUrn STRING = "", $limit INTEGER = 20
+// returns: count, bytes, unsized, page
+// example: headwater unused --days 30
+MATCH (d:Dataset)
+WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespace = '' OR d.namespace = $namespace)
+  AND ($sees IS NULL OR any(p IN $sees WHERE d.namespace =~ p))
+  AND NOT EXISTS {
+    MATCH (d)-[told:FEEDS]->(reader:Job)
+    WITH reader, max(coalesce(told.lastSeen, datetime({year: 9999}))) AS toldAt
+    CALL (d, reader, toldAt) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+      WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
+        AND r.startedAt >= $since AND r.startedAt <= toldAt
+        AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1
+      UNION
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+      WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
+        AND r.startedAt >= $since AND r.startedAt > toldAt
+      WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 100
+      WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+      RETURN r
+      UNION
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+      WHERE r.namespace = reader.namespace AND r.pipelineName = reader.name
+        AND r.startedAt < $since AND r.startedAt <= toldAt
+      WITH d, r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT 1000
+      WHERE (r.finishedAt >= $since OR r.status = 'RUNNING')
+        AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+      RETURN r
+      UNION
+      MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
+      USING INDEX SEEK aside:RUN_OF(aside)
+      WHERE aside.aside = reader.urn AND (r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING')
+        AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+      RETURN r
+    }
+    RETURN r
+  }
+  AND NOT EXISTS {
+    MATCH ()-[e:CITED_BY]->(a:Answer)
+    USING INDEX SEEK e:CITED_BY(dataset)
+    WHERE e.dataset = d.urn AND coalesce(a.generatedAt, $since) >= $since
+  }
+  AND NOT EXISTS {
+    MATCH (d)-[:HAS_COLUMN]->(:Column)-[:CITED_BY]->(a:Answer)
+    WHERE coalesce(a.generatedAt, $since) >= $since
+  }
+WITH d.urn AS urn, COLLECT {
+  MATCH (v:Artifact)
+  USING INDEX SEEK v:Artifact(dataset, complete, createdAt)
+  WHERE v.dataset = d.urn AND v.complete = true AND v.createdAt IS NOT NULL
+  RETURN v.bytes ORDER BY v.dataset DESC, v.complete DESC, v.createdAt DESC, v.urn DESC LIMIT 1
+}[0] AS bytes
+ORDER BY coalesce(bytes, -1) DESC, urn
+WITH collect({urn: urn, bytes: bytes}) AS found, sum(bytes) AS bytes
+RETURN size(found) AS count, bytes, size([f IN found WHERE f.bytes IS NULL]) AS unsized,
+  [f IN found WHERE coalesce(f.bytes, -1) < $cursorBytes
+    OR (coalesce(f.bytes, -1) = $cursorBytes AND f.urn > $cursorUrn)][..$limit] AS page

@@ -1,0 +1,24 @@
+// What runs said of the quality of some versions, what was said last first: assertions and metrics as they were sent,
+// JSON.
+// access: read
+// params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
+// returns: urn, said
+// example: headwater cypher read/estate/version_quality --param urns=artifact:file:/marts/delay:RUN
+UNWIND $urns AS urn
+MATCH (v:Artifact {urn: urn})
+RETURN urn, COLLECT {
+  CALL (v) {
+    MATCH (:Artifact)-[e:FEEDS]->(r:PipelineRun)
+    USING INDEX SEEK e:FEEDS(checked, saidAt)
+    WHERE e.checked = v.urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN e, r ORDER BY e.checked DESC, e.saidAt DESC, r.urn LIMIT $limit
+    UNION ALL
+    MATCH (v)<-[e:PRODUCED]-(r:PipelineRun)
+    WHERE e.quality IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+      AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN e, r
+  }
+  WITH e, r ORDER BY e.saidAt DESC, r.urn LIMIT $limit
+  RETURN {at: e.saidAt, run: r.urn, version: urn, assertions: e.assertions, metrics: e.metrics}
+} AS said

@@ -1,0 +1,59 @@
+// What some failed runs should have made: the datasets each wrote and those that its job produces now; for each the
+// newest complete version from before the failure (or else the source) and the first later run of that job that
+// succeeded and wrote it. Beside these the first attempt after it that succeeded, and the first later success of its job.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, failedAt, job, outputs, retry, next
+// example: headwater cypher read/failures/failed_run_outputs --param urns=run:RUN
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})
+WITH r, coalesce(r.failedAt, r.finishedAt, r.startedAt) AS failedAt, COLLECT {
+  MATCH (r)-[:RUN_OF]->(j:Job)
+  RETURN j ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
+}[0] AS job
+WHERE failedAt IS NOT NULL
+WITH r, failedAt, job, COLLECT {
+  MATCH (r)-[:PRODUCED]->(a:Artifact)
+  RETURN a.dataset AS dataset
+  UNION
+  MATCH (job)-[p:PRODUCED]->(d:Dataset)
+  WHERE p.current
+  RETURN d.urn AS dataset
+} AS datasets
+RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
+  UNWIND datasets AS dataset
+  RETURN {dataset: dataset, old: coalesce(COLLECT {
+    MATCH (a:Artifact)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = dataset AND a.complete = true AND a.createdAt <= failedAt
+    RETURN a.urn ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT 1
+  }[0], COLLECT {
+    MATCH (s:Source)
+    USING INDEX SEEK s:Source(dataset)
+    WHERE s.dataset = dataset
+    RETURN s.urn ORDER BY s.urn LIMIT 1
+  }[0]), renewed: COLLECT {
+    UNWIND ['both', 'writes'] AS told
+    CALL (failedAt, job, dataset, told) {
+      MATCH (n:PipelineRun)
+      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
+        AND EXISTS { (n)-[:PRODUCED]->(:Artifact {dataset: dataset}) }
+      RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+    }
+    RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
+  }[0]} ORDER BY dataset
+} AS outputs, COLLECT {
+  MATCH (r) (()<-[:RETRY_OF]-()){1,50} (n:PipelineRun)
+  WHERE n.status = 'COMPLETE'
+  RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt, n.urn LIMIT 1
+}[0] AS retry, COLLECT {
+  UNWIND ['both', 'reads'] AS told
+  CALL (failedAt, job, told) {
+    MATCH (n:PipelineRun)
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
+    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
+    RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+  }
+  RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
+}[0] AS next

@@ -1,0 +1,16 @@
+// The runs that tested some versions or sources and saw tests fail, of each the thousand that were heard of last.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: version, name, capturedAt, run, at, testsFailed, testsPassed, failedTests
+// example: headwater cypher read/failures/failed_tests --param urns=artifact:file:/marts/delay:RUN
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (v:Artifact|Source)-[e:FEEDS]->(t:PipelineRun)
+  USING INDEX SEEK e:FEEDS(failing, saidAt)
+  WHERE e.failing = urn AND e.saidAt IS NOT NULL
+  RETURN v, t ORDER BY e.failing DESC, e.saidAt DESC LIMIT 1000
+}
+RETURN urn AS version, v.name AS name, v.capturedAt AS capturedAt, t.urn AS run, t.startedAt AS at,
+  t.testsFailed AS testsFailed, t.testsPassed AS testsPassed, t.failedTests AS failedTests
+ORDER BY version, at, run
+LIMIT $limit

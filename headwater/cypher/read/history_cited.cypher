@@ -1,9 +1,0 @@
-// What these answers cite: versions, columns, other answers.
-// access: read
-// params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: source, target
-// example: headwater cypher read/history_cited --param urns=answer:worst-carrier-2013
-UNWIND $urns AS urn
-MATCH (a:Answer {urn: urn})<-[:CITED_BY]-(v:Source|Artifact|Answer|Column)
-RETURN v.urn AS source, urn AS target
-LIMIT $limit

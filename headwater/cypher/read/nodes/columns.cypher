@@ -1,0 +1,15 @@
+// The columns of some datasets, those that only a column edge names among them, and of the datasets that some jobs
+// produce now.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 5000
+// returns: urn
+// example: headwater cypher read/nodes/columns --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (:Dataset {urn: urn})-[:HAS_COLUMN]->(c:Column) RETURN c
+  UNION
+  MATCH (:Job {urn: urn})-[e:PRODUCED]->(:Dataset)-[:HAS_COLUMN]->(c:Column) WHERE e.current RETURN c
+}
+RETURN DISTINCT c.urn AS urn
+ORDER BY urn
+LIMIT $limit

@@ -1,0 +1,18 @@
+// The answers that cite any version of some datasets, newest first, those of which no time was told before all; after
+// the one that was made $at and goes by $behind. $sees: of which namespaces all that they rest on must be; null: of any.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
+// returns: urn, listed
+// example: headwater cypher read/nodes/dataset_answers --param urns=dataset:file:/raw/planes --param at=9999-12-31
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn, COLLECT {
+  MATCH ()-[e:CITED_BY]->(a:Answer)
+  USING INDEX SEEK e:CITED_BY(dataset)
+  WHERE e.dataset = d.urn
+  WITH DISTINCT a, coalesce(a.generatedAt, datetime('9999-12-31T00:00:00Z')) AS at
+  WHERE (at < $at OR (at = $at AND a.urn > $behind)) AND ($sees IS NULL OR NOT EXISTS {
+    (a)<-[:CITED_BY*1..20]-(v:Source|Artifact|Column) WHERE none(p IN $sees WHERE v.namespace =~ p)
+  })
+  RETURN {urn: a.urn, at: at} ORDER BY at DESC, a.urn LIMIT $limit
+} AS listed

@@ -1,0 +1,10 @@
+// The jobs that produce and read some datasets now, on the map.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 1000
+// returns: urn, producers, readers
+// example: headwater cypher read/nodes/dataset_links --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn,
+  COLLECT { MATCH (j:Job)-[e:PRODUCED]->(d) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS producers,
+  COLLECT { MATCH (d)-[e:FEEDS]->(j:Job) WHERE e.current RETURN DISTINCT j.urn ORDER BY j.urn LIMIT $limit } AS readers

@@ -1,0 +1,33 @@
+// The versions of some datasets, newest first, those that are being made before all; after the one that was made $at
+// and goes by $behind.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $limit INTEGER = 20
+// returns: urn, listed
+// example: headwater cypher read/nodes/dataset_versions --param urns=dataset:file:/raw/planes --param at=9999-12-31
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})
+RETURN urn, COLLECT {
+  CALL (d) {
+    MATCH (a:Artifact)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = d.urn AND a.complete = true AND a.createdAt <= $at
+      AND NOT (a.createdAt = $at AND a.urn <= $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
+    RETURN a.urn AS version, a.createdAt AS at
+    ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $limit
+    UNION
+    MATCH (a:Artifact)
+    USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
+    WHERE a.dataset = d.urn AND a.complete = false AND a.createdAt <= $at
+      AND NOT (a.createdAt = $at AND a.urn <= $behind) AND EXISTS { (a)-[:VERSION_OF]->(d) }
+    RETURN a.urn AS version, a.createdAt AS at
+    ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $limit
+    UNION
+    MATCH (a:Artifact)-[e:VERSION_OF]->(:Dataset)
+    USING INDEX SEEK e:VERSION_OF(aside)
+    WHERE e.aside = d.urn
+    WITH a.urn AS version, coalesce(a.createdAt, datetime('9999-12-31T00:00:00Z')) AS at
+    WHERE at < $at OR (at = $at AND version > $behind)
+    RETURN version, at
+  }
+  RETURN {urn: version, at: at} ORDER BY at DESC, version LIMIT $limit
+} AS listed

@@ -1,0 +1,14 @@
+// What some jobs read and produce now, on the map, what they are part of and what is part of
+// them, and after which jobs they run.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 1000
+// returns: urn, inputs, outputs, parents, children, after
+// example: headwater cypher read/nodes/job_links --param urns=job:spark:flights.clean
+UNWIND $urns AS urn
+MATCH (j:Job {urn: urn})
+RETURN urn,
+  COLLECT { MATCH (d:Dataset)-[e:FEEDS]->(j) WHERE e.current RETURN DISTINCT d.urn ORDER BY d.urn LIMIT $limit } AS inputs,
+  COLLECT { MATCH (j)-[e:PRODUCED]->(d:Dataset) WHERE e.current RETURN DISTINCT d.urn ORDER BY d.urn LIMIT $limit } AS outputs,
+  COLLECT { MATCH (j)-[:PART_OF]->(p:Job) RETURN p.urn ORDER BY p.urn LIMIT $limit } AS parents,
+  COLLECT { MATCH (c:Job)-[:PART_OF]->(j) RETURN c.urn ORDER BY c.urn LIMIT $limit } AS children,
+  COLLECT { MATCH (b:Job)-[:TRIGGERS]->(j) RETURN b.urn ORDER BY b.urn LIMIT $limit } AS after

@@ -1,0 +1,28 @@
+// The runs of some jobs, newest first, those of which no start was told before all; after the one that was begun $at
+// and goes by $behind. $sees: of which namespaces all that a run is said to be a run of must be; null: of any.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
+// returns: urn, listed
+// example: headwater cypher read/nodes/job_runs --param urns=job:spark:flights.clean --param at=9999-12-31
+UNWIND $urns AS urn
+MATCH (j:Job {urn: urn})
+RETURN urn, COLLECT {
+  CALL (j) {
+    MATCH (r:PipelineRun)
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, startedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt <= $at
+      AND NOT (r.startedAt = $at AND r.urn <= $behind) AND EXISTS { (r)-[:RUN_OF]->(j) }
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, r.startedAt AS at
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $limit
+    UNION
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(aside)
+    WHERE e.aside = j.urn
+    WITH r, coalesce(r.startedAt, datetime('9999-12-31T00:00:00Z')) AS at
+    WHERE (at < $at OR (at = $at AND r.urn > $behind))
+      AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+    RETURN r.urn AS run, at ORDER BY at DESC, run LIMIT $limit
+  }
+  RETURN {urn: run, at: at} ORDER BY at DESC, run LIMIT $limit
+} AS listed

@@ -1,0 +1,14 @@
+// Who owns some jobs, datasets and versions: those of a version are the owners of its dataset, which is its place.
+// access: read
+// params: $urns LIST<STRING>
+// returns: urn, place, owners
+// example: headwater cypher read/nodes/owners --param urns=job:spark:flights.clean
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (n:Job {urn: urn}) RETURN n
+  UNION ALL
+  MATCH (n:Dataset {urn: urn}) RETURN n
+  UNION ALL
+  MATCH (:Artifact {urn: urn})-[:VERSION_OF]->(n:Dataset) RETURN n
+}
+RETURN urn, n.urn AS place, coalesce(n.owners, []) AS owners

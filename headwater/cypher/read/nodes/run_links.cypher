@@ -1,0 +1,28 @@
+// What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of
+// them, and how many of the latter (down to eight levels) failed for good: not those that were tried again, and not
+// those of an earlier attempt of the run. $sees: of which namespaces these must be; null: of any.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 1000, $sees LIST<STRING>
+// returns: urn, jobs, inputs, outputs, parents, children, childFailures
+// example: headwater cypher read/nodes/run_links --param urns=run:RUN
+UNWIND $urns AS urn
+MATCH (r:PipelineRun {urn: urn})
+RETURN urn,
+  COLLECT { MATCH (r)-[:RUN_OF]->(j:Job) RETURN j.urn ORDER BY j.urn } AS jobs,
+  COLLECT {
+    MATCH (v:Source|Artifact)-[:FEEDS]->(r)
+    RETURN {urn: v.urn, dataset: v.dataset} ORDER BY v.urn LIMIT $limit
+  } AS inputs,
+  COLLECT {
+    MATCH (r)-[:PRODUCED]->(a:Artifact)
+    RETURN {urn: a.urn, dataset: a.dataset} ORDER BY a.urn LIMIT $limit
+  } AS outputs,
+  COLLECT { MATCH (r)-[:PART_OF]->(p:PipelineRun) RETURN p.urn ORDER BY p.urn } AS parents,
+  COLLECT { MATCH (c:PipelineRun)-[:PART_OF]->(r) RETURN c.urn ORDER BY c.startedAt, c.urn LIMIT $limit } AS children,
+  COUNT { 
+    MATCH (c:PipelineRun) ((below:PipelineRun)-[:PART_OF]->(:PipelineRun) WHERE below.retried IS NULL){1,8} (r)
+    WHERE c.status = 'FAIL' AND ($sees IS NULL OR any(p IN $sees WHERE c.namespace =~ p)
+      AND NOT EXISTS { (c)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
+      AND (coalesce(r.attempts, 1) = 1 OR c.startedAt >= r.startedAt)
+    RETURN DISTINCT c
+  } AS childFailures

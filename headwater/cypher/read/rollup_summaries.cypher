@@ -1,9 +1,0 @@
-// What was rolled up of a job, day by day, the newest first.
-// access: read
-// params: $job STRING, $limit INTEGER = 1000
-// returns: properties
-// example: headwater cypher read/rollup_summaries --param job=URN
-MATCH (s:RunSummary)-[:SUMMARY_OF]->(:Job {urn: $job})
-RETURN properties(s) AS properties
-ORDER BY s.day DESC, s.urn
-LIMIT $limit

@@ -1,0 +1,15 @@
+// One layer of a walk downstream over columns: the columns that these feed, and all columns of the datasets whose
+// whole they feed.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: source, target, firstSeen
+// example: headwater cypher read/traversal/column_targets --param urns=column:file:/raw/planes:tailnum
+UNWIND $urns AS urn
+MATCH (c:Column {urn: urn})
+CALL (c) {
+  MATCH (c)-[e:FEEDS]->(t:Column) RETURN t, e.firstSeen.epochMillis AS firstSeen
+  UNION
+  MATCH (c)-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(t:Column) RETURN t, e.firstSeen.epochMillis AS firstSeen
+}
+RETURN urn AS source, t.urn AS target, min(firstSeen) AS firstSeen
+LIMIT $limit

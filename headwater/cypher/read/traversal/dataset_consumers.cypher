@@ -1,0 +1,10 @@
+// One layer of a walk downstream over the map: the jobs that read these datasets now.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: place, process, firstSeen, lastSeen
+// example: headwater cypher read/traversal/dataset_consumers --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
+WHERE e.current
+RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+LIMIT $limit

@@ -1,0 +1,21 @@
+// One layer of a walk downstream over the map as it was at an instant: the jobs that read these datasets then, by the
+// newest run of each that had succeeded.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: place, process, firstSeen, lastSeen
+// example: headwater cypher read/traversal/dataset_consumers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+UNWIND $urns AS urn
+MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
+WITH *, COLLECT {
+    UNWIND ['both', 'reads'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
+  }[0] AS newest
+WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
+RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+LIMIT $limit

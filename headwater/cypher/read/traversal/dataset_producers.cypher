@@ -1,0 +1,17 @@
+// One layer of a walk upstream over the map: the jobs that produce these datasets now, and for each those of its
+// inputs that the dataset is known to come from (an empty list: from any of them; where it was told what it comes
+// from, told is true and the list is all).
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: place, process, derived, told, firstSeen, lastSeen
+// example: headwater cypher read/traversal/dataset_producers --param urns=dataset:file:/raw/planes
+UNWIND $urns AS urn
+MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
+WHERE p.current
+RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.ways OR r.declared)
+      AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) } OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
+    END AS derived,
+  coalesce(p.explicit, false) AS told, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
+LIMIT $limit

@@ -1,0 +1,38 @@
+// One layer of a walk upstream over the map as it was at an instant: the jobs that produced these datasets then, with
+// what each is known to come from.
+// access: read
+// params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
+// returns: place, process, derived, told, firstSeen, lastSeen
+// example: headwater cypher read/traversal/dataset_producers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+UNWIND $urns AS urn
+MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
+WITH *, COLLECT {
+    UNWIND ['both', 'writes'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
+  }[0] AS newest, COLLECT {
+    UNWIND ['both', 'reads'] AS told
+    CALL (j, told) {
+      MATCH (r:PipelineRun)
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    }
+    RETURN r ORDER BY r.finishedAt DESC LIMIT 1
+  }[0] AS reader
+WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.claimed IS NULL)
+  OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
+RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.ways OR r.declared)
+      AND (NOT EXISTS { (i)-[:FEEDS]->(j) } OR EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
+        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
+        AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) } | i.urn]
+    END AS derived,
+  coalesce(p.explicit, false) AS told, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
+LIMIT $limit

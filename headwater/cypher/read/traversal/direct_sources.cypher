@@ -1,0 +1,14 @@
+// One layer of a walk upstream over the map, from dataset to dataset and from job to job where nothing is known to lie
+// between.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: source, target, firstSeen, lastSeen
+// example: headwater cypher read/traversal/direct_sources --param urns=job:airflow:load
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (n:Dataset {urn: urn})<-[e:FEEDS]-(o:Dataset) WHERE e.current RETURN o, e
+  UNION ALL
+  MATCH (n:Job {urn: urn})<-[e:FEEDS]-(o:Job) WHERE e.current RETURN o, e
+}
+RETURN DISTINCT o.urn AS source, urn AS target, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+LIMIT $limit

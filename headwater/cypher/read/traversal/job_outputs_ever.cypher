@@ -1,0 +1,14 @@
+// One layer of a walk downstream over the map: what these jobs produce now or ever did, and for each output those of
+// the job's inputs that it is known to come from (an empty list: from any of them; where it was told what it comes
+// from, told is true and the list is all).
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: process, place, derived, told
+// example: headwater cypher read/traversal/job_outputs_ever --param urns=job:spark:flights.clean
+UNWIND $urns AS urn
+MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
+RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
+  coalesce(p.explicit, false) AS told
+LIMIT $limit

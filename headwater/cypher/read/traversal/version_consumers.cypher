@@ -1,0 +1,14 @@
+// One layer of a walk downstream over history: the runs that read these versions.
+// access: read
+// params: $urns LIST<STRING>, $limit INTEGER = 20000
+// returns: place, process
+// example: headwater cypher read/traversal/version_consumers --param urns=artifact:file:/marts/delay:RUN
+UNWIND $urns AS urn
+CALL (urn) {
+  MATCH (v:Artifact {urn: urn}) RETURN v
+  UNION ALL
+  MATCH (v:Source {urn: urn}) RETURN v
+}
+MATCH (v)-[:FEEDS]->(r:PipelineRun)
+RETURN urn AS place, r.urn AS process
+LIMIT $limit

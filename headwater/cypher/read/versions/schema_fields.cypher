@@ -1,0 +1,8 @@
+// The fields and types of some schemas, as JSON.
+// access: read
+// params: $urns LIST<STRING>
+// returns: hash, fields
+// example: headwater cypher read/versions/schema_fields --param urns=schema:HASH
+UNWIND $urns AS urn
+MATCH (s:SchemaVersion {urn: urn})
+RETURN s.hash AS hash, s.fields AS fields
