@@ -61,24 +61,24 @@ def gate(
 
     A key is taken from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of the step, and its
     findings are annotations."""
-    from headwater.gate.ask import Api
-    from headwater.gate.datasets import Names, read_said
-    from headwater.gate.dbt import read_manifest
-    from headwater.gate.plain import line
-    from headwater.gate.run import Question, judge
+    from headwater.code_analysis.dbt.project import read_manifest
+    from headwater.gate.client import GateClient
+    from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
+    from headwater.gate.run import GateRequest, run_gate
+    from headwater.gate.sanitize import line
 
     try:
-        names = Names(
+        names = ResolutionOptions(
             tuple(namespace or ()),
             read_manifest(Path(manifest)) if manifest else {},
-            read_said(said or ()),
+            parse_map_options(said or ()),
         )
         where = api_url(home, url)
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
-    question = Question(Path(repository), base, dialect, names, max_downstream, allow.strip())
-    api = Api(where)
-    report = judge(
+    question = GateRequest(Path(repository), base, dialect, names, max_downstream, allow.strip())
+    api = GateClient(where)
+    report = run_gate(
         question, api, told=lambda text: print(f"headwater: {line(text)}", file=sys.stderr)
     )
     _write_files(report, markdown, sarif, junit)
@@ -89,9 +89,9 @@ def gate(
 def _write_files(
     report: Report, markdown: str | None, sarif: str | None, junit: str | None
 ) -> None:
-    from headwater.gate.junit import junit as junit_of
-    from headwater.gate.markdown import markdown as markdown_of
-    from headwater.gate.sarif import sarif as sarif_of
+    from headwater.gate.reports.junit import junit as junit_of
+    from headwater.gate.reports.markdown import markdown as markdown_of
+    from headwater.gate.reports.sarif import sarif as sarif_of
 
     comment = markdown_of(report).encode(errors="replace")
     _write(markdown, comment)
@@ -112,8 +112,8 @@ def _write(path: str | None, content: bytes, *, append: bool = False) -> None:
 
 
 def _say(report: Report, *, as_json: bool) -> None:
-    from headwater.gate.annotations import commands
-    from headwater.gate.plain import line
+    from headwater.gate.reports.annotations import commands
+    from headwater.gate.sanitize import line
     from headwater.gate.verdict import report_json
 
     in_github = os.environ.get("GITHUB_ACTIONS") == "true"

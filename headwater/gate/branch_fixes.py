@@ -12,25 +12,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from headwater.gate.datasets import Asked
-from headwater.gate.relations import CODE, FILLED, MODEL, SEED, VIEW
+from headwater.code_analysis.tables import CODE, FILLED, MODEL, SEED, VIEW
+from headwater.gate.resolve_datasets import DatasetChange
 from headwater.gate.verdict import BREAKING, WARNING, Affected
 
 # What a branch changes by changing the code that makes it: then that code need not be told.
 _BY_CODE = {MODEL, SEED, VIEW, FILLED, CODE}
 
 
-class Mended:
+class BranchFixes:
     """The texts in the branch of what makes the datasets that it changes."""
 
-    def __init__(self, asked: Iterable[Asked], texts: Mapping[str | None, str | None]) -> None:
+    def __init__(
+        self, asked: Iterable[DatasetChange], texts: Mapping[str | None, str | None]
+    ) -> None:
         self._texts: dict[str, set[str]] = defaultdict(set)
         for one in asked:
             text = texts.get(one.delta.file)
             if one.delta.made_by in _BY_CODE and text is not None:
                 self._texts[one.urn].add(text)
 
-    def judge(self, asked: Asked, affected: Iterable[Affected]) -> tuple[Affected, ...]:
+    def apply(self, asked: DatasetChange, affected: Iterable[Affected]) -> tuple[Affected, ...]:
         """What is affected without what makes the dataset itself, and with what is resolved as a warning."""
         found = []
         for one in affected:
@@ -53,7 +55,7 @@ class Mended:
         return not any(named.search(text) or "*" in text for text in texts)
 
 
-def _words(asked: Asked, one: Affected) -> set[str]:
+def _words(asked: DatasetChange, one: Affected) -> set[str]:
     """What its code must no longer name; nothing where no word tells."""
     change = asked.change
     if change["type"] in {"column_drop", "column_rename"}:

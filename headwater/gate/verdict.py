@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater.gate.datasets import Asked
-from headwater.gate.find import Problem
+from headwater.gate.changes import Problem
+from headwater.gate.resolve_datasets import DatasetChange
 
 PASSED, FAILED, BLOCKED = "passed", "failed", "blocked"
 _EXIT_CODES = {PASSED: 0, FAILED: 1, BLOCKED: 2}
@@ -31,10 +31,10 @@ class Affected:
 
 
 @dataclass(frozen=True)
-class Judged:
+class AssessedChange:
     """A change and all that it affects."""
 
-    asked: Asked
+    asked: DatasetChange
     affected: tuple[Affected, ...] = ()
 
     @property
@@ -63,7 +63,7 @@ class Report:
 
     base: str
     files: tuple[str, ...] = ()
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[AssessedChange, ...] = ()
     problems: tuple[Problem, ...] = ()
     new: tuple[str, ...] = ()
     downstream_max: int = 5
@@ -165,11 +165,11 @@ class Report:
         return found
 
 
-def _adds(judged: Judged) -> bool:
+def _adds(judged: AssessedChange) -> bool:
     return bool(judged.asked.change["type"] == "column_add")
 
 
-def _of_change(judged: Judged) -> Finding:
+def _of_change(judged: AssessedChange) -> Finding:
     delta = judged.asked.delta
     broken = [one.name for one in judged.affected if one.severity == BREAKING]
     read = [one.name for one in judged.affected if one.severity != BREAKING]
@@ -241,7 +241,7 @@ def report_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _change_json(judged: Judged) -> dict[str, Any]:
+def _change_json(judged: AssessedChange) -> dict[str, Any]:
     delta = judged.asked.delta
     return {
         "file": delta.file,

@@ -3,7 +3,7 @@
 What each change does to what lies downstream:
 
 - a column that is renamed or dropped breaks whoever refers to it, and whatever is made of it: that cannot be made any
-  more. Code that only takes it along (`SELECT *`) hands the change on under the same name;
+  more. CodeFile that only takes it along (`SELECT *`) hands the change on under the same name;
 - a table that is dropped or renamed breaks whoever reads it. Beyond, what is made of its columns breaks, and the rest
   is a warning: it goes on, on data that nobody refreshes;
 - a job that is deleted leaves its outputs as they are, so all beyond it is a warning;
@@ -21,10 +21,11 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from headwater.code_analysis.files import read_files
+from headwater.code_analysis.model import ALL, fold_case
 from headwater.cypher.driver.database import Database, Row
 from headwater.errors import QueryError
 from headwater.impact.assets import Assets
-from headwater.impact.casts import is_narrowing
 from headwater.impact.changes import (
     Change,
     ColumnAdd,
@@ -36,13 +37,12 @@ from headwater.impact.changes import (
     TableDrop,
     TableRename,
 )
-from headwater.impact.code import read_files
-from headwater.impact.gather import ColumnEdges, columns_in, gather, writers
-from headwater.impact.judge import judge_writer
-from headwater.impact.references import ALL, fold
+from headwater.impact.load import ColumnEdges, columns_in, gather, writers
+from headwater.impact.model import Consumer, DependencyModel, Kind, PropagatedChange, Table
+from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
-from headwater.impact.scene import Kind, Place, Reader, Scene, Trouble
-from headwater.impact.spread import Spread, spread
+from headwater.impact.severity import classify_writer
+from headwater.impact.type_changes import is_narrowing
 from headwater.lineage.cache.cache_refresher import in_step
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import read_nodes, require_node
@@ -84,7 +84,7 @@ def assess(
     )
     unseen = hidden(database, down.rows)
     places = [
-        Place(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None)
+        Table(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None)
         for urn, row in down.rows.items()
         if urn not in unseen
     ]
@@ -97,7 +97,7 @@ def assess(
     assets = Assets(database, down.rows, scene)
     for change, row in zip(changes, about, strict=True):
         starts = _starts(database, change, row, down, scene)
-        found = spread(scene, starts, deadline)
+        found = propagate(scene, starts, deadline)
         if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | ColumnAdd):
             _meet_writers(starts[0], writing.get(row["urn"], []), found, scene.place(row["urn"]))
         assets.take(found)
@@ -121,22 +121,24 @@ def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, lis
 
 
 def _spelled(row: Row, name: str) -> str:
-    return next((one for one in row.get("columns") or () if fold(one) == fold(name)), name)
+    return next(
+        (one for one in row.get("columns") or () if fold_case(one) == fold_case(name)), name
+    )
 
 
 def _starts(
-    database: Database, change: Change, row: Row, down: Downstream, scene: Scene
-) -> list[Trouble]:
+    database: Database, change: Change, row: Row, down: Downstream, scene: DependencyModel
+) -> list[PropagatedChange]:
     """What a change does where it is made."""
     urn = row["urn"]
     if isinstance(change, JobDelete):
         beyond = [*down.outputs.get(urn, {}), *([urn] if urn in down.reads else [])]
-        return [Trouble(place, ALL, "stale", False, 0, (place,)) for place in beyond]
+        return [PropagatedChange(place, ALL, "stale", False, 0, (place,)) for place in beyond]
     if isinstance(change, TableDrop | TableRename):
-        return [Trouble(urn, ALL, "gone", path=(urn,))]
+        return [PropagatedChange(urn, ALL, "gone", path=(urn,))]
     column = _spelled(row, change.column) if change.column else ALL
     path = (urn,) if column == ALL else (scene.place(urn).column_urn(column),)
-    return [Trouble(urn, column, _kind(database, change, path[0]), path=path)]
+    return [PropagatedChange(urn, column, _kind(database, change, path[0]), path=path)]
 
 
 def _kind(database: Database, change: Change, column: str) -> Kind:
@@ -152,16 +154,18 @@ def _kind(database: Database, change: Change, column: str) -> Kind:
     return "meaning"
 
 
-def _meet_writers(trouble: Trouble, listed: list[Reader], found: Spread, place: Place) -> None:
+def _meet_writers(
+    trouble: PropagatedChange, listed: list[Consumer], found: ImpactResult, place: Table
+) -> None:
     for reader in listed:
-        found.hit(reader, trouble, judge_writer(reader, trouble, place), 0)
+        found.hit(reader, trouble, classify_writer(reader, trouble, place), 0)
 
 
-def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
+def _take_answers(database: Database, assets: Assets, found: ImpactResult) -> None:
     """Answers that cite a column in trouble are as badly off as any reference; those that cite a version of a dataset
     in trouble may be, unless the dataset itself goes away."""
-    worst: dict[str, Trouble] = {}
-    by_column: dict[str, Trouble] = {}
+    worst: dict[str, PropagatedChange] = {}
+    by_column: dict[str, PropagatedChange] = {}
     for trouble in found.troubles.values():
         if not trouble.place.startswith("dataset:") or trouble.kind in ("added", "added_required"):
             continue
@@ -188,17 +192,19 @@ def _take_answers(database: Database, assets: Assets, found: Spread) -> None:
 
 def _notes(change: Change, row: Row) -> list[str]:
     """What is odd about a change."""
-    known = [fold(one) for one in row.get("columns") or ()]
+    known = [fold_case(one) for one in row.get("columns") or ()]
     column = getattr(change, "column", None)
     if not known or column is None:
         return []
     if isinstance(change, ColumnAdd):
-        return [f"{row['name']} has a column {column!r} already"] if fold(column) in known else []
+        return (
+            [f"{row['name']} has a column {column!r} already"] if fold_case(column) in known else []
+        )
     found = (
         []
-        if fold(column) in known
+        if fold_case(column) in known
         else [f"{row['name']} has no column {column!r}, as far as the graph knows"]
     )
-    if isinstance(change, ColumnRename) and fold(change.to) in known:
+    if isinstance(change, ColumnRename) and fold_case(change.to) in known:
         found.append(f"{row['name']} has a column {change.to!r} already")
     return found

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwater.cypher.driver.database import Database, Row
+from headwater.impact.model import DependencyModel, PropagatedChange, Severity
+from headwater.impact.propagate import ImpactResult
 from headwater.impact.report import EVIDENCE_MAX, Affected, Evidence, Report, is_certified
-from headwater.impact.scene import Scene, Severity, Trouble
-from headwater.impact.spread import Spread
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import name_nodes, read_nodes
 
@@ -32,14 +32,14 @@ class _Asset:
 class Assets:
     """What is affected so far."""
 
-    def __init__(self, database: Database, rows: Mapping[str, Row], scene: Scene) -> None:
+    def __init__(self, database: Database, rows: Mapping[str, Row], scene: DependencyModel) -> None:
         self.scene = scene
         self._database = database
         self._rows = dict(rows)
         self._assets: dict[str, _Asset] = {}
         self._truncated = ""
 
-    def take(self, found: Spread) -> None:
+    def take(self, found: ImpactResult) -> None:
         """All that one change hits."""
         self._truncated = self._truncated or found.truncated
         for urn, hit in found.hits.items():
@@ -49,7 +49,9 @@ class Assets:
             for judgement in hit.judgements:
                 asset.evidence.update(dict.fromkeys(judgement.evidence))
 
-    def answer(self, urn: str, severity: Severity, evidence: Evidence, trouble: Trouble) -> None:
+    def answer(
+        self, urn: str, severity: Severity, evidence: Evidence, trouble: PropagatedChange
+    ) -> None:
         """An answer that cites something in trouble."""
         asset = self._asset(urn, severity, trouble.distance + 1, "ANSWER")
         asset.evidence[evidence] = None

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from headwater.impact.scene import Reader, Severity
+from headwater.impact.model import Consumer, Severity
 
 CERTIFIED = ("certified", "canonical")
 EVIDENCE_MAX = 20
@@ -46,11 +46,11 @@ class Evidence:
         return cls("COLUMN_PATH", path=tuple(path))
 
     @classmethod
-    def line_of(cls, reader: Reader, at: _Line, path: Sequence[str]) -> Evidence:
+    def line_of(cls, reader: Consumer, at: _Line, path: Sequence[str]) -> Evidence:
         return cls("SQL_LINE", path=tuple(path), file=reader.path, line=at.line, text=at.text)
 
     @classmethod
-    def reads_only(cls, path: Sequence[str], reader: Reader) -> Evidence:
+    def reads_only(cls, path: Sequence[str], reader: Consumer) -> Evidence:
         return cls(
             "READS_ONLY", path=tuple(path), unknown=reader.code.unknown[:3] if reader.code else ()
         )

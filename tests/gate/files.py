@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.gate.find import find
-from headwater.gate.relations import Delta
+from headwater.code_analysis.tables import TableChange
+from headwater.gate.changes import find_changes
 from headwater.gate.repository import FileChange
 
 
@@ -20,8 +20,8 @@ def one_file(
     )
 
 
-def deltas(*changes: FileChange, dialect: str = "") -> list[Delta]:
-    found = find(changes, dialect)
+def deltas(*changes: FileChange, dialect: str = "") -> list[TableChange]:
+    found = find_changes(changes, dialect)
     assert found.problems == []
     return found.deltas
 
@@ -31,6 +31,6 @@ def told(before: str | None, after: str | None, path: str = "models/m.sql") -> l
 
 
 def problem(text: str, path: str = "models/m.sql", before: str | None = None) -> tuple[str, int]:
-    found = find([one_file(before, text, path)])
+    found = find_changes([one_file(before, text, path)])
     assert (found.deltas, len(found.problems)) == ([], 1)
     return found.problems[0].message, found.problems[0].line

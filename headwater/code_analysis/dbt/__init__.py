@@ -1,0 +1,1 @@
+"""dbt: Jinja templates, the manifest and catalog, and schema files."""

@@ -1,0 +1,1 @@
+"""SQL: parsing, the columns it reads, the columns it puts out, and the tables it changes."""

@@ -1,0 +1,1 @@
+"""The report of the gate as Markdown, SARIF, JUnit and workflow annotations."""

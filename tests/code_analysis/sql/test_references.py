@@ -1,0 +1,251 @@
+"""What SQL refers to, statement by statement, worked out by hand."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headwater.code_analysis.model import Insert, References, TableName, same_table
+from headwater.code_analysis.sql.parse import (
+    DEPTH_MAX,
+    TEXT_BYTES_MAX,
+    dialect_of,
+    references_in_sql,
+)
+
+KNOWN: dict[TableName, list[str]] = {("t",): ["id", "a", "x"], ("u",): ["id", "q"]}
+
+
+def read(sql: str, dialect: str = "", *, known: bool = False) -> References:
+    return references_in_sql(
+        sql, dialect=dialect, columns=(lambda table: KNOWN.get(table)) if known else lambda _: None
+    )
+
+
+def refers(found: References) -> set[str]:
+    """`table.column`, with ? where it is not sure."""
+    return {f"{'.'.join(one.table)}.{one.column}{'' if one.sure else '?'}" for one in found.read}
+
+
+def flows(found: References) -> set[str]:
+    return {
+        f"{one.column}<-{'.'.join(one.source)}.{one.source_column}{'' if one.sure else '?'}"
+        for one in found.flows
+    }
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "expected", "made"),
+    [
+        ("select a, x + 1 as y from t where q > 1", "", {"t.a", "t.x", "t.q"}, {"a<-t.a", "y<-t.x"}),
+        ("select o.a from t as o", "", {"t.a"}, {"a<-t.a"}),
+        ('select "Order Total" from t', "", {"t.order total"}, {"order total<-t.order total"}),
+        ("select `a` from `p-x.d.t`", "bigquery", {"p-x.d.t.a"}, {"a<-p-x.d.t.a"}),
+        ("select [a] from [dbo].[t]", "tsql", {"dbo.t.a"}, {"a<-dbo.t.a"}),
+        ("select a from raw.orders", "snowflake", {"raw.orders.a"}, {"a<-raw.orders.a"}),
+        ("with c as (select a, x from t) select a from c", "", {"t.a", "t.x"}, {"a<-t.a"}),
+        ("with c (m, n) as (select a, x from t) select n from c", "", {"t.a", "t.x"}, {"n<-t.x"}),
+        ("select s.b from (select a as b from t) s", "", {"t.a"}, {"b<-t.a"}),
+        ("select * from t", "", {"t.*"}, {"*<-t.*"}),
+        ("with c as (select * from t) select z from c", "", {"t.*", "t.z"}, {"z<-t.z"}),
+        ("select a from t union all select q from u", "", {"t.a", "u.q"}, {"a<-t.a", "a<-u.q"}),
+        ("select sum(a) over (partition by x order by id) s from t", "", {"t.a", "t.x", "t.id"},
+         {"s<-t.a", "s<-t.x", "s<-t.id"}),
+        ("select i from t lateral view explode(arr) e as i", "spark", {"t.arr"}, {"i<-t.arr"}),
+        ("select item from t, unnest(arr) as item", "bigquery", {"t.arr"}, {"item<-t.arr"}),
+        ("select st.f.g from t", "", {"t.st"}, {"g<-t.st"}),
+        ("select * except (x) from t", "bigquery", {"t.*", "t.x"}, {"*<-t.*"}),
+        ("select a from t qualify row_number() over (order by x) = 1", "snowflake", {"t.a", "t.x"}, {"a<-t.a"}),
+        ("select a from t where exists (select 1 from u where u.i = t.k)", "", {"t.a", "u.i", "t.k"}, {"a<-t.a"}),
+        ("select t.a, u.q from t join u using (id)", "", {"t.a", "u.q", "t.id", "u.id"}, {"a<-t.a", "q<-u.q"}),
+        ("select a from read_parquet('/d/x.parquet')", "duckdb", {"/d/x.parquet.a"}, {"a<-/d/x.parquet.a"}),
+        ("create view v (p) as select a from t", "", {"t.a"}, {"p<-t.a"}),
+        ("insert into o (p, q) select a, x from t", "", {"t.a", "t.x"}, {"p<-t.a", "q<-t.x"}),
+        ("update o set c = b.x from b where b.id = o.id", "", {"b.x", "b.id", "o.id"}, {"c<-b.x"}),
+        ("delete from t where z > 1", "", {"t.z"}, set()),
+        ("with recursive r as (select a, x from t union all select r.a, t.x from r join t on r.x=t.id) select a from r",
+         "", {"t.a", "t.x", "t.id"}, {"a<-t.a"}),
+        ("select count(*) from t", "", set(), set()),
+    ],
+)  # fmt: skip
+def test_what_it_refers_to_and_makes(
+    sql: str, dialect: str, expected: set[str], made: set[str]
+) -> None:
+    found = read(sql, dialect)
+    assert (refers(found), flows(found), found.unknown) == (expected, made, ())
+
+
+def test_a_name_without_a_table_belongs_to_the_one_that_has_it() -> None:
+    sql = "select q from t join u on t.id = u.id"
+    assert refers(read(sql)) == {"t.id", "u.id", "t.q?", "u.q?"}
+    assert refers(read(sql, known=True)) == {"t.id", "u.id", "u.q"}
+
+
+def test_a_star_is_what_the_columns_are_where_they_are_known() -> None:
+    assert flows(read("select * from t", known=True)) == {"id<-t.id", "a<-t.a", "x<-t.x"}
+    assert flows(read("select t.*, u.q from t join u on t.id = u.id", known=True)) == {
+        *("id<-t.id", "a<-t.a", "x<-t.x"),
+        "q<-u.q",
+    }
+
+
+def test_a_known_table_without_the_column_is_still_the_only_one() -> None:
+    assert refers(read("select brand_new from t", known=True)) == {"t.brand_new"}
+
+
+def test_an_alias_is_no_column_where_it_hides_one() -> None:
+    assert refers(read("select a as b from t order by b")) == {"t.a"}
+    assert refers(read("select a as b, b + 1 as c from t")) == {"t.a", "t.a?", "t.b?"}
+
+
+def test_merge() -> None:
+    found = read(
+        """merge into o using t as s on o.id = s.id
+        when matched then update set o.a = s.b
+        when not matched then insert (id, a) values (s.id, s.b)"""
+    )
+    assert refers(found) == {"o.id", "t.id", "t.b"}
+    assert {one.column for one in found.written} == {"id", "a"}
+    assert flows(found) == {"a<-t.b", "id<-t.id"}
+    assert [(one.table, one.columns) for one in found.inserts] == [(("o",), ("id", "a"))]
+    every = read(
+        "merge into o using t on o.id = t.id when matched then update set * when not matched then insert *",
+        "spark",
+    )
+    assert flows(every) == {"*<-t.*"}
+
+
+def test_inserts_with_and_without_columns() -> None:
+    text = "insert into o\nselect * from t"
+    assert read(text).inserts == (Insert(("o",), (), 1, "insert into o"),)
+    assert read("insert into o (p) values (1)").inserts[0].columns == ("p",)
+
+
+def test_stars_that_count_by_position() -> None:
+    by_position = {"insert into o select * from t", "select * from t union all select * from u"}
+    for sql in (*by_position, "create table o as select * from t", "select * from t"):
+        assert any(one.by_position for one in read(sql).read) is (sql in by_position), sql
+
+
+def test_filters_joins_and_groups_are_indirect() -> None:
+    found = read("select a from t where f > 1 group by g having h = 1 order by o")
+    assert {one.column for one in found.read if one.indirect} == {"f", "g", "h", "o"}
+    assert {one.column for one in found.read if not one.indirect} == {"a"}
+
+
+def test_lines_and_their_text() -> None:
+    found = read("select\n  a,\n  x as y\nfrom t\nwhere b = 1")
+    assert {(one.column, one.line, one.text) for one in found.read} == {
+        ("a", 2, "a,"),
+        ("x", 3, "x as y"),
+        ("b", 5, "where b = 1"),
+    }
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "this is not sql at all !!",
+        "select from where",
+        "select a from t where (",
+        "execute immediate 'select 1'",
+        "call load_orders()",
+        "hello",
+        "select a from t; call x()",
+        "select a from f(1)",
+        "select * from t pivot (sum(a) for k in ('p', 'q'))",
+    ],
+)
+def test_what_cannot_be_read_is_unknown_and_never_nothing(sql: str) -> None:
+    assert read(sql).unknown
+
+
+@pytest.mark.parametrize(
+    "sql", ["", "-- only a comment", "set x = 1", "use db", "commit", "grant select on t to r"]
+)
+def test_what_refers_to_nothing(sql: str) -> None:
+    found = read(sql)
+    assert (found.read, found.unknown) == ((), ())
+
+
+def test_a_dialect_that_is_none_is_unknown() -> None:
+    assert read("select 1", "klingon").unknown == ("there is no dialect 'klingon'",)
+
+
+def test_dialects_by_what_producers_say() -> None:
+    assert dialect_of(None, "POSTGRES") == "postgres"
+    assert dialect_of("", "dbt", "snowflake://account") == "snowflake"
+    assert dialect_of("dbt", "file") == ""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select " + "(" * 3_000 + "1" + ")" * 3_000,
+        "select " + "case when a then " * 600 + "1" + " end" * 600,
+        "select * from " + "(select * from " * (DEPTH_MAX + 50) + "t" + ")" * (DEPTH_MAX + 50),
+        "select " + "+".join(["a"] * 20_000) + " from t",
+        "select '" + "x" * TEXT_BYTES_MAX + "'",
+        "/*" * 10_000,
+    ],
+)
+def test_what_is_too_deep_or_too_long_is_unknown_at_once(sql: str) -> None:
+    began = time.monotonic()
+    assert read(sql).unknown
+    assert time.monotonic() - began < 5
+
+
+def test_what_is_long_but_plain_is_read() -> None:
+    began = time.monotonic()
+    wide = read(
+        "select " + ", ".join(f"a{number} as b{number}" for number in range(3_000)) + " from t"
+    )
+    assert len(wide.read) == 3_000
+    chain = ", ".join(
+        f"c{number} as (select * from c{number - 1} union all select * from c{number - 1})"
+        for number in range(1, 60)
+    )
+    assert refers(read(f"with {chain} select z from c59")) == {"c0.*", "c0.z"}
+    assert refers(read(" union all ".join(["select a from t"] * 1_000))) == {"t.a"}
+    assert time.monotonic() - began < 10
+
+
+def test_names_of_tables_match_from_their_ends() -> None:
+    assert same_table(("orders",), "shop.raw.orders")
+    assert same_table(("SHOP", "Raw", "Orders"), "raw.orders")
+    assert same_table(("delta", "/lake/orders"), "/lake/orders")
+    assert same_table(("s3://bucket/lake/orders",), "lake/orders")
+    assert not same_table(("staging", "orders"), "raw.orders")
+    assert not same_table(("orders",), "raw.old_orders")
+    assert not same_table((), "orders")
+
+
+_CLAUSES = "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into values create table"
+_REST = "merge when matched then update set lateral view explode over partition by order group having case end . [ ] {{ }}"
+_SIGNS = "{% %} ; -- /* */ except pivot for in unnest exists not is cast :: -> @ # $ recursive"
+WORDS = [word for line in (_CLAUSES, _REST, _SIGNS) for word in line.split()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=25),
+    st.sampled_from(["", "spark", "bigquery", "snowflake", "tsql"]),
+)
+def test_any_words_are_read_or_unknown(words: list[str], dialect: str) -> None:
+    found = read(" ".join(["select", *words]), dialect)
+    assert all(one.table and one.column and one.line >= 1 for one in found.read)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select " + ", ".join(f"a{at}" for at in range(600)) + " from " + ", ".join(f"t{at}" for at in range(600)),
+        "with c as (select " + "+".join(f"a{number}" for number in range(2_000)) + " as k from t) select "
+        + ", ".join(["k"] * 2_000) + " from c",
+    ],
+)  # fmt: skip
+def test_what_multiplies_is_unknown(sql: str) -> None:
+    assert read(sql).unknown

@@ -1,0 +1,72 @@
+"""Scenes put together in a line each: places `dataset:db:NAME`, jobs `job:etl:NAME` with SQL, column edges."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+from headwater.code_analysis.model import ALL, References
+from headwater.code_analysis.sql.parse import references_in_sql
+from headwater.impact.model import Consumer, DependencyModel, Kind, PropagatedChange, Table
+from headwater.impact.propagate import ImpactResult, propagate
+from headwater.lineage.questions.downstream import ColumnEdge
+from tests.run_builders import ds, job
+
+Edges = Mapping[tuple[str, str], Sequence[tuple[str, str, str | None, str]]]
+
+
+def place(name: str, *columns: str) -> Table:
+    return Table(ds(name), name, columns or None)
+
+
+def reads(
+    name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False
+) -> Consumer:
+    """A job. Without `sql` nobody knows its code."""
+
+    def code() -> References | None:
+        return None if sql is None else _parsed(sql)
+
+    made = {ds(output): None for output in outputs}
+    return Consumer(job(name), "JOB", made, code, covered=covered, is_hidden=hidden)
+
+
+@cache
+def _parsed(sql: str) -> References:
+    return references_in_sql(sql)
+
+
+def build_model(
+    places: Iterable[Table], readers: Mapping[str, Sequence[Consumer]], edges: Edges | None = None
+) -> DependencyModel:
+    """`edges`: (place, column) -> [(job, place, column or None for all of it, way)]."""
+    by_urn = {one.urn: one for one in places}
+    listed: dict[str, list[ColumnEdge]] = defaultdict(list)
+    for (source, column), targets in (edges or {}).items():
+        for name, target, into, way in targets:
+            at = by_urn[ds(target)]
+            urn = at.urn if into is None else at.column_urn(into)
+            listed[by_urn[ds(source)].column_urn(column)].append(
+                ColumnEdge(job(name), (way,), urn, at.urn, into)
+            )
+
+    def asked(columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
+        return {urn: listed[urn] for urn in columns if urn in listed}
+
+    return DependencyModel(by_urn, {ds(name): list(some) for name, some in readers.items()}, asked)
+
+
+def change(
+    scene: DependencyModel, name: str, column: str = ALL, kind: Kind = "renamed"
+) -> ImpactResult:
+    """A change of one column, or of all of a place."""
+    path = (ds(name),) if column == ALL else (scene.place(ds(name)).column_urn(column),)
+    return propagate(
+        scene, [PropagatedChange(ds(name), column, kind, path=path)], time.monotonic() + 20
+    )
+
+
+def severities(found: ImpactResult) -> dict[str, str]:
+    return {urn.rpartition(":")[2]: hit.severity for urn, hit in found.hits.items()}

@@ -1,0 +1,36 @@
+"""Which changes of type lose something."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.impact.type_changes import is_narrowing
+
+WIDE = [
+    ("int", "bigint"), ("INTEGER", "int"), ("int", "double"), ("int", "decimal(12,2)"), ("float", "double"),
+    ("decimal(10,2)", "decimal(12,2)"), ("varchar(10)", "varchar(20)"), ("varchar(10)", "text"), ("date", "timestamp"),
+    ("string", "STRING"), ("int", "int"),
+]  # fmt: skip
+NARROW = [
+    ("bigint", "int"), ("int", "decimal(10,2)"), ("bigint", "double"), ("double", "float"), ("double", "int"),
+    ("decimal(10,2)", "decimal(10,3)"), ("decimal(12,2)", "decimal(10,2)"), ("decimal(10,2)", "int"), ("int", "string"),
+    ("string", "int"), ("varchar(20)", "varchar(10)"), ("text", "varchar(10)"), ("timestamp", "date"),
+    ("int", "boolean"), ("uuid", "string"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after"), WIDE)
+def test_wide(before: str, after: str) -> None:
+    assert is_narrowing(before, after) is False
+
+
+@pytest.mark.parametrize(("before", "after"), NARROW)
+def test_narrow(before: str, after: str) -> None:
+    assert is_narrowing(before, after) is True
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(None, "int"), ("int", "struct<a:int>"), ("geometry", "int"), ("", "")]
+)
+def test_unknown_types_are_not_judged(before: str | None, after: str) -> None:
+    assert is_narrowing(before, after) is None
