@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headwater.errors import EventError, SpoolFullError
-from headwater.ingest.spool.reader import Kept, Recall
+from headwater.ingest.spool.reader import SpoolReader, StoredEvent
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.lake import SCHEMA, DataFile, Lake, Range, data_name
@@ -149,7 +149,7 @@ def _write_parts(
     """One worker's part of a round: numbers of parts in, files out; for `mapInArrow`."""
     for batch in batches:
         for part in batch.column(0).to_pylist():
-            files = write_part(Recall(path), Lake(lake), spool, *ranges[part])
+            files = write_part(SpoolReader(path), Lake(lake), spool, *ranges[part])
             columns = [
                 [file.name for file in files],
                 [file.events for file in files],
@@ -167,10 +167,12 @@ def _write_parts(
 _WRITTEN_TYPES = (pa.string(), pa.int64(), pa.int64())
 
 
-def write_part(recall: Recall, lake: Lake, spool: str, first: int, last: int) -> list[DataFile]:
+def write_part(
+    reader: SpoolReader, lake: Lake, spool: str, first: int, last: int
+) -> list[DataFile]:
     """Write the events first to last into as many files as they have days and namespaces. Raises SpoolFullError."""
     rows: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
-    for kept in recall.kept(first, last):
+    for kept in reader.events(first, last):
         date = datetime.fromtimestamp(kept.received // 1_000_000, UTC).date().isoformat()
         event = _event(kept)
         rows.setdefault((date, _namespace(event)), []).append(_row(spool, kept, event))
@@ -186,7 +188,7 @@ def write_part(recall: Recall, lake: Lake, spool: str, first: int, last: int) ->
     return files
 
 
-def _event(kept: Kept) -> Event | None:
+def _event(kept: StoredEvent) -> Event | None:
     try:
         return parse(kept.body, received=kept.received)
     except EventError:
@@ -198,7 +200,7 @@ def _namespace(event: Event | None) -> str | None:
     return named.namespace if named else None
 
 
-def _row(spool: str, kept: Kept, event: Event | None) -> dict[str, Any]:
+def _row(spool: str, kept: StoredEvent, event: Event | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "spool": spool,
         "seq": kept.seq,

@@ -65,7 +65,7 @@ def client(settings: Settings, key: Key) -> Iterator[TestClient]:
 
 def test_without_a_key_it_does_not_start_where_others_reach_it(tmp_path: Path) -> None:
     for environment in ({"HEADWATER_HOST": "0.0.0.0"}, {"HEADWATER_REQUIRE_KEYS": "true"}):
-        with pytest.raises(SettingsError, match="there is none") as refusal:
+        with pytest.raises(SettingsError, match="none exists") as refusal:
             create_app(load({"HEADWATER_HOME": str(tmp_path), **environment}))
         assert "headwater keys create" in refusal.value.hint
 

@@ -14,10 +14,17 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from headwater.access.guard import Guard
+from headwater.access.keys import Keys
+from headwater.access.log import AccessLog
+from headwater.access.store import AccessStore
 from headwater.errors import SpoolFullError
 from headwater.ingest.receive import http as ingest
-from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.spool import Spool
+from headwater.schema.naming import load as load_naming
 from tests.faults.disks import FailingDisk
 from tests.faults.history import history
 from tests.faults.processes import wait_for
@@ -122,16 +129,18 @@ def test_every_single_call_may_fail(tmp_path: Path, disk: FailingDisk) -> None:
 
 
 @contextmanager
-def served(appender: Appender) -> Iterator[int]:
-    """The routes of ingest on a real socket; yields the port."""
+def served(committer: GroupCommitter, access_path: Path) -> Iterator[int]:
+    """Serve the routes of ingest on a real socket, to callers without keys; yield the port."""
+    store = AccessStore(access_path)
     routes = ingest.routes(
-        appender,
+        EventAcceptor(Redactor(b"key"), load_naming(), committer),
         event_bytes_max=2**20,
         batch_bytes_max=2**20,
-        keep=lambda _, body, __: body,
-        counted=lambda *_: None,
     )
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=list(routes)), log_level="warning"))
+    guard = Guard(Keys(store), AccessLog(store), needed=False)
+    server = uvicorn.Server(
+        uvicorn.Config(Starlette(routes=guard.routes(routes)), log_level="warning")
+    )
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
@@ -141,11 +150,12 @@ def served(appender: Appender) -> Iterator[int]:
         finally:
             server.should_exit = True
             thread.join(10)
+            store.close()
 
 
 def test_over_http_it_is_503_with_retry_after(tmp_path: Path, disk: FailingDisk) -> None:
     path = tmp_path / "spool.db"
-    appender = Appender(Spool(path, vfs=disk.vfs_name))
+    committer = GroupCommitter(Spool(path, vfs=disk.vfs_name))
     acknowledged: list[bytes] = []
 
     def post(port: int, body: bytes) -> tuple[int, str | None]:
@@ -158,7 +168,7 @@ def test_over_http_it_is_503_with_retry_after(tmp_path: Path, disk: FailingDisk)
             return answer.status, answer.getheader("Retry-After")
 
     bodies = history(3)
-    with closing(appender), served(appender) as port:
+    with closing(committer), served(committer, tmp_path / "access.db") as port:
         assert post(port, bodies[0]) == (201, None)
         disk.failing = frozenset({"sync"})
         for body in bodies[1:4]:

@@ -19,7 +19,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive as pipeline
 from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
@@ -71,7 +71,9 @@ def part(spool: Spool, lake: Lake, first: int, last: int) -> None:
     """One round, written by hand, as Spark's workers do."""
     lake.add(
         spool.id,
-        Range(first, last, pipeline.write_part(Recall(spool.path), lake, spool.id, first, last)),
+        Range(
+            first, last, pipeline.write_part(SpoolReader(spool.path), lake, spool.id, first, last)
+        ),
     )
 
 
@@ -90,7 +92,9 @@ def test_every_event_is_there_once_by_day_and_namespace(
     done = pipeline.archive(spark, spool, lake)
     assert (done.events, done.archived) == (10, 10)
     found = rows(lake)
-    assert [row["body"] for row in found] == [kept.body for kept in Recall(spool.path).kept(1, 10)]
+    assert [row["body"] for row in found] == [
+        kept.body for kept in SpoolReader(spool.path).events(1, 10)
+    ]
     assert [row["seq"] for row in found] == list(range(1, 11))
     # In parts of the size that the driver said, whatever process writes them.
     parts = {
@@ -120,7 +124,7 @@ def test_every_event_is_there_once_by_day_and_namespace(
     assert (pipeline.archive(spark, spool, lake).events, len(rows(lake))) == (2, 12)
     # What a killed one has written, and nobody was told of, is another's to write again.
     spool.append(told(2, first=5), received=JANUARY_31 + DAY)
-    pipeline.write_part(Recall(spool.path), lake, spool.id, 13, 14)
+    pipeline.write_part(SpoolReader(spool.path), lake, spool.id, 13, 14)
     spool.append(told(1, first=7), received=JANUARY_31 + DAY)
     assert pipeline.archive(spark, spool, lake).events == 6
     assert [row["seq"] for row in rows(lake)] == list(range(1, 19))
@@ -162,7 +166,7 @@ def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, 
     part(spool, lake, 41, 60)
     # The newest stays: by it the spool knows how many it has received.
     assert pipeline.cut(spool, lake, 60) == 19
-    assert (left(), spool.last(), Recall(spool.path).count()) == ([3, 60], 60, 60)
+    assert (left(), spool.last(), SpoolReader(spool.path).count()) == ([3, 60], 60, 60)
     assert [dead.seq for dead in spool.dead()] == [3]
     assert spool.append(told(1), received=JANUARY_31) == 62
     assert [row["seq"] for row in rows(lake)] == list(range(1, 61))
@@ -196,13 +200,13 @@ _ARCHIVING = """
 import sys
 from functools import partial
 from pathlib import Path
-from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive
 from headwater.pipelines.lake import Lake
 archive.PART_EVENTS, archive.ROUND_PARTS = 25, 2
 spool, lake = Spool(Path(sys.argv[1])), Lake(sys.argv[2])
-write = partial(archive.write_part, Recall(spool.path), lake, spool.id)
+write = partial(archive.write_part, SpoolReader(spool.path), lake, spool.id)
 archive.bring(write, spool, lake, heard=lambda *told: print(told, flush=True))
 """
 

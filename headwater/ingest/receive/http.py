@@ -1,20 +1,20 @@
 """Events over HTTP: the paths every OpenLineage client uses.
 
-    POST /api/v1/lineage         one event                        201 once it is synced to disk
-    POST /api/v1/lineage/batch   a JSON array, or JSON lines      200 with a result for every event that failed
+    POST /api/v1/lineage         one event                     201 once it is synced to disk
+    POST /api/v1/lineage/batch   a JSON array, or JSON lines   200 with a result for every failed event
 
-| answer | when | what clients do with it |
+| answer | reason | reaction of clients |
 |---|---|---|
-| 400 | not JSON, or a body that does not unpack | give up; sending it again would not help |
-| 403 | the key is not for the namespace that `field` names (`headwater.access.events`) | give up |
+| 400 | no JSON, or a body that cannot be unpacked | give up; a second attempt fails too |
+| 403 | the key lacks the namespace that `field` names (`headwater.access.events`) | give up |
 | 413 | larger than the limit after unpacking | give up |
 | 415 | an encoding other than gzip | give up |
-| 422 | JSON, but no event; `field` says where | give up |
+| 422 | JSON, but no event; `field` names the place | give up |
 | 503 | the spool is full or its disk fails; with Retry-After | try again |
 
-Never a redirect (some clients take any code under 400 as success: the event would be lost in silence), never 429 or
-507 (clients do not retry them), never 500 for a bad event (clients send it five more times). Accepting waits for
-the disk and for nothing else. Secrets are taken out before anything is written (`redact`).
+No answer is a redirect: some clients take any code under 400 for success and lose the event. None
+is 429 or 507: clients do not retry them. A bad event never gets 500: clients send it five more
+times. Accepting waits for the disk and for nothing else.
 """
 
 from __future__ import annotations
@@ -36,25 +36,23 @@ from starlette.routing import Route
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
-from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.receive.accept import EventAcceptor
 from headwater.web import BodyError, json_response, problem, read_body
 
 BATCH_EVENTS_MAX = 100_000
-# So long a batch is worked on before others have their turn.
-_TURN_SECONDS = 0.002
-# A string, to its end or that of the body, or a mark between values. Possessive, so that no text takes longer than its
-# length: a request must not keep all others waiting.
+# A batch is accepted in turns of this length, so that other requests run in between.
+TURN_SECONDS = 0.002
+# A string up to its end or the end of the body, or a mark between values. The quantifiers are
+# possessive, so that matching takes time proportional to the length of any text.
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{},]', re.DOTALL)
-# A body or event smaller than this is looked at at once, a larger one in a thread. Whatever Python does in a thread
-# costs all requests more time than if it were done in turn with them, so only what would take too long is.
-_AT_ONCE_BYTES_MAX = 256 * 1024
+# A smaller body is processed on the event loop, a larger one in a thread. Python code in a thread
+# delays all requests more than the same code run in turn with them.
+_ON_LOOP_BYTES_MAX = 256 * 1024
 
-Counted = Callable[[int, int], None]
-Keep = Callable[[Principal, bytes, int], bytes]
 T = TypeVar("T")
 
 
-class Failed(msgspec.Struct):
+class FailedEvent(msgspec.Struct):
     """One event of a batch that was not accepted."""
 
     index: int
@@ -64,31 +62,36 @@ class Failed(msgspec.Struct):
 
 
 def routes(
-    appender: Appender, *, event_bytes_max: int, batch_bytes_max: int, keep: Keep, counted: Counted
+    acceptor: EventAcceptor,
+    *,
+    event_bytes_max: int,
+    batch_bytes_max: int,
+    on_refused: Callable[[int], object] = lambda _: None,
 ) -> list[Route]:
-    """The routes of ingest. What `keep` makes of somebody's event (its bytes, and when it was received, in microseconds
-    since 1970) is kept, or it raises EventError; `counted(accepted, refused)` hears of every request."""
+    """Return the routes of ingest.
+
+    `on_refused` gets the number of events of each request that were answered with a 4xx.
+    """
     turns = asyncio.Lock()
 
-    async def one(request: Request) -> Response:
+    async def accept_one(request: Request) -> Response:
         body = await read_body(request, event_bytes_max)
-        who = principal_of(request)
-        event = await _aside(body, lambda body: _kept(body, keep, who))
-        seq = await appender.append([event])
-        counted(1, 0)
-        return json_response({"receipt": seq}, 201)
+        accept = partial(_accept_one, acceptor, principal_of(request))
+        sequence = await acceptor.append([await _run(accept, body)])
+        return json_response({"receipt": sequence}, 201)
 
-    async def batch(request: Request) -> Response:
+    async def accept_batch(request: Request) -> Response:
         body = await read_body(request, batch_bytes_max)
-        who = principal_of(request)
-        elements = await _aside(body, _elements)
-        good, failed = await _sorted_out(elements, event_bytes_max, partial(keep, who), turns)
-        if good:
-            await appender.append(good)
-        counted(len(good), len(failed))
-        return json_response(_summary(len(good), failed), 200)
+        elements = await _run(_split_batch, body)
+        accept = partial(acceptor.accept, principal_of(request))
+        accepted, failed = await _accept_batch(elements, event_bytes_max, accept, turns)
+        if accepted:
+            await acceptor.append(accepted)
+        if failed:
+            on_refused(len(failed))
+        return json_response(_summary(len(accepted), failed), 200)
 
-    async def answered(
+    async def answer(
         endpoint: Callable[[Request], Awaitable[Response]], request: Request
     ) -> Response:
         try:
@@ -97,14 +100,14 @@ def routes(
             return Response(status_code=400)
         except HeadwaterError as error:
             if error.status < 500:
-                counted(0, 1)
+                on_refused(1)
             return problem(error)
 
     async def post_one(request: Request) -> Response:
-        return await answered(one, request)
+        return await answer(accept_one, request)
 
     async def post_batch(request: Request) -> Response:
-        return await answered(batch, request)
+        return await answer(accept_batch, request)
 
     endpoints = (("/api/v1/lineage", post_one), ("/api/v1/lineage/batch", post_batch))
     return [
@@ -114,27 +117,31 @@ def routes(
     ]
 
 
-async def _aside(body: bytes, look: Callable[[bytes], T]) -> T:
-    if len(body) <= _AT_ONCE_BYTES_MAX:
-        return look(body)
-    return await anyio.to_thread.run_sync(look, body)
+async def _run(function: Callable[[bytes], T], body: bytes) -> T:
+    """Return `function(body)`, computed in a thread if the body is large."""
+    if len(body) <= _ON_LOOP_BYTES_MAX:
+        return function(body)
+    return await anyio.to_thread.run_sync(function, body)
 
 
-def _kept(body: bytes, keep: Keep, who: Principal) -> bytes:
-    """The event as it is to be kept. Raises EventError when it is none, or none that whoever sends it may send."""
+def _accept_one(acceptor: EventAcceptor, principal: Principal, body: bytes) -> bytes:
+    """Accept the only event of a request, with a hint for a batch sent to the wrong path."""
     try:
-        return keep(who, body, time.time_ns() // 1_000)
+        return acceptor.accept(principal, body, time.time_ns() // 1_000)
     except EventError as error:
         if body.lstrip()[:1] == b"[":
             error.hint = "POST arrays to /api/v1/lineage/batch."
         raise
 
 
-def _elements(body: bytes) -> list[bytes]:
-    """The events of a batch. Raises EventError (400) when it is neither an array nor JSON lines."""
+def _split_batch(body: bytes) -> list[bytes]:
+    """Return the events of a batch.
+
+    Raises EventError (400) if the body is neither an array nor JSON lines.
+    """
     body = body.removeprefix(codecs.BOM_UTF8)
     if body.lstrip()[:1] != b"[":
-        if _is_one(body):
+        if _is_one_value(body):
             return [body]
         lines = [line for line in body.splitlines() if line.strip()]
         if not lines:
@@ -145,11 +152,11 @@ def _elements(body: bytes) -> list[bytes]:
     try:
         return [bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _split(body)
+        return _split_broken_array(body)
 
 
-def _is_one(body: bytes) -> bool:
-    """Whether the body is a single event, perhaps written over several lines."""
+def _is_one_value(body: bytes) -> bool:
+    """Return True if the body is a single JSON value, on one line or several."""
     try:
         msgspec.json.decode(body, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -157,8 +164,8 @@ def _is_one(body: bytes) -> bool:
     return True
 
 
-def _split(body: bytes) -> list[bytes]:
-    """The elements of an array one of which is broken, so that its neighbours need not be lost with it."""
+def _split_broken_array(body: bytes) -> list[bytes]:
+    """Split an array of which an element is broken, so that the other elements are accepted."""
     elements: list[bytes] = []
     depth, start = 0, 0
     for token in _TOKENS.finditer(body):
@@ -179,42 +186,44 @@ def _split(body: bytes) -> list[bytes]:
     return elements
 
 
-async def _sorted_out(
+async def _accept_batch(
     elements: list[bytes],
     event_bytes_max: int,
-    keep: Callable[[bytes, int], bytes],
+    accept: Callable[[bytes, int], bytes],
     turns: asyncio.Lock,
-) -> tuple[list[bytes], list[Failed]]:
-    """The events as they are to be kept, and what was none. In turns with all other requests: a batch is some hundred
-    times the work of one event, and nobody should wait for all of it."""
+) -> tuple[list[bytes], list[FailedEvent]]:
+    """Accept the elements of a batch in turns with all other requests.
+
+    A batch is some hundred times the work of one event; other requests must not wait for all of it.
+    """
     if len(elements) > BATCH_EVENTS_MAX:
         raise BodyError(
-            f"more than {BATCH_EVENTS_MAX} events in one batch",
+            f"a batch of {len(elements)} events exceeds the limit of {BATCH_EVENTS_MAX}",
             status=413,
             hint="Send smaller batches.",
         )
-    good: list[bytes] = []
-    failed: list[Failed] = []
+    accepted: list[bytes] = []
+    failed: list[FailedEvent] = []
     received = time.time_ns() // 1_000
-    rest = enumerate(elements)
-    while len(good) + len(failed) < len(elements):
+    remaining = enumerate(elements)
+    while len(accepted) + len(failed) < len(elements):
         async with turns:
-            ends = time.monotonic() + _TURN_SECONDS
-            for index, element in rest:
+            turn_ends = time.monotonic() + TURN_SECONDS
+            for index, element in remaining:
                 try:
                     if len(element) > event_bytes_max:
                         raise EventError(f"the event is larger than {event_bytes_max} bytes")
-                    good.append(await _aside(element, lambda event: keep(event, received)))
+                    accepted.append(await _run(lambda event: accept(event, received), element))
                 except EventError as error:
-                    failed.append(Failed(index, error.message, False, error.field or "body"))
-                if time.monotonic() >= ends:
+                    failed.append(FailedEvent(index, error.message, False, error.field or "body"))
+                if time.monotonic() >= turn_ends:
                     break
             await asyncio.sleep(0)
-    return good, failed
+    return accepted, failed
 
 
-def _summary(accepted: int, failed: list[Failed]) -> dict[str, Any]:
-    """The answer of the specification's batch endpoint (OpenLineage.yml, `/lineage/batch`)."""
+def _summary(accepted: int, failed: list[FailedEvent]) -> dict[str, Any]:
+    """Return the answer of the specification's batch endpoint (OpenLineage.yml, `/lineage/batch`)."""
     return {
         "status": "partial_success" if failed else "success",
         "summary": {

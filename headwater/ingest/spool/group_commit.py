@@ -1,11 +1,13 @@
-"""Group commit: one thread that owns the spool's writing end and syncs many requests' events at once.
+"""Group commit: one thread owns the spool's writing end and syncs the events of many requests at once.
 
-A request hands in its events and waits for a future; whatever has gathered while the last sync ran goes into the
-next one. So each answer still means "synced", and the number of syncs does not grow with the number of clients. All who
-waited for one sync are told at once: to wake an event loop takes longer than to answer.
+A request hands in its events and waits for a future. The events that gather during one sync go into
+the next. So an answer still means "synced", and the number of syncs does not grow with the number of
+clients. All requests of one sync are answered by one wake-up of their event loop: a wake-up takes
+longer than an answer.
 
-Batches wait behind what is small: a single event goes into the next sync, however many batches are there before it, and
-of those each sync takes about one. So batches cost single events no more than the time that the disk takes for one.
+Batches wait behind single events: a single event goes into the next sync, however many batches
+wait, and each sync takes about one batch. So a batch delays single events by the time that the disk
+needs for one batch.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from headwater.ingest.spool.spool import Spool
 WAITING_BYTES_MAX = 256 * 2**20
 GROUP_BYTES_MAX = 4 * 2**20
 GROUP_EVENTS_MAX = 5_000
-# What is larger is a batch, and goes behind all that is not.
+# A larger request is a batch, and waits behind all smaller ones.
 SMALL_BYTES_MAX = 64 * 2**10
 
 
@@ -33,8 +35,11 @@ class _Request(NamedTuple):
     done: asyncio.Future[int]
 
 
-class Appender:
-    """Appends events for event loops. `close` finishes what was handed in."""
+class GroupCommitter:
+    """The thread that appends the events of all event loops to one spool.
+
+    `close` writes the events already handed in, then closes the spool.
+    """
 
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
@@ -43,26 +48,25 @@ class Appender:
         self._waiting_bytes = 0
         self._closing = False
         self._changed = threading.Condition(threading.Lock())
-        self._thread = threading.Thread(target=self._run, name="spool-appender", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="group-committer", daemon=True)
         self._thread.start()
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
-        """A future, of the loop that runs, of the seq of the last of these events, done once they are synced. They are
-        written even when nobody waits for it any more.
+        """Hand in events; return a future, of the running loop, for the sequence number of the last.
 
-        Raises SpoolFullError at once when more is waiting than the disk keeps up with.
+        The future is done once the events are synced. They are written even if it is cancelled.
+        Raises SpoolFullError at once if more bytes wait than the disk keeps up with.
         """
         size = sum(map(len, bodies))
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         with self._changed:
             if self._waiting_bytes + size > WAITING_BYTES_MAX and self._waiting_bytes:
                 raise SpoolFullError(
-                    "events come in faster than the disk can keep them", hint="Send again later."
+                    "events arrive faster than the disk can store them", hint="Send again later."
                 )
             self._waiting_bytes += size
-            (self._small if size <= SMALL_BYTES_MAX else self._large).append(
-                _Request(bodies, size, done)
-            )
+            queue = self._small if size <= SMALL_BYTES_MAX else self._large
+            queue.append(_Request(bodies, size, done))
             self._changed.notify()
         return done
 
@@ -78,49 +82,58 @@ class Appender:
             self._commit(group)
 
     def _gather(self) -> list[_Request]:
-        """Whatever is waiting, within bounds: what is small first, and one batch in any case, or batches would wait as
-        long as single events come. Empty when it is closed."""
+        """Return the waiting requests, within bounds; an empty list once it is closed.
+
+        Small requests come first. One batch is always included: batches would otherwise wait as
+        long as single events arrive.
+        """
         group: list[_Request] = []
         size = events = 0
         with self._changed:
             while not (self._small or self._large or self._closing):
                 self._changed.wait()
-            for waiting, least in ((self._small, 0), (self._large, 1)):
-                while waiting and (least or (size < GROUP_BYTES_MAX and events < GROUP_EVENTS_MAX)):
-                    request = waiting.popleft()
+            for queue, guaranteed in ((self._small, 0), (self._large, 1)):
+                while queue and (
+                    guaranteed or (size < GROUP_BYTES_MAX and events < GROUP_EVENTS_MAX)
+                ):
+                    request = queue.popleft()
                     group.append(request)
                     size += request.size
                     events += len(request.bodies)
-                    least = 0
+                    guaranteed = 0
         return group
 
     def _commit(self, group: list[_Request]) -> None:
         bodies = [body for request in group for body in request.bodies]
+        result: int | Exception
         try:
-            last: int | Exception = self._spool.append(bodies, received=time.time_ns() // 1_000)
-        except Exception as error:  # whatever it is, those who wait must hear of it
-            last = error
+            result = self._spool.append(bodies, received=time.time_ns() // 1_000)
+        except Exception as error:  # every waiting request must get an answer
+            result = error
         with self._changed:
             self._waiting_bytes -= sum(request.size for request in group)
-        _tell(group, last)
+        _resolve(group, result)
 
 
-def _tell(group: list[_Request], last: int | Exception) -> None:
-    """Tell everyone who waits: each their own seq, or what went wrong."""
+def _resolve(group: list[_Request], result: int | Exception) -> None:
+    """Resolve the futures of a group: each with its own sequence number, or all with the error."""
+    error = result if isinstance(result, Exception) else None
+    seq = 0
+    if not isinstance(result, Exception):
+        seq = result - sum(len(request.bodies) for request in group)
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[int], int]]] = {}
-    seq = 0 if isinstance(last, Exception) else last - sum(len(request.bodies) for request in group)
     for request in group:
         seq += len(request.bodies)
         loops.setdefault(request.done.get_loop(), []).append((request.done, seq))
-    for loop, waiting in loops.items():
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
-            loop.call_soon_threadsafe(_set, waiting, last if isinstance(last, Exception) else None)
+    for loop, futures in loops.items():
+        with suppress(RuntimeError):  # the loop is closed, and nothing awaits its futures
+            loop.call_soon_threadsafe(_set_results, futures, error)
 
 
-def _set(waiting: list[tuple[asyncio.Future[int], int]], error: Exception | None) -> None:
-    for done, seq in waiting:
+def _set_results(futures: list[tuple[asyncio.Future[int], int]], error: Exception | None) -> None:
+    for done, seq in futures:
         if done.done():
-            continue  # whoever waited went away
+            continue  # the client disconnected
         if error is None:
             done.set_result(seq)
         else:

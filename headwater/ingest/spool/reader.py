@@ -1,6 +1,6 @@
-"""The events of the spool as they are kept, for whoever wants to read them again.
+"""Read the stored events again, without delaying the API or the worker.
 
-Through connections of its own that may only read: what is read here keeps nobody from appending.
+Each read opens a read-only connection of its own, so no reader keeps a writer from appending.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import msgspec
 from headwater.errors import SpoolFullError
 
 
-class Kept(msgspec.Struct, frozen=True):
-    """One event as the spool holds it: `received` in microseconds since 1970, `checksum` that of the accepted bytes."""
+class StoredEvent(msgspec.Struct, frozen=True):
+    """One event as the spool stores it.
+
+    `received` is in microseconds since 1970; `checksum` is the CRC-32 of the accepted bytes.
+    """
 
     seq: int
     received: int
@@ -24,37 +27,38 @@ class Kept(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Recall:
-    """The events of one spool. Safe to share between threads."""
+class SpoolReader:
+    """Read access to the events of one spool. Safe to share between threads.
+
+    Every method raises SpoolFullError if the spool cannot be read.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def count(self) -> int:
-        """How many events were received. Raises SpoolFullError when the spool cannot be read."""
-        with self._opened() as connection:
+        """Return the number of events received so far, including those cut since."""
+        with self._connected() as connection:
             return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
 
     def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
-        """Every event in the order in which they came, or in the other. Raises SpoolFullError when the spool cannot be
-        read."""
+        """Yield every event in the order of arrival, or in the opposite order."""
         order = "DESC" if newest_first else "ASC"
-        with self._opened() as connection:
+        with self._connected() as connection:
             for (body,) in connection.execute(f"SELECT body FROM event ORDER BY seq {order}"):
                 yield bytes(body)
 
-    def kept(self, first: int, last: int) -> Iterator[Kept]:
-        """The events of these seqs, both included, that are there, in order. Raises SpoolFullError when the spool
-        cannot be read."""
+    def events(self, first: int, last: int) -> Iterator[StoredEvent]:
+        """Yield the events that exist between two sequence numbers, both included, in order."""
         statement = (
             "SELECT seq, received, checksum, body FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq"
         )
-        with self._opened() as connection:
+        with self._connected() as connection:
             for row in connection.execute(statement, (first, last)):
-                yield Kept(*row)
+                yield StoredEvent(*row)
 
     @contextmanager
-    def _opened(self) -> Iterator[apsw.Connection]:
+    def _connected(self) -> Iterator[apsw.Connection]:
         try:
             connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READONLY)
             try:
@@ -62,4 +66,4 @@ class Recall:
             finally:
                 connection.close(True)
         except apsw.Error as error:
-            raise SpoolFullError(f"the spool cannot be read now: {error}") from error
+            raise SpoolFullError(f"the spool {self._path} cannot be read: {error}") from error

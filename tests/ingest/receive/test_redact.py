@@ -19,7 +19,7 @@ from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.receive.redaction_key import load_key
 from tests.histories import histories
 
-CAPTURES = Path(__file__).parents[1] / "captures"
+CAPTURES = Path(__file__).parents[2] / "captures"
 CANARY = "hunter2-Xk9"
 CARD = "4111 1111 1111 1111"
 redact = Redactor(b"a key of the tests").redact

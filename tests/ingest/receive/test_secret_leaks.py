@@ -26,7 +26,7 @@ from tests.canonical import canonical, empty
 from tests.ingest.conftest import Api
 
 pytestmark = pytest.mark.neo4j
-CAPTURE = Path(__file__).parents[1] / "captures" / "spark_flights.jsonl"
+CAPTURE = Path(__file__).parents[2] / "captures" / "spark_flights.jsonl"
 OWNER = "flights-team@example.com"
 UNRESTRICTED = (
     "MATCH (n) OPTIONAL MATCH (n)-[e]->() RETURN properties(n) AS n, collect(properties(e)) AS e"

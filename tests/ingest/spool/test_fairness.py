@@ -1,10 +1,8 @@
-"""Single events do not wait for batches: neither while those are judged, nor while they are written."""
+"""Single events do not wait for batches: neither to be accepted nor to be written."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,47 +14,47 @@ from starlette.applications import Starlette
 from headwater.access.principal import Principal
 from headwater.errors import EventError
 from headwater.ingest.receive import http as ingest
+from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool import group_commit as module
-from headwater.ingest.spool.group_commit import SMALL_BYTES_MAX, Appender
+from headwater.ingest.spool.group_commit import SMALL_BYTES_MAX, GroupCommitter
 from headwater.ingest.spool.spool import Spool
+from headwater.schema.naming import load as load_naming
 
 BATCH = [b'{"n":%d}' % number for number in range(600)]
-# A batch is judged for more than a second, so that ten syncs of a busy disk come before its end.
-EVENT_SECONDS = 0.002
+SINGLES = [b'{"single":%d}' % number for number in range(10)]
 
 
-def slowly(_: Principal, body: bytes, __: int) -> bytes:
-    """A judgement that takes all of the processor for its time, and refuses every hundredth event."""
-    ends = time.perf_counter() + EVENT_SECONDS
-    while time.perf_counter() < ends:
-        pass
-    if body.endswith(b"99}"):
-        raise EventError("no event")
-    return body
+class RecordingAcceptor(EventAcceptor):
+    """An acceptor that records the order of its events and refuses every hundredth."""
+
+    def __init__(self, committer: GroupCommitter) -> None:
+        super().__init__(Redactor(b"key"), load_naming(), committer)
+        self.order: list[bytes] = []
+
+    def accept(self, principal: Principal, body: bytes, received: int) -> bytes:  # noqa: ARG002
+        self.order.append(body)
+        if body.endswith(b"99}"):
+            raise EventError("no event")
+        return body
 
 
 class App:
     """The routes of ingest without a socket."""
 
-    def __init__(self, appender: Appender, keep: Callable[[Principal, bytes, int], bytes]) -> None:
-        routes = ingest.routes(
-            appender,
-            event_bytes_max=2**20,
-            batch_bytes_max=2**24,
-            keep=keep,
-            counted=lambda *_: None,
-        )
+    def __init__(self, acceptor: EventAcceptor) -> None:
+        routes = ingest.routes(acceptor, event_bytes_max=2**20, batch_bytes_max=2**24)
         self._app = Starlette(routes=list(routes))
 
-    async def post(self, path: str, body: bytes) -> tuple[float, dict[str, Any]]:
-        """When it was answered, and how."""
-        said: list[bytes] = []
+    async def post(self, path: str, body: bytes) -> dict[str, Any]:
+        """Post a body and return the JSON of the answer."""
+        parts: list[bytes] = []
 
         async def receive() -> dict[str, Any]:
             return {"type": "http.request", "body": body}
 
         async def send(message: Any) -> None:
-            said.append(message.get("body", b""))
+            parts.append(message.get("body", b""))
 
         scope = {
             "type": "http",
@@ -66,33 +64,47 @@ class App:
             "query_string": b"",
         }
         await self._app(scope, receive, send)
-        return time.monotonic(), msgspec.json.decode(b"".join(said))
+        answer: dict[str, Any] = msgspec.json.decode(b"".join(parts))
+        return answer
 
 
-def test_single_events_are_answered_while_batches_are_judged(tmp_path: Path) -> None:
-    async def run() -> None:
-        appender = Appender(Spool(tmp_path / "spool.db"))
-        app = App(appender, slowly)
+def test_single_events_are_accepted_between_the_turns_of_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "TURN_SECONDS", 0.0)  # one event a turn
+
+    async def run() -> list[bytes]:
+        committer = GroupCommitter(Spool(tmp_path / "spool.db"))
+        acceptor = RecordingAcceptor(committer)
+        app = App(acceptor)
         content = b"[" + b",".join(BATCH) + b"]"
         batches = [asyncio.create_task(app.post("lineage/batch", content)) for _ in range(2)]
-        await asyncio.sleep(0.02)
-        singles = [await app.post("lineage", b'{"single":%d}' % number) for number in range(10)]
-        answered = [await batch for batch in batches]
-        assert singles[-1][0] < min(at for at, _ in answered), (
-            "ten, one after another, before either batch"
-        )
-        for _, said in answered:
-            assert said["summary"]["successful"] == 594
-            assert [failed["index"] for failed in said["failed_events"]] == list(
-                range(99, 600, 100)
-            )
-        appender.close()
+        while len(acceptor.order) < 100:
+            await asyncio.sleep(0)
+        singles = []
+        for body in SINGLES:
+            posted_after = len(acceptor.order)
+            singles.append(asyncio.create_task(app.post("lineage", body)))
+            while body not in acceptor.order:
+                await asyncio.sleep(0)
+            waited_for = acceptor.order.index(body) - posted_after
+            assert waited_for <= 2, "at most one event of each batch comes first"
+        assert len(acceptor.order) < 2 * len(BATCH), "both batches are still being accepted"
+        for answer in await asyncio.gather(*batches):
+            assert answer["summary"]["successful"] == 594
+            failed = [event["index"] for event in answer["failed_events"]]
+            assert failed == list(range(99, 600, 100))
+        await asyncio.gather(*singles)
+        committer.close()
+        return acceptor.order
 
-    asyncio.run(run())
+    order = asyncio.run(run())
+    assert len(order) == 2 * len(BATCH) + len(SINGLES)
     with closing(Spool(tmp_path / "spool.db")) as spool:
-        kept = [record.body for record in spool.read(0, events_max=10_000, bytes_max=2**30)]
+        stored = [record.body for record in spool.read(0, events_max=10_000, bytes_max=2**30)]
     good = [body for body in BATCH if not body.endswith(b"99}")]
-    assert kept[10:] == good * 2, "each batch in its order, and in one piece"
+    assert stored[:10] == SINGLES, "single events are written before batches"
+    assert stored[10:] == good * 2, "each batch is in its order, and in one piece"
 
 
 async def handed_in_while_the_disk_is_busy(path: Path, *requests: list[bytes]) -> list[int]:
@@ -101,14 +113,14 @@ async def handed_in_while_the_disk_is_busy(path: Path, *requests: list[bytes]) -
     with closing(Spool(path)) as other:
         connection = other._opened()
         connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
-        appender = Appender(spool)
-        held = appender.append([b"held"])
+        committer = GroupCommitter(spool)
+        held = committer.append([b"held"])
         await asyncio.sleep(0.2)  # it is being written by now
-        futures = [appender.append(request) for request in requests]
+        futures = [committer.append(request) for request in requests]
         connection.execute("ROLLBACK")
     assert await held == 1
     receipts = await asyncio.gather(*futures)
-    appender.close()
+    committer.close()
     return receipts
 
 

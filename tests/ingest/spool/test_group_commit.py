@@ -12,7 +12,7 @@ import pytest
 
 from headwater.errors import SpoolFullError
 from headwater.ingest.spool import group_commit as module
-from headwater.ingest.spool.group_commit import Appender
+from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.spool import Spool
 
 WAIT = 10
@@ -24,10 +24,10 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def appender(path: Path) -> Iterator[Appender]:
-    appender = Appender(Spool(path))
-    yield appender
-    appender.close()
+def committer(path: Path) -> Iterator[GroupCommitter]:
+    committer = GroupCommitter(Spool(path))
+    yield committer
+    committer.close()
 
 
 def kept(path: Path) -> list[bytes]:
@@ -35,23 +35,23 @@ def kept(path: Path) -> list[bytes]:
         return [record.body for record in spool.read(0, events_max=10**6, bytes_max=10**9)]
 
 
-def test_the_receipt_is_the_number_of_the_last_event(appender: Appender, path: Path) -> None:
+def test_the_receipt_is_the_number_of_the_last_event(committer: GroupCommitter, path: Path) -> None:
     async def send() -> None:
-        assert await appender.append([b"1"]) == 1
-        assert await appender.append([b"2", b"3"]) == 3
+        assert await committer.append([b"1"]) == 1
+        assert await committer.append([b"2", b"3"]) == 3
 
     asyncio.run(send())
     assert kept(path) == [b"1", b"2", b"3"]
 
 
-def test_each_of_many_at_once_gets_its_own_receipt(appender: Appender, path: Path) -> None:
+def test_each_of_many_at_once_gets_its_own_receipt(committer: GroupCommitter, path: Path) -> None:
     """Of several loops, each in a thread of its own, as of the many requests of one."""
     receipts: dict[bytes, int] = {}
 
     async def send(worker: int) -> None:
         bodies = [b"%d-%d" % (worker, number) for number in range(50)]
         found = await asyncio.wait_for(
-            asyncio.gather(*(appender.append([b"before " + b, b]) for b in bodies)), WAIT
+            asyncio.gather(*(committer.append([b"before " + b, b]) for b in bodies)), WAIT
         )
         receipts.update(zip(bodies, found, strict=True))
 
@@ -71,13 +71,15 @@ def test_each_of_many_at_once_gets_its_own_receipt(appender: Appender, path: Pat
     )
 
 
-def test_whoever_stops_waiting_does_not_stop_the_others(appender: Appender, path: Path) -> None:
+def test_whoever_stops_waiting_does_not_stop_the_others(
+    committer: GroupCommitter, path: Path
+) -> None:
     async def send() -> None:
-        futures = [appender.append([b"%d" % number]) for number in range(200)]
+        futures = [committer.append([b"%d" % number]) for number in range(200)]
         for future in futures[::2]:
             future.cancel()
         assert await asyncio.gather(*futures[1::2]) == list(range(2, 201, 2))
-        assert await appender.append([b"last"]) == 201
+        assert await committer.append([b"last"]) == 201
 
     asyncio.run(send())
     assert kept(path) == [*(b"%d" % number for number in range(200)), b"last"], (
@@ -85,12 +87,12 @@ def test_whoever_stops_waiting_does_not_stop_the_others(appender: Appender, path
     )
 
 
-def test_a_loop_that_ended_does_not_stop_the_others(appender: Appender, path: Path) -> None:
+def test_a_loop_that_ended_does_not_stop_the_others(committer: GroupCommitter, path: Path) -> None:
     async def leave() -> None:
-        appender.append([b"left behind"])
+        committer.append([b"left behind"])
 
     async def stay() -> int:
-        return await appender.append([b"waited for"])
+        return await committer.append([b"waited for"])
 
     for _ in range(20):
         asyncio.run(leave())
@@ -100,9 +102,9 @@ def test_a_loop_that_ended_does_not_stop_the_others(appender: Appender, path: Pa
 
 def test_closing_finishes_what_was_handed_in(path: Path) -> None:
     async def send() -> list[int]:
-        appender = Appender(Spool(path))
-        futures = [appender.append([b"%d" % number]) for number in range(100)]
-        appender.close()
+        committer = GroupCommitter(Spool(path))
+        futures = [committer.append([b"%d" % number]) for number in range(100)]
+        committer.close()
         return await asyncio.wait_for(asyncio.gather(*futures), WAIT)
 
     assert asyncio.run(send()) == list(range(1, 101))
@@ -111,13 +113,13 @@ def test_closing_finishes_what_was_handed_in(path: Path) -> None:
 
 def test_a_spool_that_is_full_is_heard_of_by_everyone_who_waits(path: Path) -> None:
     async def send() -> None:
-        appender = Appender(Spool(path, bytes_max=100_000))
-        futures = [appender.append([b"x" * 1_000_000]) for _ in range(3)]
+        committer = GroupCommitter(Spool(path, bytes_max=100_000))
+        futures = [committer.append([b"x" * 1_000_000]) for _ in range(3)]
         for future in futures:
             with pytest.raises(SpoolFullError):
                 await asyncio.wait_for(future, WAIT)
-        assert await appender.append([b"small"]) == 1
-        appender.close()
+        assert await committer.append([b"small"]) == 1
+        committer.close()
 
     asyncio.run(send())
 
@@ -132,12 +134,12 @@ def test_more_than_the_disk_keeps_up_with_is_refused_at_once(
         with closing(Spool(path)) as other:
             connection = other._opened()
             connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
-            appender = Appender(spool)
-            first = appender.append([b"x" * 5_000])  # a first one is always taken, however large
+            committer = GroupCommitter(spool)
+            first = committer.append([b"x" * 5_000])  # a first one is always taken, however large
             with pytest.raises(SpoolFullError, match="faster than the disk"):
-                appender.append([b"y"])
+                committer.append([b"y"])
             connection.execute("ROLLBACK")
         assert await asyncio.wait_for(first, WAIT) == 1
-        appender.close()
+        committer.close()
 
     asyncio.run(send())

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from headwater.errors import SpoolFullError
-from headwater.ingest.spool.reader import Recall
+from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 
 
 def test_events_come_back_in_either_order_while_more_are_appended(tmp_path: Path) -> None:
-    spool, recall = Spool(tmp_path / "spool.db"), Recall(tmp_path / "spool.db")
-    assert (recall.count(), list(recall.bodies(newest_first=True))) == (0, [])
+    spool, reader = Spool(tmp_path / "spool.db"), SpoolReader(tmp_path / "spool.db")
+    assert (reader.count(), list(reader.bodies(newest_first=True))) == (0, [])
     spool.append([b"1", b"2"], received=1)
     spool.append([b"3"], received=2)
-    assert list(recall.bodies(newest_first=True)) == [b"3", b"2", b"1"]
-    oldest = recall.bodies(newest_first=False)
+    assert list(reader.bodies(newest_first=True)) == [b"3", b"2", b"1"]
+    oldest = reader.bodies(newest_first=False)
     assert next(oldest) == b"1"
     spool.append([b"4"], received=3)
-    assert recall.count() == 4
+    assert reader.count() == 4
     # What is read is as of when reading began.
     assert list(oldest) == [b"2", b"3"]
     spool.close()
@@ -28,5 +28,5 @@ def test_events_come_back_in_either_order_while_more_are_appended(tmp_path: Path
 
 def test_a_spool_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(SpoolFullError, match="cannot be read"):
-        Recall(tmp_path / "nothing.db").count()
+        SpoolReader(tmp_path / "nothing.db").count()
     assert not (tmp_path / "nothing.db").exists()

@@ -1,0 +1,74 @@
+"""Refuse requests that a web page of another site sends through a browser on this machine.
+
+Without keys, every program on loopback may use the API, and so could any page open in a local
+browser. Two headers prevent that. `Host` must be a loopback name: a foreign name may resolve to
+127.0.0.1 (DNS rebinding). `Origin`, which browsers add, must be this server's own address
+(cross-site request forgery).
+
+Starlette's TrustedHostMiddleware checks neither IPv6 hosts nor origins, and answers 400 in plain text.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from headwater.errors import HeadwaterError
+from headwater.settings import LOOPBACK, Settings
+from headwater.web import problem
+
+_SHOWN_CHARACTERS = 100
+_HINT = (
+    "Set HEADWATER_REQUIRE_KEYS=true to require keys instead. "
+    "Behind a proxy that authenticates callers, set HEADWATER_ALLOW_ANONYMOUS=true."
+)
+
+
+class ForeignPageError(HeadwaterError):
+    """A request for a foreign host name, or from a page of another site."""
+
+    status = 403
+
+
+class OriginCheck:
+    """ASGI middleware that refuses foreign hosts and origins.
+
+    An empty `hosts` allows every host name.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        refusal = self._refusal(host, origin)
+        if not refusal:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            # A close before the accept becomes status 403.
+            await send({"type": "websocket.close", "reason": refusal})
+        else:
+            await problem(ForeignPageError(refusal, hint=_HINT))(scope, receive, send)
+
+    def _refusal(self, host: str, origin: str) -> str:
+        """Return the reason for refusing a request with these headers, or ""."""
+        if self._hosts and host and urlsplit(f"//{host}").hostname not in self._hosts:
+            return f"the Host header {host[:_SHOWN_CHARACTERS]!r} is no loopback name"
+        if origin and urlsplit(origin).netloc != host:
+            return f"pages of {origin[:_SHOWN_CHARACTERS]!r} may not use this Headwater"
+        return ""
+
+
+def allowed_hosts(settings: Settings) -> frozenset[str]:
+    """Return the host names of this server.
+
+    The set is empty if callers need keys or the operator allows anonymous callers.
+    """
+    return frozenset() if settings.allow_anonymous or settings.keys_needed else LOOPBACK

@@ -1,0 +1,35 @@
+"""Measure every HTTP request."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from headwater.health import metrics
+
+
+class RequestTimer:
+    """ASGI middleware that observes the duration of each request by route and status."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.monotonic(), 500
+
+        async def send_and_note_status(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_and_note_status)
+        finally:
+            # Unrouted paths share one label: a caller could otherwise create any number of time series.
+            path = getattr(scope.get("route"), "path", "other")
+            metrics.request_time.labels(path, str(status)).observe(time.monotonic() - started)

@@ -1,0 +1,59 @@
+"""Accept an event: parse it, redact it, authorize it, and append it to the spool.
+
+Every event enters here: those posted to `/api/v1/lineage`, REST registrations and GraphQL
+mutations. An accepted event is on disk. Accepting needs no Neo4j.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from headwater.access.events import judge
+from headwater.access.principal import Principal
+from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.spool.group_commit import GroupCommitter
+from headwater.schema.events import parse
+from headwater.schema.naming import Naming
+
+
+class EventAcceptor:
+    """The one way into the spool. Safe to share between threads."""
+
+    def __init__(self, redactor: Redactor, naming: Naming, committer: GroupCommitter) -> None:
+        self._redactor = redactor
+        self._naming = naming
+        self._committer = committer
+
+    def accept(self, principal: Principal, body: bytes, received: int) -> bytes:
+        """Return the event as the spool stores it: without secrets.
+
+        `received` is in microseconds since 1970. Raises EventError for a malformed event and
+        ForeignEventError for an event that the principal may not send.
+        """
+        event = parse(body, received=received)
+        redacted = self._redactor.redact(body)
+        # The parsed event stands for the redacted bytes only if redaction changed nothing.
+        judge(principal, redacted, self._naming, event if redacted is body else None)
+        return redacted
+
+    def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
+        """Append accepted events to the spool.
+
+        The future gets the sequence number of the last event once all are synced to disk.
+        Raises SpoolFullError, at once or from the future.
+        """
+        return self._committer.append(bodies)
+
+    async def submit(self, principal: Principal, events: Sequence[Mapping[str, Any]]) -> None:
+        """Accept events that the API builds itself; return once they are synced to disk.
+
+        Raises EventError, ForeignEventError and SpoolFullError.
+        """
+        received = time.time_ns() // 1_000
+        bodies = [self.accept(principal, msgspec.json.encode(event), received) for event in events]
+        await self.append(bodies)
