@@ -30,7 +30,7 @@ from headwater.pipelines import fold_partition as folding
 from headwater.pipelines.backfill import SETTINGS, pieces
 from headwater.pipelines.event_files import File, files_in, read
 from headwater.pipelines.session import spark_session
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 
 FILES = 8
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -98,7 +98,7 @@ def parts(
 
 
 def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict[str, Any]:
-    rules = folding.Rules(load(), b"a key of the benches", 10 * 2**20)
+    rules = folding.Rules(load_naming(), b"a key of the benches", 10 * 2**20)
     files = files_in(spark, [str(folder)])
     found: dict[str, Any] = {}
     for name, call in parts(spark, files, rules).items():

@@ -27,12 +27,12 @@ from bench.events import events
 from bench.report import Report, say, spread
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import Tallies, tally
-from headwater.schema.events import Event, datetime_of, instant_of, parse
+from headwater.schema.events import Event, parse, parse_instant, to_datetime
 
 CAPTURES = Path(__file__).parent.parent / "tests" / "captures"
 BATCH_EVENTS = 1_000
-_RECEIVED = instant_of("2026-12-31T00:00:00Z")
-_FUTURE_SECONDS = 60
+_RECEIVED = parse_instant("2026-12-31T00:00:00Z")
+_FUTURE_TOLERANCE_SECONDS = 60
 STEPS = ("decode", "parse", "fold", "tally")
 _numbers = count()
 
@@ -77,7 +77,14 @@ def _steps(bodies: Sequence[bytes]) -> Iterator[float]:
 def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> Tallies:
     tallies = Tallies()
     for seq, (body, event) in enumerate(zip(bodies, parsed, strict=True)):
-        tally(_RECEIVED, seq, body, event, future_after=_FUTURE_SECONDS, into=tallies)
+        tally(
+            _RECEIVED,
+            seq,
+            body,
+            event,
+            future_tolerance_seconds=_FUTURE_TOLERANCE_SECONDS,
+            into=tallies,
+        )
     return tallies
 
 
@@ -121,7 +128,7 @@ def captured(path: Path, *, known: bool) -> Iterator[list[bytes]]:
 
 def _again(line: bytes, number: int, *, known: bool) -> bytes:
     event = json.loads(line)
-    moved = datetime_of(instant_of(event["eventTime"]) + number * 3_600_000_000)
+    moved = to_datetime(parse_instant(event["eventTime"]) + number * 3_600_000_000)
     event["eventTime"] = moved.isoformat().replace("+00:00", "Z")
     text = json.dumps(event, separators=(",", ":"))
     if event.get("run"):

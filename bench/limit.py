@@ -32,7 +32,7 @@ from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import Checkpoint, Sent, read_checkpoint, send
 from headwater.local.neo4j import LocalNeo4j
 from headwater.schema.events import parse
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 
 _SPOOL = "bench"
 # One after the other before the last of them is waited for.
@@ -50,7 +50,7 @@ class Line:
         self._database, self._jobs = database, jobs
         self._memory = Memory()
         self._checkpoint = read_checkpoint(database, _SPOOL)
-        self._naming = load()
+        self._naming = load_naming()
         self._on_the_way: list[Sent] = []
         self.number = 0
 

@@ -16,7 +16,7 @@ from typing import Any
 import neo4j
 
 from bench.events import run_id
-from headwater.schema.facts_codec import keep_text, text_in
+from headwater.schema.facts_codec import pack_json, unpack_json
 
 # Numbers of runs that are replicas: that of the pattern and this, so often; so they have the row count of the pattern.
 NUMBERS = 1_000_000
@@ -57,7 +57,7 @@ class Text:
             run if part is _RUN else part if isinstance(part, str) else str(part + later)
             for part in self.parts
         )
-        return keep_text(text.encode()) if self.kept else text
+        return pack_json(text.encode()) if self.kept else text
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _cut(value: Any, run: str) -> Any:
     if isinstance(value, neo4j.time.DateTime):
         return value.to_native()
     if isinstance(value, bytes):
-        return Text(_parts(text_in(value), run), kept=True)
+        return Text(_parts(unpack_json(value), run), kept=True)
     if not isinstance(value, str):
         return value
     parts = _parts(value, run)

@@ -32,7 +32,7 @@ from headwater.pipelines.stream_batches import Batches
 from headwater.pipelines.stream_chunks import Rules
 from headwater.pipelines.stream_metrics import StreamCounts
 from headwater.pipelines.stream_sources import KafkaSource
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -152,7 +152,9 @@ class Bench:
         sender = threading.Thread(target=send)
         sender.start()
         threading.Timer(asked.warm_seconds, begun.set).start()
-        stream = Stream(self._database, batches.source, batches, watch, silent_seconds=86_400)
+        stream = Stream(
+            self._database, batches.source, batches, watch, heartbeat_timeout_seconds=86_400
+        )
         stream.run(self._spark, self._checkpoint(), Pace(asked.interval))
         sender.join()
         return {
@@ -163,12 +165,17 @@ class Bench:
 
     def _run(self, watch: Watch, pace: Pace, checkpoint: str) -> None:
         batches = self._batches(watch)
-        Stream(self._database, batches.source, batches, watch, silent_seconds=86_400).run(
-            self._spark, checkpoint, pace
-        )
+        Stream(
+            self._database, batches.source, batches, watch, heartbeat_timeout_seconds=86_400
+        ).run(self._spark, checkpoint, pace)
 
     def _batches(self, watch: Watch, since: str = "earliest") -> Batches:
-        rules = Rules(b"0123456789abcdef", load(), event_bytes_max=10 * 2**20, future_seconds=60)
+        rules = Rules(
+            b"0123456789abcdef",
+            load_naming(),
+            event_bytes_max=10 * 2**20,
+            future_tolerance_seconds=60,
+        )
         source = self._source(since)
         return Batches(
             self._database, source, rules, events_max=self._asked.transaction, observer=watch

@@ -41,9 +41,9 @@ from headwater.ingest.spool.spool import Spool
 from headwater.lineage.cache.cache_refresher import MapFollower
 from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
-from headwater.schema.naming import load as load_naming
+from headwater.schema.naming import load_naming
 from headwater.settings import Settings
-from headwater.web import problem
+from headwater.web import error_response
 
 # Lineage traversals run in threads; further ones wait for a thread.
 QUERY_THREADS_MAX = 32
@@ -70,7 +70,7 @@ class Components:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.access_store = AccessStore(settings.access_path)
-        self.guard = _guard(self.access_store, needed=settings.keys_needed)
+        self.guard = _guard(self.access_store, required=settings.keys_required)
         # One for the health checks, one for the thread that appends.
         self.health_spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
         self.committer = GroupCommitter(
@@ -80,7 +80,7 @@ class Components:
         naming = load_naming(settings.naming_path)
         self.acceptor = EventAcceptor(Redactor(key), naming, self.committer)
         self.database = connect(settings)
-        if settings.map_in_memory:
+        if settings.lineage_cache:
             self.database.memory = MapFollower(self.database)
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class Components:
 
     def log_refusal(self, principal: str, field: str, reason: str) -> None:
         """Record that a GraphQL field was refused."""
-        self.guard.log.refused(principal, field, why=reason)
+        self.guard.log.record_refusal(principal, field, why=reason)
 
     def log_statement(self, request: Request, statement: str, outcome: str) -> None:
         """Record an auditor's statement, and its outcome."""
@@ -157,7 +157,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.database,
             acceptor.submit,
             components.log_refusal,
-            admit=components.guard.admit,
+            admit=components.guard.authenticate,
             persisted=persisted,
             cost_max=settings.query_cost_max,
         ),
@@ -167,9 +167,9 @@ def _routes(components: Components) -> list[BaseRoute]:
     ]
 
 
-def _guard(store: AccessStore, *, needed: bool) -> Guard:
-    guard = Guard(Keys(store), AccessLog(store), needed=needed)
-    if needed and not guard.keys.any_valid():
+def _guard(store: AccessStore, *, required: bool) -> Guard:
+    guard = Guard(Keys(store), AccessLog(store), required=required)
+    if required and not guard.keys.has_valid_key():
         store.close()
         raise SettingsError(
             "API keys are required on this address, but none exists",
@@ -222,8 +222,8 @@ async def _http_error(_: Request, error: Exception) -> Response:
 
 async def _headwater_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HeadwaterError)
-    return problem(error)
+    return error_response(error)
 
 
 async def _unexpected_error(_: Request, __: Exception) -> Response:
-    return problem(EventError("internal error; Headwater's log has the details", status=500))
+    return error_response(EventError("internal error; Headwater's log has the details", status=500))

@@ -62,11 +62,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # A file with rules of your own for the names of datasets (docs/reference/naming.md).
     naming_file: str = ""
     # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
-    silent_seconds: int = 86_400
+    heartbeat_timeout_seconds: int = 86_400
     # An event that says it happened this much after it was received is counted as one from the future.
-    future_seconds: int = 60
+    future_tolerance_seconds: int = 60
     # Hold the map in memory, so that questions about it need not be asked of Neo4j (docs/decisions/0013).
-    map_in_memory: bool = True
+    lineage_cache: bool = True
     # The most values that the answer to a GraphQL query may hold.
     query_cost_max: int = 100_000
     # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/reference/graphql.md).
@@ -101,7 +101,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.spool_path.with_name("access.db")
 
     @property
-    def keys_needed(self) -> bool:
+    def keys_required(self) -> bool:
         """Whether nobody may do anything without a key."""
         return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
 
@@ -176,9 +176,9 @@ def _refuse_unsafe(settings: Settings) -> None:
         raise SettingsError(
             f"HEADWATER_REDACTION_KEY must have {REDACTION_KEY_CHARACTERS_MIN} characters or more"
         )
-    if settings.silent_seconds <= 0:
-        raise SettingsError("HEADWATER_SILENT_SECONDS must be above 0")
-    if settings.future_seconds < 0:
-        raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
+    if settings.heartbeat_timeout_seconds <= 0:
+        raise SettingsError("HEADWATER_HEARTBEAT_TIMEOUT_SECONDS must be above 0")
+    if settings.future_tolerance_seconds < 0:
+        raise SettingsError("HEADWATER_FUTURE_TOLERANCE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} is no port")

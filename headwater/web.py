@@ -26,7 +26,7 @@ class BodyError(HeadwaterError):
         self.field = field
 
 
-def problem(error: HeadwaterError) -> Response:
+def error_response(error: HeadwaterError) -> Response:
     """An error as its HTTP answer: `{"error": {"code", "message", "field"?, "hint"?}}`. What is wrong with no field
     in particular is wrong with the `body`."""
     said = {"code": type(error).__name__.removesuffix("Error"), "message": error.message}

@@ -43,17 +43,19 @@ class ForeignEventError(EventError):
         super().__init__(message, field=field, status=403, hint=_HINT)
 
 
-def judge(principal: Principal, body: bytes, naming: Naming, event: Event | None = None) -> None:
+def authorize_event(
+    principal: Principal, body: bytes, naming: Naming, event: Event | None = None
+) -> None:
     """Raise ForeignEventError when whoever sends it may not tell this, EventError when it is no event. The body is what
     will be kept; `event` is what it says, where that is known already."""
-    if principal.visibility.is_unrestricted and principal.may(Scope.STEWARD):
+    if principal.visibility.is_unrestricted and principal.has_scope(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
     for field, dataset in _datasets(event):
         decided = (dataset.facets or Facets()).get(SYMLINKS_FACET)
         if decided is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
-            if not principal.may(Scope.STEWARD):
+            if not principal.has_scope(Scope.STEWARD):
                 raise ForeignEventError(
                     f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field
                 )

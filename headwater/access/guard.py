@@ -19,10 +19,10 @@ from starlette.types import Scope as Connection
 
 from headwater.access.keys import Keys, is_key
 from headwater.access.log import AccessLog
-from headwater.access.principal import ANYBODY, NOBODY, Principal
+from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED, Principal
 from headwater.access.rules import OPEN, Rule, rule_of_route
 from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
-from headwater.web import problem
+from headwater.web import error_response
 
 _HINT = (
     "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` makes a key."
@@ -32,21 +32,21 @@ _HINT = (
 class Guard:
     """Who comes, and whether they may. `needed`: whether nobody may do anything without a key."""
 
-    def __init__(self, keys: Keys, log: AccessLog, *, needed: bool) -> None:
+    def __init__(self, keys: Keys, log: AccessLog, *, required: bool) -> None:
         self.keys = keys
         self.log = log
-        self.needed = needed
+        self.required = required
 
-    def admit(self, authorization: str) -> Principal:
+    def authenticate(self, authorization: str) -> Principal:
         """Whoever sends this header. Raises UnauthorizedError for a key that is not valid, and without one where one is
         needed."""
         scheme, _, sent = authorization.strip().partition(" ")
         sent = sent.strip() if scheme.lower() == "bearer" else ""
-        if sent and (self.needed or is_key(sent)):
+        if sent and (self.required or is_key(sent)):
             return self.keys.principal(sent)
-        if self.needed:
+        if self.required:
             raise UnauthorizedError("this Headwater asks for a key", hint=_HINT)
-        return ANYBODY
+        return ANONYMOUS
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
         """The same routes, each behind its rule."""
@@ -72,20 +72,20 @@ class _Guarded:
             await self._app(scope, receive, send)
             return
         rule = rule_of_route(scope["method"], self._path)
-        who = NOBODY
+        principal = UNAUTHENTICATED
         try:
-            who = self._admit(HTTPConnection(scope), rule)
+            principal = self._admit(HTTPConnection(scope), rule)
             if rule != OPEN:
-                who.require(rule)
+                principal.require(rule)
         except HeadwaterError as error:
-            await self._refuse(who, scope, error)
+            await self._refuse(principal, scope, error)
             await _answer(error)(scope, receive, send)
             return
-        scope.setdefault("state", {})["principal"] = who
+        scope.setdefault("state", {})["principal"] = principal
 
         async def watched(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 403:
-                await self._refuse(who, scope, ForbiddenError("not with this key"))
+                await self._refuse(principal, scope, ForbiddenError("not with this key"))
             await send(message)
 
         await self._app(scope, receive, watched)
@@ -94,18 +94,18 @@ class _Guarded:
         """What is open to all is open without a key too; one that is sent counts."""
         authorization = connection.headers.get("authorization", "")
         return (
-            NOBODY
-            if rule == OPEN and self._guard.needed and not authorization
-            else self._guard.admit(authorization)
+            UNAUTHENTICATED
+            if rule == OPEN and self._guard.required and not authorization
+            else self._guard.authenticate(authorization)
         )
 
-    async def _refuse(self, who: Principal, scope: Connection, error: HeadwaterError) -> None:
+    async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):
             return
         client = (scope.get("client") or ("", 0))[0]
         await anyio.to_thread.run_sync(
-            lambda: self._guard.log.refused(
-                who.name,
+            lambda: self._guard.log.record_refusal(
+                principal.name,
                 f"{scope['method']} {self._path}",
                 why=error.message,
                 client=client,
@@ -115,7 +115,7 @@ class _Guarded:
 
 
 def _answer(error: HeadwaterError) -> ASGIApp:
-    answer = problem(error)
+    answer = error_response(error)
     if error.status == 401:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="headwater"'
     return answer
@@ -123,6 +123,6 @@ def _answer(error: HeadwaterError) -> ASGIApp:
 
 def principal_of(connection: HTTPConnection) -> Principal:
     """Whoever asks; nobody, where no guard stood before."""
-    found = getattr(connection.state, "principal", NOBODY)
+    found = getattr(connection.state, "principal", UNAUTHENTICATED)
     assert isinstance(found, Principal)
     return found

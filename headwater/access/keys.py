@@ -81,7 +81,7 @@ class Keys:
         expires = (
             None if days is None else now + int(timedelta(days=days) / timedelta(microseconds=1))
         )
-        with self._store.writing() as connection:
+        with self._store.write() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM key WHERE name = ?", (name,))
             if any(_key(row).state == "valid" for row in rows):
                 raise QueryError(
@@ -97,20 +97,20 @@ class Keys:
 
     def list(self) -> list[Key]:
         """All keys there ever were, oldest first."""
-        with self._store.reading() as connection:
+        with self._store.read() as connection:
             return [
                 _key(row)
                 for row in connection.execute(f"SELECT {_COLUMNS} FROM key ORDER BY created, id")
             ]
 
-    def any_valid(self) -> bool:
+    def has_valid_key(self) -> bool:
         return any(key.state == "valid" for key in self.list())
 
     def revoke(self, name: str) -> Key:
         """End a key, by its name or id. Raises NotFoundError when there is no valid one."""
         for key in self.list():
             if name in (key.name, key.id) and not key.revoked:
-                with self._store.writing() as connection:
+                with self._store.write() as connection:
                     now = _microseconds(datetime.now(UTC))
                     connection.execute("UPDATE key SET revoked = ? WHERE id = ?", (now, key.id))
                 return self._by_id(key.id)
@@ -123,7 +123,7 @@ class Keys:
         match = _KEY.fullmatch(sent)
         if match is None:
             raise UnauthorizedError("this is not a key of Headwater", hint=_HINT)
-        with self._store.reading() as connection:
+        with self._store.read() as connection:
             row = connection.execute(
                 f"SELECT {_COLUMNS}, hash FROM key WHERE id = ?", (match.group(1),)
             ).fetchone()
@@ -137,7 +137,7 @@ class Keys:
         return key.principal
 
     def _by_id(self, id: str) -> Key:
-        with self._store.reading() as connection:
+        with self._store.read() as connection:
             rows = list(connection.execute(f"SELECT {_COLUMNS} FROM key WHERE id = ?", (id,)))
         return _key(rows[0])
 

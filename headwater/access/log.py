@@ -28,11 +28,11 @@ _MINUTE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Entry:
-    """`who` is the name of a key, or how it came: anybody, the command line. `detail` is what was asked, as JSON."""
+    """`principal` is the name of a key, or how it came: anybody, the command line. `detail` is what was asked, as JSON."""
 
     seq: int
     at: datetime
-    who: str
+    principal: str
     action: str
     outcome: str
     detail: dict[str, Any]
@@ -49,22 +49,22 @@ class AccessLog:
         self._told = 0
         self._untold = 0
 
-    def append(self, who: str, action: str, outcome: str, **detail: Any) -> None:
+    def append(self, principal: str, action: str, outcome: str, **detail: Any) -> None:
         """One more entry. Raises UnavailableError when it cannot be kept."""
         shown = {key: _short(value) for key, value in detail.items()}
         text = json.dumps(shown, ensure_ascii=True, sort_keys=True)
         at = time.time_ns() // 1_000
-        with self._store.writing() as connection:
+        with self._store.write() as connection:
             before = (
                 connection.execute("SELECT hash FROM entry ORDER BY seq DESC LIMIT 1").get or ""
             )
-            entry = (at, who, action, outcome, text)
+            entry = (at, principal, action, outcome, text)
             connection.execute(
-                "INSERT INTO entry(at, who, action, outcome, detail, hash) VALUES(?, ?, ?, ?, ?, ?)",
+                "INSERT INTO entry(at, principal, action, outcome, detail, hash) VALUES(?, ?, ?, ?, ?, ?)",
                 (*entry, _hash(str(before), *entry)),
             )
 
-    def refused(self, who: str, action: str, **detail: Any) -> None:
+    def record_refusal(self, principal: str, action: str, **detail: Any) -> None:
         """A refusal. It is told, unless too many came within this minute; the next one says how many were not."""
         with self._turn:
             now = time.monotonic()
@@ -75,15 +75,17 @@ class AccessLog:
                 return
             self._told += 1
             untold, self._untold = self._untold, 0
-        self.append(who, action, "refused", **detail, **({"untold": untold} if untold else {}))
+        self.append(
+            principal, action, "refused", **detail, **({"untold": untold} if untold else {})
+        )
 
     def entries(self, *, first: int = 100, before: int | None = None) -> list[Entry]:
         """The newest entries, newest first; those with a seq under `before`."""
         if not 0 <= first <= ENTRIES_MAX:
             raise QueryError(f"first {first} is not between 0 and {ENTRIES_MAX}")
-        with self._store.reading() as connection:
+        with self._store.read() as connection:
             rows = connection.execute(
-                "SELECT seq, at, who, action, outcome, detail, hash FROM entry WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+                "SELECT seq, at, principal, action, outcome, detail, hash FROM entry WHERE seq < ? ORDER BY seq DESC LIMIT ?",
                 (before or 2**62, first),
             )
             return [_entry(*row) for row in rows]
@@ -91,10 +93,10 @@ class AccessLog:
     def verify(self) -> tuple[int, int | None]:
         """How many entries there are, and the seq of the first one that is not as it was written, or whose
         predecessor is gone; None when all are."""
-        with self._store.reading() as connection:
+        with self._store.read() as connection:
             count, before, last = 0, "", 0
             rows = connection.execute(
-                "SELECT seq, at, who, action, outcome, detail, hash FROM entry ORDER BY seq"
+                "SELECT seq, at, principal, action, outcome, detail, hash FROM entry ORDER BY seq"
             )
             broken = None
             for seq, *entry, hash in rows:
@@ -105,14 +107,16 @@ class AccessLog:
             return count, broken
 
 
-def _entry(seq: int, at: int, who: str, action: str, outcome: str, detail: str, hash: str) -> Entry:
+def _entry(
+    seq: int, at: int, principal: str, action: str, outcome: str, detail: str, hash: str
+) -> Entry:
     instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
-    return Entry(seq, instant, who, action, outcome, json.loads(detail), hash)
+    return Entry(seq, instant, principal, action, outcome, json.loads(detail), hash)
 
 
-def _hash(before: str, at: int, who: str, action: str, outcome: str, detail: str) -> str:
+def _hash(before: str, at: int, principal: str, action: str, outcome: str, detail: str) -> str:
     return hashlib.sha256(
-        json.dumps([before, at, who, action, outcome, detail]).encode()
+        json.dumps([before, at, principal, action, outcome, detail]).encode()
     ).hexdigest()
 
 

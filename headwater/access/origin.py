@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater.errors import HeadwaterError
 from headwater.settings import LOOPBACK, Settings
-from headwater.web import problem
+from headwater.web import error_response
 
 _SHOWN_CHARACTERS = 100
 _HINT = (
@@ -55,7 +55,7 @@ class OriginCheck:
             # A close before the accept becomes status 403.
             await send({"type": "websocket.close", "reason": refusal})
         else:
-            await problem(ForeignPageError(refusal, hint=_HINT))(scope, receive, send)
+            await error_response(ForeignPageError(refusal, hint=_HINT))(scope, receive, send)
 
     def _refusal(self, host: str, origin: str) -> str:
         """Return the reason for refusing a request with these headers, or ""."""
@@ -71,4 +71,4 @@ def allowed_hosts(settings: Settings) -> frozenset[str]:
 
     The set is empty if callers need keys or the operator allows anonymous callers.
     """
-    return frozenset() if settings.allow_anonymous or settings.keys_needed else LOOPBACK
+    return frozenset() if settings.allow_anonymous or settings.keys_required else LOOPBACK

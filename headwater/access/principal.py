@@ -48,12 +48,12 @@ class Principal:
     scopes: frozenset[Scope]
     visibility: Visibility = UNRESTRICTED
 
-    def may(self, scope: Scope) -> bool:
+    def has_scope(self, scope: Scope) -> bool:
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
     def require(self, scope: Scope) -> None:
         """Raises ForbiddenError without the scope, or where it is worth nothing without all namespaces."""
-        if not self.may(scope):
+        if not self.has_scope(scope):
             raise ForbiddenError(
                 f"this needs a key with scope {scope}; that of {self.name!r} has {_listed(self.scopes)}",
                 hint=f"`headwater keys create NAME --scope {scope}` makes one.",
@@ -70,6 +70,6 @@ def _listed(scopes: frozenset[Scope]) -> str:
 
 
 # Whoever reaches a Headwater that asks for no keys.
-ANYBODY = Principal("anybody", frozenset({Scope.ADMIN}))
+ANONYMOUS = Principal("anonymous", frozenset({Scope.ADMIN}))
 # Whom nobody has looked at.
-NOBODY = Principal("nobody", frozenset(), Visibility(()))
+UNAUTHENTICATED = Principal("unauthenticated", frozenset(), Visibility(()))

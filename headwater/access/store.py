@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS key(
   id TEXT PRIMARY KEY, name TEXT NOT NULL, hash BLOB NOT NULL, scopes TEXT NOT NULL, namespaces TEXT NOT NULL,
   created INTEGER NOT NULL, expires INTEGER, revoked INTEGER);
 CREATE TABLE IF NOT EXISTS entry(
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, principal TEXT NOT NULL, action TEXT NOT NULL,
   outcome TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL);
 CREATE TRIGGER IF NOT EXISTS entry_stays BEFORE UPDATE ON entry BEGIN SELECT raise(ABORT, 'the log stays'); END;
 CREATE TRIGGER IF NOT EXISTS entry_kept BEFORE DELETE ON entry BEGIN SELECT raise(ABORT, 'the log stays'); END;
@@ -42,13 +42,13 @@ class AccessStore:
             self._connection = None
 
     @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
+    def read(self) -> Iterator[apsw.Connection]:
         """Raises UnavailableError when the file cannot be read."""
         with self._turn, self._told():
             yield self._opened()
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def write(self) -> Iterator[apsw.Connection]:
         """A transaction that nobody else's write can come between. Raises UnavailableError when it cannot be kept."""
         with self._turn, self._told():
             connection = self._opened()

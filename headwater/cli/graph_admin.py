@@ -228,15 +228,15 @@ def _fold(
 
 def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress) -> Worker:
     from headwater.ingest.worker import Worker
-    from headwater.schema.naming import load
+    from headwater.schema.naming import load_naming
 
     task = bar.add_task("folding", total=spool.last())
     return Worker(
         database,
         spool,
         events_max=settings.fold_events_max,
-        naming=load(settings.naming_path),
-        future_seconds=settings.future_seconds,
+        naming=load_naming(settings.naming_path),
+        future_tolerance_seconds=settings.future_tolerance_seconds,
         on_folded=lambda folded: bar.advance(task, len(folded.received)),
     )
 

@@ -118,7 +118,7 @@ def log(
             _verified(*log.verify(), as_json=as_json)
             return
         found = [asdict(entry) for entry in log.entries(first=first)]
-    show.rows(["seq", "at", "who", "action", "outcome", "detail"], found, as_json=as_json)
+    show.rows(["seq", "at", "principal", "action", "outcome", "detail"], found, as_json=as_json)
 
 
 def _verified(count: int, broken: int | None, *, as_json: bool) -> None:

@@ -44,12 +44,12 @@ def analyse(
     from headwater.cli import render as show
     from headwater.pipelines.analyse import analyse, findings, write
     from headwater.pipelines.session import spark_session
-    from headwater.schema.naming import load
+    from headwater.schema.naming import load_naming
 
     settings = settings_of(home)
     with spark_session("analyse") as spark:
         moment = until.replace(tzinfo=UTC) if until is not None and until.tzinfo is None else until
-        found = analyse(spark, lake, load(settings.naming_path), until=moment)
+        found = analyse(spark, lake, load_naming(settings.naming_path), until=moment)
         write(found, out)
         told = findings(found)
         if graph:

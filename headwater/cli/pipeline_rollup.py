@@ -60,7 +60,7 @@ def rollup(
     from headwater.schema import retention
 
     settings = with_local_neo4j(settings_of(home))
-    chosen = retention.changed(retention.read(rules), days=days, sample=sample)
+    chosen = retention.override(retention.read_rules(rules), days=days, sample=sample)
     now = time.time_ns() // 1_000
     with closing(connect(settings)) as database:
         migrate(database)

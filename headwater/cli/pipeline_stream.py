@@ -105,7 +105,11 @@ def stream(
             if address:
                 logging.getLogger("headwater.stream").info("metrics at %s", address)
             folding = Stream(
-                database, source, batches, counts, silent_seconds=settings.silent_seconds
+                database,
+                source,
+                batches,
+                counts,
+                heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
             )
             folding.run(spark, checkpoint, Pace(interval, once))
     finally:
@@ -138,11 +142,11 @@ def _folder(files: str, dead: str, most: int | None, option: list[str] | None) -
 def _rules(settings: Settings) -> Rules:
     from headwater.ingest.receive.redaction_key import load_key
     from headwater.pipelines.stream_chunks import Rules
-    from headwater.schema.naming import load
+    from headwater.schema.naming import load_naming
 
     return Rules(
         redaction_key=settings.redaction_key.encode() or load_key(settings.redaction_key_path),
-        naming=load(settings.naming_path),
+        naming=load_naming(settings.naming_path),
         event_bytes_max=settings.event_bytes_max,
-        future_seconds=settings.future_seconds,
+        future_tolerance_seconds=settings.future_tolerance_seconds,
     )

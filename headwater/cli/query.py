@@ -208,10 +208,10 @@ def cypher(
 
 def time_of(option: str, text: str | None) -> datetime | None:
     """A time given as an option. Raises QueryError when it is none."""
-    from headwater.schema.events import datetime_of, instant_of
+    from headwater.schema.events import parse_instant, to_datetime
 
     try:
-        return datetime_of(instant_of(text, field=option)) if text else None
+        return to_datetime(parse_instant(text, field=option)) if text else None
     except EventError as error:
         raise QueryError(error.message, hint=error.hint) from error
 

@@ -78,7 +78,7 @@ def worker(home: Home = None) -> None:
     from headwater.health.metrics import observe_fold
     from headwater.ingest.spool.spool import Spool
     from headwater.ingest.worker import Worker
-    from headwater.schema.naming import load
+    from headwater.schema.naming import load_naming
 
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(name)s %(levelname)s %(message)s"
@@ -89,9 +89,9 @@ def worker(home: Home = None) -> None:
         database,
         spool,
         events_max=settings.fold_events_max,
-        naming=load(settings.naming_path),
-        future_seconds=settings.future_seconds,
-        silent_seconds=settings.silent_seconds,
+        naming=load_naming(settings.naming_path),
+        future_tolerance_seconds=settings.future_tolerance_seconds,
+        heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
         on_folded=observe_fold,
     )
 

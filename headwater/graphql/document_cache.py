@@ -30,7 +30,7 @@ class Documents:
             self._kept.move_to_end(text)
         return found
 
-    def keep(self, text: str, document: DocumentNode) -> None:
+    def put(self, text: str, document: DocumentNode) -> None:
         if text in self._kept or len(text) > self._characters_max:
             return
         self._kept[text] = document
@@ -59,7 +59,7 @@ class Remembered(SchemaExtension):
             context.pre_execution_errors = []
         yield
         if document is not None and not is_known and not context.pre_execution_errors:
-            self._documents.keep(text, document)
+            self._documents.put(text, document)
 
 
 def remembered(documents: Documents) -> Callable[[], Remembered]:

@@ -47,16 +47,16 @@ def judge(record: Record) -> Judged:
         )
 
 
-def batch_of(judged: list[Judged], naming: Naming, *, future_seconds: int) -> Batch:
-    """What these events say together; those that are dated further ahead than `future_seconds` are counted as such."""
+def batch_of(judged: list[Judged], naming: Naming, *, future_tolerance_seconds: int) -> Batch:
+    """What these events say together; those that are dated further ahead than `future_tolerance_seconds` are counted as such."""
     try:
         delta = fold((one.event for one in judged if one.event is not None), naming)
-        return Batch(judged, delta, _tallied(judged, future_seconds))
+        return Batch(judged, delta, _tallied(judged, future_tolerance_seconds))
     except Exception as error:  # whatever an event breaks must not stop the others
         return Batch(judged, error=error)
 
 
-def _tallied(judged: list[Judged], future_seconds: int) -> Tallies:
+def _tallied(judged: list[Judged], future_tolerance_seconds: int) -> Tallies:
     tallies = Tallies()
     for one in judged:
         record = one.record
@@ -65,7 +65,7 @@ def _tallied(judged: list[Judged], future_seconds: int) -> Tallies:
             record.seq,
             record.body,
             one.event,
-            future_after=future_seconds,
+            future_tolerance_seconds=future_tolerance_seconds,
             reason=one.reason,
             into=tallies,
         )

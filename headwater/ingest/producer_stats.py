@@ -79,7 +79,7 @@ def tally(
     body: bytes,
     event: Event | None,
     *,
-    future_after: int,
+    future_tolerance_seconds: int,
     reason: str = "",
     into: Tallies | None = None,
 ) -> Tallies:
@@ -91,7 +91,9 @@ def tally(
         found = [Finding("refused", "", reason)]
     else:
         producer = event.producer
-        found = findings(body, event, received=received, future_after=future_after)
+        found = findings(
+            body, event, received=received, future_tolerance_seconds=future_tolerance_seconds
+        )
     mine = ProducerTally(
         producer,
         events=1,

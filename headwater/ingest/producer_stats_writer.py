@@ -16,8 +16,8 @@ from headwater.ingest.producer_stats import (
     join_producers,
     median,
 )
-from headwater.schema.events import datetime_of
-from headwater.schema.urns import shown
+from headwater.schema.events import to_datetime
+from headwater.schema.urns import display_name
 
 T = TypeVar("T", ProducerTally, FindingTally)
 
@@ -73,10 +73,10 @@ def _write(
 def _producer_properties(said: ProducerTally) -> dict[str, Any]:
     skews = said.skews
     return {
-        "producer": shown(said.producer),
+        "producer": display_name(said.producer),
         "events": said.events,
-        "first": datetime_of(said.first),
-        "last": datetime_of(said.last),
+        "first": to_datetime(said.first),
+        "last": to_datetime(said.last),
         "fromTheFuture": said.future,
         "skewMin": skews and skews.least / _MICROSECONDS,
         "skewMedian": skews and median(skews) / _MICROSECONDS,
@@ -86,12 +86,12 @@ def _producer_properties(said: ProducerTally) -> dict[str, Any]:
 
 def _finding_properties(said: FindingTally) -> dict[str, Any]:
     return {
-        "producer": shown(said.producer),
+        "producer": display_name(said.producer),
         "rule": said.rule,
         "field": said.field,
         "count": said.count,
-        "first": datetime_of(said.first),
-        "last": datetime_of(said.last),
+        "first": to_datetime(said.first),
+        "last": to_datetime(said.last),
         "receipt": said.example.receipt,
         "example": said.example.snippet,
         "detail": said.example.detail,

@@ -49,7 +49,7 @@ from headwater.ingest.write.transaction import (
     write,
 )
 from headwater.schema.facts import GraphDelta
-from headwater.schema.naming import Naming, load
+from headwater.schema.naming import Naming, load_naming
 
 BATCH_BYTES_MAX = 32 * 2**20
 POLL_SECONDS = 0.05
@@ -92,8 +92,8 @@ class Worker:
         events_max: int = 1_000,
         ahead: int = 1,
         naming: Naming | None = None,
-        future_seconds: int = 60,
-        silent_seconds: int = 86_400,
+        future_tolerance_seconds: int = 60,
+        heartbeat_timeout_seconds: int = 86_400,
         on_folded: Callable[[Folded], object] = id,
     ) -> None:
         self._database = database
@@ -101,9 +101,9 @@ class Worker:
         self._events_max = events_max
         self.events_at_once = events_max
         self._ahead = ahead
-        self._naming = naming or load()
-        self._future_seconds = future_seconds
-        self._silent_seconds = silent_seconds
+        self._naming = naming or load_naming()
+        self._future_tolerance_seconds = future_tolerance_seconds
+        self._heartbeat_timeout_seconds = heartbeat_timeout_seconds
         self._sweep_at = 0.0
         self._on_folded = on_folded
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
@@ -267,7 +267,9 @@ class Worker:
         return self._said([judge(record) for record in records])
 
     def _said(self, events: list[Judged]) -> Batch:
-        return batch_of(events, self._naming, future_seconds=self._future_seconds)
+        return batch_of(
+            events, self._naming, future_tolerance_seconds=self._future_tolerance_seconds
+        )
 
     def _fold(self, batch: Batch) -> None:
         """Send a batch while Neo4j commits the one before, and wait for that one then."""
@@ -375,13 +377,16 @@ class Worker:
         self._sweep_at = time.monotonic() + SWEEP_SECONDS
         now = datetime.now(UTC)
         silent = sweep(
-            self._database, now=now, silent_seconds=self._silent_seconds, holder=self._holder
+            self._database,
+            now=now,
+            heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,
+            holder=self._holder,
         )
         if silent:
             log.info(
                 "%d runs of which nothing was heard for %d s are abandoned",
                 silent,
-                self._silent_seconds,
+                self._heartbeat_timeout_seconds,
             )
 
 

@@ -15,7 +15,7 @@ from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
 from headwater.errors import NotFoundError
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_visibility import visible
-from headwater.schema.derived_properties import unspared
+from headwater.schema.derived_properties import with_derived_properties
 from headwater.schema.facts import Name
 from headwater.schema.graph import LABELS, NODE_KINDS
 from headwater.schema.naming import normalise
@@ -64,7 +64,7 @@ def read_nodes(
         some = wanted[start : start + URNS_PER_QUERY_MAX]
         for row in database.read("read/nodes/properties", seconds=seconds, urns=some):
             kept = {key: value for key, value in row["properties"].items() if value is not None}
-            found[row["urn"]] = unspared(row["label"], kept, began=row["began"])
+            found[row["urn"]] = with_derived_properties(row["label"], kept, began=row["began"])
     return found
 
 

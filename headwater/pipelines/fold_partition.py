@@ -28,7 +28,7 @@ from headwater.pipelines.lake import spool_of
 from headwater.pipelines.rows import Counts, Kind, Row, encode, packed, rows_of, seen
 from headwater.pipelines.shuffle import bucketed, bundled, gathered
 from headwater.schema.events import Event, parse
-from headwater.schema.naming import Naming, load
+from headwater.schema.naming import Naming, load_naming
 from headwater.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,13 +55,18 @@ class Rules(msgspec.Struct, frozen=True):
     naming: Naming
     redaction_key: bytes
     event_bytes_max: int
-    future_seconds: int = 60
+    future_tolerance_seconds: int = 60
 
 
 def rules_of(settings: Settings) -> Rules:
     """How the API and the worker with these settings read events. Raises SettingsError."""
     key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
-    return Rules(load(settings.naming_path), key, settings.event_bytes_max, settings.future_seconds)
+    return Rules(
+        load_naming(settings.naming_path),
+        key,
+        settings.event_bytes_max,
+        settings.future_tolerance_seconds,
+    )
 
 
 class Refused(msgspec.Struct):
@@ -134,7 +139,7 @@ class Folding:
 
     def __init__(self, rules: Rules, untold: Mapping[str, range] = NONE) -> None:
         self._rules = rules
-        self._tallying = _Tallying(untold, rules.future_seconds)
+        self._tallying = _Tallying(untold, rules.future_tolerance_seconds)
         self._redact = remembered.redactor(rules.redaction_key).redact
         self._naming = remembered.naming(rules.naming)
         self._seen: set[bytes] = set()
@@ -212,9 +217,9 @@ class _Tallying:
     """Tallies receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
     that others made nobody knows what was received how often, and when: those are not tallied."""
 
-    def __init__(self, untold: Mapping[str, range], future_seconds: int) -> None:
+    def __init__(self, untold: Mapping[str, range], future_tolerance_seconds: int) -> None:
         self.wanted = untold
-        self._future_seconds = future_seconds
+        self._future_tolerance_seconds = future_tolerance_seconds
         self._tallies: dict[str, Tallies] = {}
 
     def add(
@@ -241,7 +246,7 @@ class _Tallying:
             seq,
             body,
             event,
-            future_after=self._future_seconds,
+            future_tolerance_seconds=self._future_tolerance_seconds,
             reason=reason,
             into=tallies,
         )

@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.export import checkpoints, count
 from headwater.pipelines import rollup_plan as rollup
 from headwater.pipelines.rollup_plan import PIECE, Candidate
-from headwater.schema.retention import Horizon, Rules, changed, fraction
+from headwater.schema.retention import Horizon, Rules, override, sample_position
 
 DAYS = (7, 30, 90, 180, 365)
 SAMPLES = (0.0, 0.01, 0.1)
@@ -156,7 +156,7 @@ def savings(
     database: Database, rules: Rules, *, now: int, sizes: Mapping[str, Size]
 ) -> list[Saving]:
     """What could be summarised now, by the days and the share that would be set."""
-    least = Horizon(changed(rules, days=min(DAYS), sample=0.0), now)
+    least = Horizon(override(rules, days=min(DAYS), sample=0.0), now)
     kept = rollup.protected(database)
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
@@ -173,7 +173,7 @@ def _saving(
     free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]
 ) -> Saving:
     until = rollup.moment(now) - timedelta(days=days)
-    gone = [one for one in free if one.last < until and fraction(one.run_id) >= sample]
+    gone = [one for one in free if one.last < until and sample_position(one.run_id) >= sample]
     versions = sum(one.versions for one in gone)
     size = len(gone) * each.get("PipelineRun", 0.0) + versions * each.get("Artifact", 0.0)
     return Saving(days, sample, len(gone), versions, round(size))

@@ -25,7 +25,7 @@ from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.driver.write_lock import lock
 from headwater.lineage.questions.failures import HOPS_MAX
 from headwater.lineage.questions.lineage import TRACE_HOPS_MAX
-from headwater.schema.retention import Horizon, beyond, joined
+from headwater.schema.retention import Horizon, add_horizon, is_expired
 
 PIECE = 500
 _PAGE = 2_000
@@ -87,7 +87,7 @@ def begin(database: Database, horizon: Horizon) -> None:
         rows = transaction.run("read/state/retention")
         known = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         transaction.run(
-            "write/retention", horizons=msgspec.json.encode(joined(known, horizon)).decode()
+            "write/retention", horizons=msgspec.json.encode(add_horizon(known, horizon)).decode()
         )
 
 
@@ -108,7 +108,7 @@ def candidates(database: Database, horizon: Horizon) -> Iterator[list[Candidate]
 def _is_over(horizon: Horizon, row: Row) -> bool:
     if row["lastSeen"] is None or row["status"] not in {"COMPLETE", "ABORT", "ABANDONED"}:
         return False
-    return beyond([horizon], row["runId"], row["namespaces"], _instant(row["lastSeen"]))
+    return is_expired([horizon], row["runId"], row["namespaces"], _instant(row["lastSeen"]))
 
 
 def _candidate(row: Row) -> Candidate:

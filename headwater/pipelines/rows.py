@@ -25,7 +25,7 @@ import msgspec
 
 from headwater.ingest.producer_stats import Tallies
 from headwater.ingest.producer_stats import join as join_tallies
-from headwater.schema.dataset_aliases import others
+from headwater.schema.dataset_aliases import linked_urns
 from headwater.schema.facts import (
     AnswerFacts,
     ColumnKey,
@@ -218,7 +218,7 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
         )
         called = {
             other: delta.datasets[other].dataset
-            for other in others(dataset) & delta.datasets.keys()
+            for other in linked_urns(dataset) & delta.datasets.keys()
         }
         yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(Place(names, called)))
     jobs: set[str] = set()

@@ -66,14 +66,14 @@ class Stream:
         batches: Batches,
         counts: StreamCounts,
         *,
-        silent_seconds: int,
+        heartbeat_timeout_seconds: int,
     ) -> None:
         """`batches` must tell `counts`."""
         self._database = database
         self._source = source
         self._batches = batches
         self._counts = counts
-        self._silent_seconds = silent_seconds
+        self._heartbeat_timeout_seconds = heartbeat_timeout_seconds
         self._sweep_at = 0.0
         self._failures = 0
 
@@ -150,7 +150,7 @@ class Stream:
             silent = sweep(
                 self._database,
                 now=datetime.now(UTC),
-                silent_seconds=self._silent_seconds,
+                heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,
                 holder=self._batches.holder,
             )
         except UnavailableError:
@@ -159,7 +159,7 @@ class Stream:
             log.info(
                 "%d runs of which nothing was heard for %d s are abandoned",
                 silent,
-                self._silent_seconds,
+                self._heartbeat_timeout_seconds,
             )
 
 

@@ -80,7 +80,7 @@ class Rules(msgspec.Struct, frozen=True):
     redaction_key: bytes
     naming: Naming
     event_bytes_max: int
-    future_seconds: int
+    future_tolerance_seconds: int
 
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
@@ -130,7 +130,7 @@ class Rules(msgspec.Struct, frozen=True):
             message.start,
             message.body,
             event,
-            future_after=self.future_seconds,
+            future_tolerance_seconds=self.future_tolerance_seconds,
             reason=reason,
         )
 

@@ -26,7 +26,7 @@ from headwater.cypher.query_catalog import Query, load_queries
 from headwater.cypher.sandbox.run import Answered, run_audit, run_text
 from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError
 from headwater.rest.operations import read_json
-from headwater.web import json_response, problem, read_body
+from headwater.web import error_response, json_response, read_body
 
 BODY_BYTES_MAX = 256 * 1024
 # So many at once; the others wait, and lineage has threads of its own.
@@ -95,7 +95,7 @@ def _answered(
         except ClientDisconnect:
             return Response(status_code=400)
         except HeadwaterError as error:
-            return problem(error)
+            return error_response(error)
 
     return answered
 

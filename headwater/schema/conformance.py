@@ -32,7 +32,7 @@ from headwater.schema.facets.lineage import ColumnLineage
 from headwater.schema.memo import Memo
 from headwater.schema.urns import canonical_run_id, is_uuid
 
-__all__ = ["Finding", "Held", "broken_facets", "findings", "held", "is_valid"]
+__all__ = ["EventFacet", "Finding", "event_facets", "findings", "invalid_facets", "is_valid"]
 
 # An event that breaks every rule everywhere is told so at some length, and no further.
 FINDINGS_MAX = 200
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
     detail: str = ""
 
 
-class Held(NamedTuple):
+class EventFacet(NamedTuple):
     """One facet of an event: the entity it is on, where it stands, its key and what was sent."""
 
     entity: Entity
@@ -59,31 +59,33 @@ class Held(NamedTuple):
     raw: bytes
 
 
-def findings(body: bytes, event: Event, *, received: int, future_after: int) -> list[Finding]:
+def findings(
+    body: bytes, event: Event, *, received: int, future_tolerance_seconds: int
+) -> list[Finding]:
     """Everything found in one event, each (rule, field) once.
 
     `received` is in microseconds since 1970; an event is from the future when its own time is more than
     `future_after` seconds later. `body` is what was sent.
     """
     found: dict[tuple[str, str], Finding] = {}
-    for finding in _all(body, event, received + future_after * 1_000_000):
+    for finding in _all(body, event, received + future_tolerance_seconds * 1_000_000):
         found.setdefault((finding.rule, finding.field), finding)
         if len(found) >= FINDINGS_MAX:
             break
     return list(found.values())
 
 
-def broken_facets(event: Event) -> list[tuple[Held, Fault]]:
+def invalid_facets(event: Event) -> list[tuple[EventFacet, Fault]]:
     """The facets of an event that break their schema, each with the first thing in which it does."""
-    pairs = ((facet, fault_of(facet.entity, facet.key, facet.raw)) for facet in held(event))
+    pairs = ((facet, fault_of(facet.entity, facet.key, facet.raw)) for facet in event_facets(event))
     return [(facet, fault) for facet, fault in pairs if fault is not None]
 
 
-def held(event: Event) -> Iterator[Held]:
+def event_facets(event: Event) -> Iterator[EventFacet]:
     """Every facet of an event."""
     for entity, place, facets in _holders(event):
         for key, raw in facets.items():
-            yield Held(entity, place, key, bytes(raw))
+            yield EventFacet(entity, place, key, bytes(raw))
 
 
 def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.Raw]]]:
@@ -108,7 +110,7 @@ def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.R
 
 def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
     yield from _envelope(event, latest)
-    if event.resolved:
+    if event.repaired:
         yield Finding("lone-surrogate", "", f"in an event of {len(body)} bytes")
     for entity, place, facets in _holders(event):
         yield from _in_facets(entity, place, facets)
@@ -131,7 +133,7 @@ def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) ->
         return _judged(entity, place, facets)
     found = _in_shared.get((place, facets))
     return (
-        _in_shared.keep((place, facets), tuple(_judged(entity, place, facets)))
+        _in_shared.put((place, facets), tuple(_judged(entity, place, facets)))
         if found is None
         else found
     )
@@ -292,7 +294,7 @@ def _columns(event: Event) -> Iterable[Finding]:
         tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]),
     )
     found = _in_columns.get(wired)
-    return _in_columns.keep(wired, tuple(_in_lineage(*wired))) if found is None else found
+    return _in_columns.put(wired, tuple(_in_lineage(*wired))) if found is None else found
 
 
 def _in_lineage(

@@ -16,12 +16,12 @@ SAME, APART = "same", "apart"
 BY_HAND, BY_FACET = "hand", "facet"
 
 
-def others(facts: DatasetFacts) -> set[str]:
+def linked_urns(facts: DatasetFacts) -> set[str]:
     """The urns of all names that anything was ever said about beside this one."""
     return facts.symlinks.keys() | facts.by_hand.keys()
 
 
-def goes_by(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
+def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
     """urn of a name -> urn of the name by which its dataset goes. The members must hold whole datasets."""
     first: dict[str, str] = {urn: urn for urn in members}
 
@@ -32,7 +32,7 @@ def goes_by(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
         return urn
 
     for one, facts in sorted(members.items()):
-        for other in sorted(others(facts)):
+        for other in sorted(linked_urns(facts)):
             if other in members and _joined(one, facts, other, members[other]):
                 first[root(other)] = root(one)
     parts: dict[str, list[str]] = {}
@@ -51,10 +51,10 @@ def _chosen(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
 
 
 def _joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> bool:
-    return joined_since(one, facts, other, others_facts) is not None
+    return alias_since(one, facts, other, others_facts) is not None
 
 
-def joined_since(
+def alias_since(
     one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts
 ) -> tuple[str, int] | None:
     """Why two names are joined, without a third between, and since when: by hand or by a facet. None when they are

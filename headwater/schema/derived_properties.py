@@ -16,13 +16,13 @@ from headwater.schema.urns import run_urn
 
 Properties = Mapping[str, Any]
 # label -> what its nodes may spare -> the properties that say it
-SPARED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+DERIVED_PROPERTIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "PipelineRun": {"attempts": (), "lastSeen": ("finishedAt",)},
     "Artifact": {"run": ("complete", "runId"), "derivedFrom": (), "startedAt": ()},
 }
 
 
-def unspared(
+def with_derived_properties(
     label: str,
     properties: Properties,
     came_from: list[str] | None = None,

@@ -116,7 +116,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     schema_url: str = ""
     event_time: str = ""
     event_type: str = ""
-    resolved: bool = False
+    repaired: bool = False
 
     @property
     def rank(self) -> int:
@@ -130,7 +130,7 @@ _FACETS_BYTES = 1_000
 _known: Memo[bytes, Facets] = Memo(64 * 2**20, size=lambda raw, _: len(raw) + _FACETS_BYTES)
 
 
-def instant_of(text: str, *, field: str = "eventTime") -> int:
+def parse_instant(text: str, *, field: str = "eventTime") -> int:
     """An ISO 8601 time as microseconds since 1970, UTC; without a zone it is read as UTC.
 
     Raises EventError when it is no time or lies outside the years 1 to 9999.
@@ -141,7 +141,7 @@ def instant_of(text: str, *, field: str = "eventTime") -> int:
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
         instant = (moment - _EPOCH) // _MICROSECOND
-        datetime_of(instant)
+        to_datetime(instant)
     except (ValueError, OverflowError) as error:
         raise EventError(
             f"{field} {text[:80]!r} is not a time",
@@ -151,7 +151,7 @@ def instant_of(text: str, *, field: str = "eventTime") -> int:
     return instant
 
 
-def datetime_of(instant: int) -> datetime:
+def to_datetime(instant: int) -> datetime:
     """The reverse of `instant_of`, in UTC. Raises OverflowError outside the years 1 to 9999."""
     return _EPOCH + timedelta(microseconds=instant)
 
@@ -163,22 +163,22 @@ def parse(body: bytes, *, received: int) -> Event:
     """
     body = body.removeprefix(codecs.BOM_UTF8)
     try:
-        return _event(body, received, resolved=False)
+        return _event(body, received, repaired=False)
     except EventError as error:
         # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
         # escape that strict readers refuse. It is no reason to lose the event.
         if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
             raise
-        return _event(whole, received, resolved=True)
+        return _event(whole, received, repaired=True)
 
 
-def _event(body: bytes, received: int, *, resolved: bool) -> Event:
+def _event(body: bytes, received: int, *, repaired: bool) -> Event:
     envelope = _decoded(_decoder, body)
     _check_kind(envelope)
     if envelope.run is not None:
         _check_name(envelope.run.run_id, "run.runId")
     return Event(
-        instant=instant_of(envelope.event_time) if envelope.event_time else received,
+        instant=parse_instant(envelope.event_time) if envelope.event_time else received,
         received=received,
         state=_state(envelope.event_type),
         run=envelope.run,
@@ -190,7 +190,7 @@ def _event(body: bytes, received: int, *, resolved: bool) -> Event:
         schema_url=_text(envelope.schema_url),
         event_time=envelope.event_time or "",
         event_type=envelope.event_type or "",
-        resolved=resolved,
+        repaired=repaired,
     )
 
 
@@ -224,7 +224,7 @@ def _facets(sent: msgspec.Raw, field: str) -> Facets | None:
     if facets is None:
         by_name = _decoded(_facets_decoder, raw, f"{field}.facets")
         facets = Facets(by_name)
-        _known.keep(raw, facets)
+        _known.put(raw, facets)
     return facets
 
 

@@ -43,17 +43,17 @@ _DICTIONARY.precompute_compress(compression_params=_PARAMETERS)
 _packing = _Packing()
 
 
-def keep(facts: msgspec.Struct) -> bytes:
+def pack(facts: msgspec.Struct) -> bytes:
     """Facts as a node keeps them: the same facts give the same bytes with one version of Zstandard."""
-    return keep_text(msgspec.json.encode(facts, order="sorted"))
+    return pack_json(msgspec.json.encode(facts, order="sorted"))
 
 
-def keep_text(text: bytes) -> bytes:
+def pack_json(text: bytes) -> bytes:
     """The same, of facts that are JSON already."""
     return _packing.packer.compress(text)
 
 
-def text_in(kept: bytes) -> str:
+def unpack_json(kept: bytes) -> str:
     """The JSON in what `keep` made. Raises ValueError when it is nothing of the kind."""
     try:
         return _packing.unpacker.decompress(kept).decode()

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from headwater.errors import EventError
-from headwater.schema.events import instant_of
+from headwater.schema.events import parse_instant
 
 PRODUCER = "https://github.com/headwater-lineage/headwater"
 _SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
@@ -288,7 +288,7 @@ def run_events(
     kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
     if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:
         raise KeyError(status)
-    if started_at and finished_at and instant_of(finished_at) < instant_of(started_at):
+    if started_at and finished_at and parse_instant(finished_at) < parse_instant(started_at):
         raise EventError("a run cannot finish before it starts", field="finishedAt")
     undated = True if not started_at and not finished_at else None
     fields = {"version": version, "triggeredBy": triggered_by, "undated": undated}

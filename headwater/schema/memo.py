@@ -36,10 +36,10 @@ class Memo(Generic[K, V]):
         if value is None:
             value = self._old.get(key)
             if value is not None:
-                self.keep(key, value)
+                self.put(key, value)
         return value
 
-    def keep(self, key: K, value: V) -> V:
+    def put(self, key: K, value: V) -> V:
         """Keep a value, unless it alone is more than a generation holds. Returns the value."""
         size = self._size(key, value)
         if size > self._generation_bytes_max:

@@ -36,7 +36,7 @@ class Naming:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._schemes = naming_rules.ends(
+        self._schemes = naming_rules.resolve_chains(
             {scheme: kept for scheme, kept in rules.schemes.items() if scheme != kept},
             rules,
             "schemes",
@@ -47,7 +47,7 @@ class Naming:
         self._buckets = {self._scheme(scheme): yes for scheme, yes in rules.buckets.items()}
         kinds = {self._scheme(scheme): kind for scheme, kind in rules.paths.items()}
         self._paths = {scheme: kind for scheme, kind in kinds.items() if kind != "tables"}
-        self._partitions = naming_rules.folders(rules)
+        self._partitions = naming_rules.partition_patterns(rules)
         self._aliases = self._read_aliases()
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._normalised)
 
@@ -156,7 +156,7 @@ class Naming:
             steps.pop(one, None)
             if one != other:
                 steps[one] = other
-        return naming_rules.ends(steps, self._rules, "aliases")
+        return naming_rules.resolve_chains(steps, self._rules, "aliases")
 
 
 def _holds(patterns: Folders, folders: list[str]) -> bool:
@@ -177,14 +177,14 @@ def _is_day(year: str, month: str, day: str) -> bool:
     return True
 
 
-def load(path: Path | None = None) -> Naming:
+def load_naming(path: Path | None = None) -> Naming:
     """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
-    return _packaged() if path is None else Naming(naming_rules.read(path))
+    return _packaged() if path is None else Naming(naming_rules.read_rules(path))
 
 
 @cache
 def _packaged() -> Naming:
-    return Naming(naming_rules.read())
+    return Naming(naming_rules.read_rules())
 
 
 def normalise(namespace: str, name: str) -> Name:

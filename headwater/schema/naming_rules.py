@@ -62,7 +62,7 @@ _TABLES: dict[str, type] = {
 _OF_SCHEMES = ("schemes", "ports", "portless", "buckets", "paths")
 
 
-def read(path: Path | None = None) -> Rules:
+def read_rules(path: Path | None = None) -> Rules:
     """Our own rules, with those of a user's file on top. Raises SettingsError when the file cannot be used."""
     own = files("headwater.schema").joinpath("naming.toml").read_text(encoding="utf-8")
     tables = _tables("naming.toml", own)
@@ -78,7 +78,7 @@ def read(path: Path | None = None) -> Rules:
     return Rules(str(path), **tables)
 
 
-def ends(steps: Mapping[str, str], rules: Rules, table: str) -> dict[str, str]:
+def resolve_chains(steps: Mapping[str, str], rules: Rules, table: str) -> dict[str, str]:
     """Where every alias leads in the end. Raises SettingsError when one leads back to itself."""
     led: dict[str, str] = {}
     for start in steps:
@@ -95,7 +95,7 @@ def ends(steps: Mapping[str, str], rules: Rules, table: str) -> dict[str, str]:
     return led
 
 
-def folders(rules: Rules) -> list[Folders]:
+def partition_patterns(rules: Rules) -> list[Folders]:
     """The partition rules as patterns, those of many folders first. Raises SettingsError for one that is no rule."""
     for word, pattern in rules.words.items():
         _compiled(rules, f"words.{word}", pattern)

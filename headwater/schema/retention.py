@@ -54,7 +54,7 @@ class Horizon(msgspec.Struct, frozen=True):
         found: int | None = None
         for namespace in namespaces:
             days, share, longer = self.rules.of(namespace)
-            if fraction(run_id) < share:
+            if sample_position(run_id) < share:
                 if not longer:
                     return None
                 days = max(days, longer)
@@ -68,13 +68,13 @@ class Horizon(msgspec.Struct, frozen=True):
         return self.at - int(min(self.rules.days.values()) * MICROSECONDS_A_DAY)
 
 
-def fraction(run_id: str) -> float:
+def sample_position(run_id: str) -> float:
     """Where a run stands between 0 and 1: the same on every machine, spread evenly, and no business of its sender."""
     digest = hashlib.blake2b(run_id.encode(), digest_size=7, person=b"hw-sample").digest()
     return int.from_bytes(digest, "big") / 2.0**56
 
 
-def read(path: Path | None = None) -> Rules:
+def read_rules(path: Path | None = None) -> Rules:
     """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
     tables = _tables(
         "retention.toml",
@@ -92,7 +92,7 @@ def read(path: Path | None = None) -> Rules:
     return Rules(**tables)
 
 
-def changed(rules: Rules, *, days: float | None = None, sample: float | None = None) -> Rules:
+def override(rules: Rules, *, days: float | None = None, sample: float | None = None) -> Rules:
     """The same rules with one time, or one share, for every namespace."""
     return Rules(
         rules.days if days is None else {"*": days},
@@ -134,7 +134,9 @@ def _pattern(pattern: str) -> Visibility:
     return Visibility((pattern,))
 
 
-def beyond(horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int) -> bool:
+def is_expired(
+    horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int
+) -> bool:
     """Whether a run that was last heard of at an instant has had its time by any of these horizons. A run of no
     namespace has not."""
     namespaces = list(namespaces)
@@ -142,7 +144,7 @@ def beyond(horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], 
     return any(until is not None and last < until for until in found)
 
 
-def joined(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:
+def add_horizon(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:
     """All of them: one of rules that were applied before takes the place of the earlier."""
     others = [one for one in horizons if one.rules != horizon.rules]
     at = max([horizon.at, *(one.at for one in horizons if one.rules == horizon.rules)])

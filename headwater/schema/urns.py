@@ -25,7 +25,7 @@ from urllib.parse import quote, unquote
 from headwater.errors import QueryError
 
 URN_BYTES_MAX = 2_000
-SHOWN_BYTES_MAX = 4_000
+DISPLAY_BYTES_MAX = 4_000
 _SHOWN_CHARACTERS = 500
 _GUIDS = uuid.UUID("6f1c1a52-0a55-5f0e-9f8e-6d1f3c0a7b41")
 _UUID = re.compile(
@@ -82,9 +82,9 @@ def is_uuid(run_id: str) -> bool:
     return _UUID.fullmatch(run_id) is not None
 
 
-def shown(text: str) -> str:
+def display_name(text: str) -> str:
     """A name as a node shows it: whole, unless it is too long for an index."""
-    if len(text) * 4 <= SHOWN_BYTES_MAX or len(text.encode()) <= SHOWN_BYTES_MAX:
+    if len(text) * 4 <= DISPLAY_BYTES_MAX or len(text.encode()) <= DISPLAY_BYTES_MAX:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}…{hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -24,7 +24,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from headwater.schema.derived_properties import SPARED
+from headwater.schema.derived_properties import DERIVED_PROPERTIES
 from headwater.schema.graph import LABELS as LABELS_OF_URNS
 from headwater.spark_source.tables import (
     BIGINT,
@@ -98,7 +98,7 @@ def _take(pushed: Pushed, kind: str, one: Filter) -> bool:
         return False
     column, type = path[0], TABLES[kind][path[0]]
     # What a version spares is not there to be compared.
-    if kind == "artifacts" and column in SPARED["Artifact"]:
+    if kind == "artifacts" and column in DERIVED_PROPERTIES["Artifact"]:
         return False
     if column == ("source" if kind == EDGES else "urn"):
         return _take_urn(pushed, one)

@@ -23,7 +23,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.cypher.maintenance.export import Counts, count
 from headwater.errors import QueryError
 from headwater.lineage.questions import lineage
-from headwater.schema.derived_properties import SPARED, unspared
+from headwater.schema.derived_properties import DERIVED_PROPERTIES, with_derived_properties
 from headwater.schema.graph import NODE_KINDS
 from headwater.spark_source.options import Reading
 from headwater.spark_source.predicate_pushdown import Pushed, Range, labels_of, push
@@ -153,7 +153,7 @@ def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int)
 def nodes(
     database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float
 ) -> Iterator[Row]:
-    spared = SPARED.get(part.label, {})
+    spared = DERIVED_PROPERTIES.get(part.label, {})
     asked = list(
         dict.fromkeys([*columns, *(key for name in columns for key in spared.get(name, ()))])
     )
@@ -168,7 +168,7 @@ def nodes(
             **pushed.parameters(),
         ):
             values = dict(zip(asked, row["values"], strict=True))
-            yield unspared(part.label, values, row["cameFrom"], row["began"])
+            yield with_derived_properties(part.label, values, row["cameFrom"], row["began"])
 
 
 def edges(

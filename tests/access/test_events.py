@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from headwater.access.events import ForeignEventError, judge
-from headwater.access.principal import ANYBODY, Principal, Scope
-from headwater.schema.naming import Naming, load
-from headwater.schema.naming_rules import read
+from headwater.access.events import ForeignEventError, authorize_event
+from headwater.access.principal import ANONYMOUS, Principal, Scope
+from headwater.schema.naming import Naming, load_naming
+from headwater.schema.naming_rules import read_rules
 from headwater.schema.visibility import Visibility
 from tests.run_builders import FACET
 
@@ -47,7 +47,7 @@ def dataset(namespace: str, *names: str, facet: str = "symlinks") -> dict[str, A
 def foreign(principal: Principal, event: dict[str, Any]) -> str:
     """The field for which an event is refused; "" when it is not."""
     try:
-        judge(principal, json.dumps(event).encode(), load())
+        authorize_event(principal, json.dumps(event).encode(), load_naming())
     except ForeignEventError as error:
         return error.field
     return ""
@@ -100,7 +100,7 @@ def foreign(principal: Principal, event: dict[str, Any]) -> str:
 def test_a_key_for_some_namespaces(event: dict[str, Any], field: str) -> None:
     assert foreign(TEAM, event) == field
     assert foreign(WIDE, event) == ""
-    assert foreign(ANYBODY, event) == ""
+    assert foreign(ANONYMOUS, event) == ""
 
 
 def test_a_name_spelled_with_escapes_is_the_same_name() -> None:
@@ -108,7 +108,7 @@ def test_a_name_spelled_with_escapes_is_the_same_name() -> None:
         json.dumps(run("theirs")).replace("theirs", "\\u0074heirs").replace('"job"', '"\\u006aob"')
     )
     with pytest.raises(ForeignEventError) as refusal:
-        judge(TEAM, body.encode(), load())
+        authorize_event(TEAM, body.encode(), load_naming())
     assert refusal.value.status == 403
     assert refusal.value.hint
 
@@ -120,7 +120,7 @@ def test_deciding_what_is_one_dataset_is_for_stewards() -> None:
     assert foreign(STEWARD, own) == ""
     theirs = {"dataset": dataset("team-a", "theirs", facet="headwater_symlinks")}
     assert foreign(STEWARD, theirs) == "dataset.facets.headwater_symlinks.identifiers.0.namespace"
-    assert foreign(ANYBODY, theirs) == ""
+    assert foreign(ANONYMOUS, theirs) == ""
 
 
 def test_a_scheme_is_no_way_into_the_place_that_a_name_spells() -> None:
@@ -147,7 +147,7 @@ def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
     event = {"dataset": {"namespace": "team-a", "name": "d"}}
     assert foreign(TEAM, event) == ""
     with pytest.raises(ForeignEventError):
-        judge(TEAM, json.dumps(event).encode(), Naming(read(file)))
+        authorize_event(TEAM, json.dumps(event).encode(), Naming(read_rules(file)))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_the_rules_of_a_user_count_too(tmp_path: Path) -> None:
 def test_the_body_is_read_as_the_worker_reads_it(event: str, field: str) -> None:
     blamed = ""
     try:
-        judge(TEAM, event.encode(), load())
+        authorize_event(TEAM, event.encode(), load_naming())
     except ForeignEventError as refusal:
         blamed = refusal.field
     assert blamed == field

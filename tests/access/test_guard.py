@@ -211,11 +211,13 @@ def test_refusals_and_reads_by_administrators_are_logged(
     client.post(
         "/graphql", json={"query": '{ answer(answerId: "x") { urn } }'}, headers=key(Scope.INGEST)
     )
-    told = [(entry.who, entry.action, entry.outcome) for entry in AccessLog(own_store).entries()]
+    told = [
+        (entry.principal, entry.action, entry.outcome) for entry in AccessLog(own_store).entries()
+    ]
     assert told == [
         ("key 2", "Query.answer", "refused"),
         ("key 1", "GET /metrics", "refused"),
-        ("nobody", "GET /metrics", "refused"),
+        ("unauthenticated", "GET /metrics", "refused"),
     ]
     admin = key(Scope.ADMIN)
     entries = client.get("/access/log?first=2", headers=admin).json()["entries"]

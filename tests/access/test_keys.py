@@ -58,11 +58,11 @@ def test_it_ends_by_itself_or_when_told(keys: Keys) -> None:
         keys.principal(brief)
     sent, _ = keys.create("long", [Scope.READ], days=None)
     assert keys.principal(sent).name == "long"
-    assert keys.any_valid()
+    assert keys.has_valid_key()
     assert keys.revoke("long").state == "revoked"
     with pytest.raises(UnauthorizedError, match="revoked"):
         keys.principal(sent)
-    assert not keys.any_valid()
+    assert not keys.has_valid_key()
     with pytest.raises(NotFoundError):
         keys.revoke("long")
     # Its name is free again, and its id says which of the two is meant.

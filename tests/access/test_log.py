@@ -30,19 +30,19 @@ def test_an_entry_is_bounded(log: AccessLog) -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["UPDATE entry SET who = 'x'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 1"],
+    ["UPDATE entry SET principal = 'x'", "DELETE FROM entry", "DELETE FROM entry WHERE seq = 1"],
 )
 def test_it_cannot_be_changed(log: AccessLog, store: AccessStore, statement: str) -> None:
     log.append("ci", "a", "done")
-    with pytest.raises(UnavailableError), store.writing() as connection:
+    with pytest.raises(UnavailableError), store.write() as connection:
         connection.execute(statement)
-    assert [entry.who for entry in log.entries()] == ["ci"]
+    assert [entry.principal for entry in log.entries()] == ["ci"]
 
 
 @pytest.mark.parametrize(
     ("tampering", "broken"),
     [
-        ("UPDATE entry SET who = 'somebody' WHERE seq = 2", 2),
+        ("UPDATE entry SET principal = 'somebody' WHERE seq = 2", 2),
         ("UPDATE entry SET detail = '{}' WHERE seq = 3", 3),
         ("UPDATE entry SET at = at + 1 WHERE seq = 1", 1),
         ("DELETE FROM entry WHERE seq = 2", 3),
@@ -63,10 +63,10 @@ def test_what_somebody_changes_in_the_file_is_found(
 
 def test_a_flood_of_refusals_is_counted_and_not_told(log: AccessLog) -> None:
     for _ in range(REFUSALS_PER_MINUTE_MAX + 40):
-        log.refused("nobody", "GET /metrics", why="no key")
+        log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert len(log.entries(first=1_000)) == REFUSALS_PER_MINUTE_MAX
     log._minute -= 61.0
-    log.refused("nobody", "GET /metrics", why="no key")
+    log.record_refusal("unauthenticated", "GET /metrics", why="no key")
     assert log.entries()[0].detail["untold"] == 40
     assert log.verify() == (REFUSALS_PER_MINUTE_MAX + 1, None)
 

@@ -25,7 +25,8 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
     del clean_graph
     with database.write() as transaction:
         write_tallies(
-            transaction, tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_after=60)
+            transaction,
+            tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_tolerance_seconds=60),
         )
     monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
 

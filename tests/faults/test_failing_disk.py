@@ -24,7 +24,7 @@ from headwater.ingest.receive.accept import EventAcceptor
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.spool import Spool
-from headwater.schema.naming import load as load_naming
+from headwater.schema.naming import load_naming as load_naming
 from tests.faults.disks import FailingDisk
 from tests.faults.history import history
 from tests.faults.processes import wait_for
@@ -137,7 +137,7 @@ def served(committer: GroupCommitter, access_path: Path) -> Iterator[int]:
         event_bytes_max=2**20,
         batch_bytes_max=2**20,
     )
-    guard = Guard(Keys(store), AccessLog(store), needed=False)
+    guard = Guard(Keys(store), AccessLog(store), required=False)
     server = uvicorn.Server(
         uvicorn.Config(Starlette(routes=guard.routes(routes)), log_level="warning")
     )

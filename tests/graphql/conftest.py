@@ -33,7 +33,7 @@ Served = Callable[[list[BaseRoute]], Starlette]
 def served(tmp_path: Path) -> Iterator[Served]:
     """Routes behind a guard that asks nobody for a key."""
     store = AccessStore(tmp_path / "access.db")
-    guard = Guard(Keys(store), AccessLog(store), needed=False)
+    guard = Guard(Keys(store), AccessLog(store), required=False)
     yield lambda routes: Starlette(routes=guard.routes(routes))
     store.close()
 

@@ -70,13 +70,13 @@ def test_the_longest_unused_goes_when_there_is_too_much() -> None:
     documents, document = Documents(30), parse("{ a }")
     texts = [letter * 10 for letter in "abcd"]
     for text in texts[:3]:
-        documents.keep(text, document)
+        documents.put(text, document)
     assert documents.known(texts[0]) is document
-    documents.keep(texts[3], document)
+    documents.put(texts[3], document)
     assert [documents.known(text) is document for text in texts] == [True, False, True, True]
     # One that is longer than all may be drives nothing out.
-    documents.keep("e" * 31, document)
-    documents.keep(texts[0], document)
+    documents.put("e" * 31, document)
+    documents.put(texts[0], document)
     assert [documents.known(text) is document for text in [*texts, "e" * 31]] == [
         True,
         False,

@@ -322,19 +322,19 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
         raise AssertionError("nothing is submitted here")
 
     validated, went_on = threading.Event(), threading.Event()
-    keep, waited = Documents.keep, []
+    put, waited = Documents.put, []
 
     def held(self: Documents, text: str, document: DocumentNode) -> None:
         validated.set()
         waited.append(went_on.wait(10))
-        keep(self, text, document)
+        put(self, text, document)
 
     async def going_on() -> None:
         while not validated.is_set():
             await asyncio.sleep(0.01)
         went_on.set()
 
-    monkeypatch.setattr(Documents, "keep", held)
+    monkeypatch.setattr(Documents, "put", held)
     with TestClient(served(graphql_routes(database, submit))) as client:
         assert client.portal is not None
         client.portal.start_task_soon(going_on)

@@ -32,7 +32,7 @@ from graphql import (
 )
 from neo4j import Driver
 
-from headwater.access.principal import ANYBODY
+from headwater.access.principal import ANONYMOUS
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
 from headwater.graphql.schema import make_schema
@@ -194,7 +194,7 @@ def ask_everything(database: Database) -> Asked:
         found: Asked = {}
         for name in (*ROWS, *QUESTIONS):
             counted = Counted(database)
-            context = Context(counted, nothing, ANYBODY, lambda *_: None)
+            context = Context(counted, nothing, ANONYMOUS, lambda *_: None)
             variables = {"v": version("hub", "load00")} if name == "schemaDiff" else {}
             result = await SCHEMA.execute(
                 case_of(name), variable_values=variables, context_value=context

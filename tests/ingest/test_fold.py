@@ -9,7 +9,7 @@ import pytest
 
 from headwater.ingest.fold import fold
 from headwater.ingest.fold.registers import FACET_BYTES_MAX, NESTING_MAX
-from headwater.schema.events import instant_of, parse
+from headwater.schema.events import parse, parse_instant
 from headwater.schema.facts import (
     ColumnKey,
     Derivation,
@@ -22,7 +22,7 @@ from headwater.schema.facts import (
 from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
 
 NOON = "2026-01-01T12:00:00Z"
-AT = instant_of(NOON)
+AT = parse_instant(NOON)
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 JOB = {"namespace": "etl", "name": "load"}
 A, B, T = Name("db", "a"), Name("db", "b"), Name("db", "t")

@@ -27,12 +27,12 @@ from headwater.ingest.producer_stats import (
 )
 from headwater.ingest.producer_stats_writer import write_tallies
 from headwater.lineage.questions import conformance
-from headwater.schema.events import Event, datetime_of, instant_of, parse
+from headwater.schema.events import Event, parse, parse_instant, to_datetime
 from headwater.schema.urns import finding_urn, producer_urn
 
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
 TIME = "2026-01-31T12:00:00Z"
-AT = instant_of(TIME)
+AT = parse_instant(TIME)
 SECOND = 1_000_000
 SENDER = "https://example.com/etl"
 # A busy machine is no fault of what is tried.
@@ -60,7 +60,7 @@ def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> 
         parsed = parse(body, received=received)
     except EventError as error:
         parsed, reason = None, error.message
-    return tally(received, seq, body, parsed, future_after=60, reason=reason)
+    return tally(received, seq, body, parsed, future_tolerance_seconds=60, reason=reason)
 
 
 EVENTS = st.sampled_from(
@@ -127,7 +127,7 @@ def test_what_was_refused_is_counted_for_whoever_sent_it() -> None:
     found = tallied({"producer": SENDER, "run": {}}).findings[finding_urn(SENDER, "refused", "")]
     assert found.count == 1
     assert "runId" in found.example.detail
-    garbage = tally(AT, 1, b"\xff{", None, future_after=60, reason="not JSON")
+    garbage = tally(AT, 1, b"\xff{", None, future_tolerance_seconds=60, reason="not JSON")
     assert list(garbage.producers) == [producer_urn("")]
 
 
@@ -205,7 +205,7 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
     )
     first, second = conformance.producers(database)
     assert (first.producer, first.events, first.from_the_future) == (SENDER, 2, 0)
-    assert (first.first, first.last) == (datetime_of(AT + SECOND), datetime_of(AT + 2 * SECOND))
+    assert (first.first, first.last) == (to_datetime(AT + SECOND), to_datetime(AT + 2 * SECOND))
     assert first.skew is not None
     assert (first.skew.min, first.skew.max) == (1.0, 2.0)
     [found] = first.findings

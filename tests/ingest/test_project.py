@@ -24,7 +24,7 @@ from headwater.ingest.project import (
 from headwater.schema.events import parse
 from headwater.schema.facts import Name, RunFacts, Span, Usage
 from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from headwater.schema.urns import artifact_urn, dataset_urn
 
 # Nothing was checked and nothing measured.
@@ -74,7 +74,7 @@ def table(*facets: dict[str, Any]) -> DatasetView:
 def answer(*events: dict[str, Any]) -> AnswerView:
     return answer_view(
         fold(parse(json.dumps(e).encode(), received=0) for e in events).answers["answer:a"],
-        load(),
+        load_naming(),
         {},
     )
 

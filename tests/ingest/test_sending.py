@@ -26,7 +26,7 @@ from headwater.ingest.write.transaction import (
     write,
 )
 from headwater.schema.events import parse
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from tests.canonical import Graph, canonical, empty
 from tests.event_builders import run_event, told
 from tests.run_builders import SPOOL
@@ -61,7 +61,7 @@ def on(
         after=after or Checkpoint(count, count, 0),
         holder="t",
         memory=memory,
-        naming=load(),
+        naming=load_naming(),
     )
 
 

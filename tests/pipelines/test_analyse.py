@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from headwater.errors import NotFoundError
 from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
 from headwater.pipelines.lake import SCHEMA
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from tests.event_builders import columns, dataset, schema
 from tests.run_builders import Event, ds, job
 from tests.sparks import small_spark
@@ -124,7 +124,7 @@ def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Anal
     folder = lake(
         tmp_path_factory.mktemp("lake"), [*history(), {"eventTime": "never", "run": {"runId": "x"}}]
     )
-    return analyse(spark, folder, load())
+    return analyse(spark, folder, load_naming())
 
 
 def table(found: Analysed, name: str, key: str) -> dict[str, dict[str, Any]]:
@@ -255,7 +255,7 @@ def test_tables_are_written_and_replaced(
 
 def test_an_empty_lake_says_so(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no events"):
-        analyse(spark, lake(tmp_path / "empty", [{"job": {"name": "only"}}]), load())
+        analyse(spark, lake(tmp_path / "empty", [{"job": {"name": "only"}}]), load_naming())
 
 
 def test_circles_and_diamonds_are_counted_once() -> None:

@@ -41,7 +41,7 @@ from headwater.pipelines.fold_partition import Rules, rules_of
 from headwater.pipelines.lake import Lake
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from headwater.settings import load as load_settings
 from tests.canonical import Graph, canonical, empty
 from tests.conftest import Neo4jServer
@@ -56,7 +56,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 CAPTURES = Path(__file__).parent.parent / "captures"
-RULES = Rules(load(), b"a key of the tests", 100_000)
+RULES = Rules(load_naming(), b"a key of the tests", 100_000)
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
 def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> None:
     said = Tallies()
     for seq, body in enumerate(told(5), 1):
-        tally(seq, seq, body, parse(body, received=seq), future_after=60, into=said)
+        tally(seq, seq, body, parse(body, received=seq), future_tolerance_seconds=60, into=said)
     begun = Checkpoint(5, 5, 0)
     write(
         graph,

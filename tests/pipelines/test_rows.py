@@ -30,7 +30,7 @@ from headwater.pipelines.rows import (
 from headwater.pipelines.shuffle import bucketed, bundled, gathered, merged
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
 from tests.histories import histories
 
@@ -133,11 +133,11 @@ def test_any_pieces_same_graph(
 ) -> None:
     rows = sorted_rows(bodies, chance)
     empty(database)
-    writer = PieceWriter(database, "pieces", load())
+    writer = PieceWriter(database, "pieces", load_naming())
     for piece in cut(rows, rows_max=chance.choice([1, 2, 7, 1_000]), bytes_max=2**20):
         # Whoever comes after one that was killed begins at the first row again.
         if chance.randrange(10) == 0:
-            writer = PieceWriter(database, "pieces", load())
+            writer = PieceWriter(database, "pieces", load_naming())
             writer.write(rows[: writer.resumed])
         writer.write(piece)
     assert writer.position == len(rows)

@@ -26,7 +26,7 @@ from headwater.pipelines.stream_batches import Batches, OtherGraphError
 from headwater.pipelines.stream_chunks import Rules
 from headwater.pipelines.stream_metrics import StreamCounts
 from headwater.pipelines.stream_sources import FileSource
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
 from tests.conftest import Neo4jServer, jar_cache
 from tests.faults.processes import wait_for
@@ -179,7 +179,10 @@ def test_files_that_are_added(
     folder.mkdir()
     source = FileSource(str(folder), str(tmp_path / "dead"), files_max=1)
     rules = Rules(
-        redaction_key=KEY.encode(), naming=load(), event_bytes_max=10_000, future_seconds=60
+        redaction_key=KEY.encode(),
+        naming=load_naming(),
+        event_bytes_max=10_000,
+        future_tolerance_seconds=60,
     )
     first, second = (
         bodies([event for number in numbers for event in events_of(number)])
@@ -198,7 +201,7 @@ def test_files_that_are_added(
         def once() -> None:
             counts = StreamCounts()
             batches = Batches(picky, source, rules, events_max=15, observer=counts)
-            stream = Stream(picky, source, batches, counts, silent_seconds=86_400)
+            stream = Stream(picky, source, batches, counts, heartbeat_timeout_seconds=86_400)
             stream.run(spark, str(tmp_path / "checkpoint"), Pace(once=True))
 
         once()

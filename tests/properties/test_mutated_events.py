@@ -16,7 +16,7 @@ from headwater.ingest.project import answer_view, dataset_view, job_properties, 
 from headwater.ingest.receive.redact import Redactor
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Event, parse
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from headwater.schema.urns import URN_BYTES_MAX, parse_urn
 
 CAPTURE = Path(__file__).parent.parent / "captures" / "spark_flights.jsonl"
@@ -95,7 +95,7 @@ def shown(event: Event) -> None:
         table = dataset_view(dataset)
         nodes += [table.node, *table.columns.values(), table.source or {}]
     nodes += [job_properties(job) for job in delta.jobs.values()]
-    nodes += [answer_view(answer, load(), {}).node for answer in delta.answers.values()]
+    nodes += [answer_view(answer, load_naming(), {}).node for answer in delta.answers.values()]
     for node in nodes:
         for value in node.values():
             if isinstance(value, int):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import Tallies, tally
-from headwater.schema.events import STATES, instant_of, parse
+from headwater.schema.events import STATES, parse, parse_instant
 from headwater.schema.facts import GraphDelta, join
 from headwater.schema.memo import Memo
 from tests.histories import at, histories
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-RECEIVED = instant_of(at(30))
+RECEIVED = parse_instant(at(30))
 CAPTURES = Path(__file__).parent.parent / "captures"
 REAL = [
     json.loads(line)
@@ -34,7 +34,7 @@ def told(bodies: list[bytes]) -> tuple[GraphDelta, Tallies]:
     events = [parse(body, received=RECEIVED) for body in bodies]
     tallies = Tallies()
     for seq, (body, event) in enumerate(zip(bodies, events, strict=True)):
-        tally(RECEIVED, seq, body, event, future_after=60, into=tallies)
+        tally(RECEIVED, seq, body, event, future_tolerance_seconds=60, into=tallies)
     return fold(events), tallies
 
 

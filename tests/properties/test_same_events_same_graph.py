@@ -16,10 +16,10 @@ from headwater.ingest.fold import fold
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, write
-from headwater.schema.dataset_aliases import goes_by
+from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from headwater.schema.urns import source_urn
 from tests.canonical import canonical, edges, empty
 from tests.histories import histories
@@ -112,7 +112,7 @@ _HISTORY = {("artifact", "run"), ("source", "run")}
 
 def _names(delta: GraphDelta) -> dict[str, Name]:
     """The names of those datasets that go by another."""
-    chosen = goes_by(delta.datasets)
+    chosen = canonical_urns(delta.datasets)
     return {urn: delta.datasets[name].dataset for urn, name in chosen.items() if urn != name}
 
 
@@ -183,7 +183,7 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
                 made = read(use.dataset, source, view.node["startedAt"], urn)
             links |= {(version, "FEEDS", urn) for version in made}
     for urn, facts in delta.answers.items():
-        answer = answer_view(facts, load(), names)
+        answer = answer_view(facts, load_naming(), names)
         for cited in answer.citations:
             if cited.answer:
                 links.add((cited.answer, "CITED_BY", urn))

@@ -19,13 +19,13 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headwater.access.events import judge
+from headwater.access.events import authorize_event
 from headwater.access.guard import principal_of
-from headwater.access.principal import ANYBODY, Principal
+from headwater.access.principal import ANONYMOUS, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.cypher.driver.database import Database
 from headwater.rest.app import rest_routes
-from headwater.schema.naming import load
+from headwater.schema.naming import load_naming
 from headwater.schema.visibility import Visibility
 from tests.run_builders import tell
 
@@ -41,7 +41,7 @@ class Known:
             patterns = Request(scope).headers.get("x-visibility")
             scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
             who = (
-                ANYBODY
+                ANONYMOUS
                 if patterns is None
                 else Principal("tests", scopes, Visibility(tuple(patterns.split(","))))
             )
@@ -66,7 +66,7 @@ class Log:
 def make_application(database: Database, log: Log) -> Starlette:
     async def submit(who: Principal, events: list[dict[str, Any]]) -> None:
         for event in events:
-            judge(who, json.dumps(event).encode(), load())
+            authorize_event(who, json.dumps(event).encode(), load_naming())
         await anyio.to_thread.run_sync(tell, database, events)
 
     def reader(request: Request) -> Database:

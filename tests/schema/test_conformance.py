@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.errors import EventError
-from headwater.schema.conformance import FINDINGS_MAX, broken_facets, findings
+from headwater.schema.conformance import FINDINGS_MAX, findings, invalid_facets
 from headwater.schema.conformance_rules import RULES
-from headwater.schema.events import instant_of, parse
+from headwater.schema.events import parse, parse_instant
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
 TIME = "2026-01-31T12:00:00Z"
-RECEIVED = instant_of(TIME) + 1
+RECEIVED = parse_instant(TIME) + 1
 SIGNED = {"_producer": "https://a", "_schemaURL": "https://b"}
 JOB = {"namespace": "etl", "name": "load"}
 DATASET = {"namespace": "db", "name": "t"}
@@ -49,10 +49,13 @@ def output(**facets: Any) -> dict[str, Any]:
     return {**DATASET, "facets": {key: {**SIGNED, **value} for key, value in facets.items()}}
 
 
-def found_in(event: object, future_after: int = 60) -> list[tuple[str, str]]:
+def found_in(event: object, future_tolerance_seconds: int = 60) -> list[tuple[str, str]]:
     body = json.dumps(event).encode()
     found = findings(
-        body, parse(body, received=RECEIVED), received=RECEIVED, future_after=future_after
+        body,
+        parse(body, received=RECEIVED),
+        received=RECEIVED,
+        future_tolerance_seconds=future_tolerance_seconds,
     )
     return [(finding.rule, finding.field) for finding in found]
 
@@ -183,8 +186,8 @@ def test_every_rule_is_tried_and_explained() -> None:
 
 def test_how_far_ahead_is_the_future_is_a_setting() -> None:
     event = run_event(eventTime="2026-01-31T12:02:00Z")
-    assert found_in(event, future_after=121) == []
-    assert found_in(event, future_after=0) == [("event-from-the-future", "eventTime")]
+    assert found_in(event, future_tolerance_seconds=121) == []
+    assert found_in(event, future_tolerance_seconds=0) == [("event-from-the-future", "eventTime")]
 
 
 def test_a_job_or_a_dataset_alone_has_no_state_to_miss() -> None:
@@ -202,7 +205,7 @@ def test_broken_facets_are_those_that_break_their_schema() -> None:
     body = json.dumps(
         run_event(outputs=[output(dataSource={"uri": "file"}, version={"datasetVersion": "1"})])
     ).encode()
-    [(facet, fault)] = broken_facets(parse(body, received=RECEIVED))
+    [(facet, fault)] = invalid_facets(parse(body, received=RECEIVED))
     assert (facet.entity, facet.place, facet.key, fault.path) == (
         "dataset",
         "outputs[].facets",
@@ -216,7 +219,7 @@ def test_real_producers_break_the_specification_in_known_ways_only(capture: Path
     seen: set[str] = set()
     for line in capture.read_bytes().splitlines():
         for finding in findings(
-            line, parse(line, received=RECEIVED), received=2**60, future_after=60
+            line, parse(line, received=RECEIVED), received=2**60, future_tolerance_seconds=60
         ):
             seen |= {finding.rule} if RULES[finding.rule].severity == "wrong" else set()
     assert seen <= {"facet-breaks-its-schema"}
@@ -243,5 +246,5 @@ def test_no_facet_makes_it_fail(run: dict[str, Any], dataset: dict[str, Any]) ->
         parsed = parse(body, received=RECEIVED)
     except EventError:
         return
-    for finding in findings(body, parsed, received=RECEIVED, future_after=60):
+    for finding in findings(body, parsed, received=RECEIVED, future_tolerance_seconds=60):
         assert finding.rule in RULES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headwater.ingest.fold import fold
 from headwater.schema.events import parse
 from headwater.schema.facts import RunFacts
-from headwater.schema.facts_codec import keep, keep_text, text_in
+from headwater.schema.facts_codec import pack, pack_json, unpack_json
 from tests.run_builders import run
 
 CAPTURE = Path(__file__).parents[1] / "captures" / "spark_shop.jsonl"
@@ -21,7 +21,7 @@ CAPTURE = Path(__file__).parents[1] / "captures" / "spark_shop.jsonl"
 
 @given(st.text(max_size=5_000))
 def test_what_is_kept_comes_back(text: str) -> None:
-    assert text_in(keep_text(text.encode())) == text
+    assert unpack_json(pack_json(text.encode())) == text
 
 
 def test_facts_are_kept_as_json_in_an_order_of_their_own() -> None:
@@ -29,14 +29,14 @@ def test_facts_are_kept_as_json_in_an_order_of_their_own() -> None:
         [parse(msgspec.json.encode(event), received=0) for event in run("r", "j", ["a"], ["b"])]
     )
     (facts,) = delta.runs.values()
-    assert msgspec.json.decode(text_in(keep(facts)), type=RunFacts) == facts
-    assert keep(facts) == keep(msgspec.json.decode(msgspec.json.encode(facts), type=RunFacts))
+    assert msgspec.json.decode(unpack_json(pack(facts)), type=RunFacts) == facts
+    assert pack(facts) == pack(msgspec.json.decode(msgspec.json.encode(facts), type=RunFacts))
 
 
 def test_a_recorded_run_takes_a_fifth_of_its_bytes() -> None:
     delta = fold([parse(line, received=0) for line in CAPTURE.read_bytes().splitlines()])
     texts = [msgspec.json.encode(facts, order="sorted") for facts in delta.runs.values()]
-    assert sum(len(keep_text(text)) for text in texts) < sum(map(len, texts)) / 5
+    assert sum(len(pack_json(text)) for text in texts) < sum(map(len, texts)) / 5
 
 
 def test_many_threads_at_once() -> None:
@@ -44,12 +44,12 @@ def test_many_threads_at_once() -> None:
         f'{{"run_id": "{number}", "what": "{"x" * (number % 700)}"}}' for number in range(4_000)
     ]
     with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(lambda text: text_in(keep_text(text.encode())), texts)) == texts
+        assert list(threads.map(lambda text: unpack_json(pack_json(text.encode())), texts)) == texts
 
 
 @pytest.mark.parametrize(
-    "kept", [b"", b"facts", b'{"facets": {}}', keep_text(b"a text that is cut")[:-3]]
+    "kept", [b"", b"facts", b'{"facets": {}}', pack_json(b"a text that is cut")[:-3]]
 )
 def test_what_is_no_facts(kept: bytes) -> None:
     with pytest.raises(ValueError, match="these bytes are no facts"):
-        text_in(kept)
+        unpack_json(kept)

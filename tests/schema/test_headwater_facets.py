@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.schema import headwater_facets as native
-from headwater.schema.events import Event, instant_of, parse
+from headwater.schema.events import Event, parse, parse_instant
 from headwater.schema.headwater_facets import CitationFacet
 
 NOON = "2026-01-01T12:00:00Z"
@@ -38,8 +38,8 @@ def test_the_words_of_the_seed_are_taken(status: str, types: list[str]) -> None:
     )
     assert [event["eventType"] for event in events] == types
     assert [through_the_door(event).instant for event in events] == [
-        instant_of(NOON),
-        instant_of(ONE),
+        parse_instant(NOON),
+        parse_instant(ONE),
     ][: len(types)]
 
 
@@ -96,7 +96,7 @@ def test_an_answer_reads_back() -> None:
     assert (parsed.dataset.namespace, parsed.dataset.name, parsed.instant) == (
         "answers",
         "a",
-        instant_of(NOON),
+        parse_instant(NOON),
     )
 
 
@@ -142,6 +142,6 @@ def test_sources_and_artifacts() -> None:
     artifact = native.artifact_event("clean", run_id="r", created_at=ONE)
     assert artifact["dataset"]["facets"]["headwater_artifact"]["runId"] == "r"
     assert [through_the_door(event).instant for event in (source, artifact)] == [
-        instant_of(NOON),
-        instant_of(ONE),
+        parse_instant(NOON),
+        parse_instant(ONE),
     ]

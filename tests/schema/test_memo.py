@@ -15,25 +15,25 @@ def memo(bytes_max: int) -> Memo[str, int]:
 
 def test_what_is_kept_is_there_and_nothing_else() -> None:
     kept = memo(100)
-    assert kept.keep("a", 10) == 10
+    assert kept.put("a", 10) == 10
     assert kept.get("a") == 10
     assert kept.get("b") is None
 
 
 def test_what_is_asked_for_outlives_what_is_not() -> None:
     kept = memo(100)
-    kept.keep("asked", 10)
-    kept.keep("forgotten", 10)
+    kept.put("asked", 10)
+    kept.put("forgotten", 10)
     for number in range(20):
-        kept.keep(f"once {number}", 10)
+        kept.put(f"once {number}", 10)
         assert kept.get("asked") == 10
     assert kept.get("forgotten") is None
 
 
 def test_what_is_larger_than_a_generation_is_not_kept_and_drives_nothing_out() -> None:
     kept = memo(100)
-    kept.keep("small", 10)
-    assert kept.keep("large", 51) == 51
+    kept.put("small", 10)
+    assert kept.put("large", 51) == 51
     assert kept.get("large") is None
     assert kept.get("small") == 10
 
@@ -41,8 +41,8 @@ def test_what_is_larger_than_a_generation_is_not_kept_and_drives_nothing_out() -
 def test_keeping_again_takes_no_more_room() -> None:
     kept = memo(100)
     for _ in range(20):
-        kept.keep("again", 20)
-    kept.keep("other", 20)
+        kept.put("again", 20)
+    kept.put("other", 20)
     assert kept.get("again") == kept.get("other") == 20
 
 
@@ -56,6 +56,6 @@ def test_it_never_holds_more_than_it_may(steps: list[tuple[str, int, bool]]) -> 
         if asks:
             assert kept.get(key) in (None, seen.get(key))
         else:
-            kept.keep(key, seen.setdefault(key, size))
+            kept.put(key, seen.setdefault(key, size))
         assert sum(kept._young.values()) <= 50
         assert sum(kept._young.values()) + sum(kept._old.values()) <= 100

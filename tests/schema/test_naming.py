@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from headwater.schema.facts import Name
-from headwater.schema.naming import load, normalise
+from headwater.schema.naming import load_naming, normalise
 from headwater.spark_hooks.naming import dataset_name
 
 # (namespace, name) as kept: how else it may be sent
@@ -298,5 +298,7 @@ def test_a_very_long_name_is_normalised_like_a_short_one() -> None:
 
 
 def test_rules_can_be_sent_to_another_process() -> None:
-    for cloud, naming in product(("s3a", "s3n"), (load(), pickle.loads(pickle.dumps(load())))):
+    for cloud, naming in product(
+        ("s3a", "s3n"), (load_naming(), pickle.loads(pickle.dumps(load_naming())))
+    ):
         assert naming.normalise(f"{cloud}://lake", "x/dt=1") == Name("s3://lake", "x")

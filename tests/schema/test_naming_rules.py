@@ -8,21 +8,21 @@ import pytest
 
 from headwater.errors import SettingsError
 from headwater.schema.facts import Name
-from headwater.schema.naming import Naming, load, normalise
-from headwater.schema.naming_rules import read
+from headwater.schema.naming import Naming, load_naming, normalise
+from headwater.schema.naming_rules import read_rules
 from tests.repo.repository import text as page
 
 
 def own(folder: Path, text: str) -> Naming:
     path = folder / "naming.toml"
     path.write_text(text, encoding="utf-8")
-    return load(path)
+    return load_naming(path)
 
 
 def test_the_tables_of_our_own_file_are_in_force_without_another() -> None:
-    assert load() is load()
+    assert load_naming() is load_naming()
     assert (
-        load().normalise("s3a://lake", "x/dt=1")
+        load_naming().normalise("s3a://lake", "x/dt=1")
         == normalise("s3a://lake", "x/dt=1")
         == Name("s3://lake", "x")
     )
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     latin.write_bytes(b"# \xe9\n")
     for path in (tmp_path / "none.toml", tmp_path, latin):
         with pytest.raises(SettingsError, match=path.name) as refusal:
-            load(path)
+            load_naming(path)
         assert refusal.value.hint
 
 
@@ -200,7 +200,7 @@ def test_a_file_may_be_empty_or_begin_with_a_mark(tmp_path: Path) -> None:
 
 
 def test_every_rule_of_ours_is_told() -> None:
-    rules, told = read(), page("docs/reference/naming.md")
+    rules, told = read_rules(), page("docs/reference/naming.md")
     for one in (
         *rules.schemes,
         *rules.ports,

@@ -9,14 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import SettingsError
-from headwater.schema.retention import Horizon, Rules, beyond, changed, fraction, joined, read
+from headwater.schema.retention import (
+    Horizon,
+    Rules,
+    add_horizon,
+    is_expired,
+    override,
+    read_rules,
+    sample_position,
+)
 
 DAY = 86_400_000_000
 NOW = 1_000 * DAY
 
 
 def test_ours_keeps_everything_for_ninety_days() -> None:
-    rules = read()
+    rules = read_rules()
     assert rules.of("anything") == (90, 0, 0)
     assert Horizon(rules, NOW).of("x", ["etl"]) == 910 * DAY
     assert Horizon(rules, NOW).latest == 910 * DAY
@@ -27,7 +35,7 @@ def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: P
     file.write_text(
         '[days]\n"team-*" = 30\n"team-a*" = 7\n[sample]\n"team-*" = 1\n[sampled_days]\n"team-*" = 60\n'
     )
-    rules = read(file)
+    rules = read_rules(file)
     assert [rules.of(name)[0] for name in ("team-b", "team-a1", "other")] == [30, 7, 90]
     horizon = Horizon(rules, NOW)
     # Every run of the teams is sampled.
@@ -54,20 +62,20 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None
     file = tmp_path / "rules.toml"
     file.write_text(text)
     with pytest.raises(SettingsError, match=problem):
-        read(file)
+        read_rules(file)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"none\.toml"):
-        read(tmp_path / "none.toml")
+        read_rules(tmp_path / "none.toml")
 
 
 def test_a_sampled_run_is_kept_longer_or_for_ever() -> None:
     ids = [f"run-{number}" for number in range(4_000)]
-    share = sum(fraction(run_id) < 0.1 for run_id in ids) / len(ids)
+    share = sum(sample_position(run_id) < 0.1 for run_id in ids) / len(ids)
     assert 0.08 < share < 0.12
-    sampled = next(run_id for run_id in ids if fraction(run_id) < 0.1)
-    other = next(run_id for run_id in ids if fraction(run_id) >= 0.1)
+    sampled = next(run_id for run_id in ids if sample_position(run_id) < 0.1)
+    other = next(run_id for run_id in ids if sample_position(run_id) >= 0.1)
     rules = Rules({"*": 10}, {"*": 0.1}, {"*": 0})
     assert Horizon(rules, NOW).of(sampled, ["n"]) is None
     assert Horizon(rules, NOW).of(other, ["n"]) == 990 * DAY
@@ -80,10 +88,10 @@ def test_a_sampled_run_is_kept_longer_or_for_ever() -> None:
 def test_what_one_horizon_took_stays_taken(drawn: list[tuple[int, int]], last: int) -> None:
     kept: list[Horizon] = []
     base = Rules({"*": 1}, {"*": 0}, {"*": 0})
-    all_of_them = [Horizon(changed(base, days=days), moment * DAY) for days, moment in drawn]
+    all_of_them = [Horizon(override(base, days=days), moment * DAY) for days, moment in drawn]
     for horizon in all_of_them:
-        kept = joined(kept, horizon)
-    assert beyond(kept, "x", ["n"], last * DAY) == any(
-        beyond([one], "x", ["n"], last * DAY) for one in all_of_them
+        kept = add_horizon(kept, horizon)
+    assert is_expired(kept, "x", ["n"], last * DAY) == any(
+        is_expired([one], "x", ["n"], last * DAY) for one in all_of_them
     )
     assert len(kept) == len({days for days, _ in drawn})

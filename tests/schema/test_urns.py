@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headwater.errors import QueryError
 from headwater.schema.urns import (
-    SHOWN_BYTES_MAX,
+    DISPLAY_BYTES_MAX,
     URN_BYTES_MAX,
     Urn,
     answer_urn,
@@ -16,11 +16,11 @@ from headwater.schema.urns import (
     canonical_run_id,
     column_urn,
     dataset_urn,
+    display_name,
     is_uuid,
     job_urn,
     parse_urn,
     run_urn,
-    shown,
     source_urn,
 )
 
@@ -138,13 +138,13 @@ def test_what_is_no_urn_is_refused_in_a_word(urn: str) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20_000))
-@example("n" * SHOWN_BYTES_MAX)
-@example("é" * SHOWN_BYTES_MAX)
+@example("n" * DISPLAY_BYTES_MAX)
+@example("é" * DISPLAY_BYTES_MAX)
 def test_a_name_is_shown_whole_unless_no_index_would_take_it(name: str) -> None:
-    assert len(shown(name).encode()) <= SHOWN_BYTES_MAX
-    assert (shown(name) == name) == (len(name.encode()) <= SHOWN_BYTES_MAX)
+    assert len(display_name(name).encode()) <= DISPLAY_BYTES_MAX
+    assert (display_name(name) == name) == (len(name.encode()) <= DISPLAY_BYTES_MAX)
 
 
 def test_long_names_that_begin_alike_are_shown_differently() -> None:
-    assert shown("n" * 10_000) != shown("n" * 10_001)
-    assert shown("n" * 10_000).startswith("n" * 500 + "…")
+    assert display_name("n" * 10_000) != display_name("n" * 10_001)
+    assert display_name("n" * 10_000).startswith("n" * 500 + "…")

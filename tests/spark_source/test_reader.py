@@ -40,7 +40,7 @@ from pyspark.sql.types import (
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
-from headwater.schema.derived_properties import unspared
+from headwater.schema.derived_properties import with_derived_properties
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, run_urn
 from headwater.spark_source.options import Reading, reading
 from headwater.spark_source.reader import HeadwaterReader, Part
@@ -155,7 +155,7 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
             " [(n:Artifact)<-[:PRODUCED]-(r) | r.startedAt][0] AS began",
             {"label": label},
         )
-        kept = [unspared(label, row["p"], row["came"], row["began"]) for row in rows]
+        kept = [with_derived_properties(label, row["p"], row["came"], row["began"]) for row in rows]
         expected = {one["urn"]: {name: one.get(name) for name in TABLES[kind]} for one in kept}
         assert {row["urn"]: row for row in read(kind).rows} == expected
     made = [row for row in read("artifacts").rows if row["complete"]]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.cypher.driver.neo4j_import import Structure, neo4j
-from headwater.schema.facts_codec import text_in
+from headwater.schema.facts_codec import unpack_json
 
 # Of an instant with an offset from UTC: seconds and nanoseconds since 1970, and that offset.
 _INSTANT = b"I"
@@ -60,7 +60,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, neo4j.graph.Path):
         return [plain_value(node) for node in value.nodes]
     if isinstance(value, bytes):
-        return text_in(value)
+        return unpack_json(value)
     return value
 
 

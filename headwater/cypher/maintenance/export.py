@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater.cypher.driver.database import Database, Row
-from headwater.schema.derived_properties import unspared
+from headwater.schema.derived_properties import with_derived_properties
 
 OWN = ("Checkpoint", "Migration", "Retention", "WriteLock")
 TALLIES = ("Finding", "Producer")
@@ -82,7 +82,7 @@ def export_nodes(
             _pages(database, "read/export/nodes", label, NODES_PER_PAGE) if label in labels else ()
         ):
             properties = _of_events(row) if canonical else row["properties"]
-            whole = unspared(label, properties, row["cameFrom"], row["began"])
+            whole = with_derived_properties(label, properties, row["cameFrom"], row["began"])
             yield {"label": label, "urn": row["urn"], "properties": _sorted(whole)}
 
 

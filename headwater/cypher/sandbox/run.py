@@ -17,7 +17,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.cypher.query_catalog import Parameter, Query, find_query
 from headwater.cypher.sandbox.statement_check import Statement
 from headwater.errors import EventError, QueryError
-from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.events import parse_instant, to_datetime
 
 AUDIT_SECONDS_MAX = 30.0
 ROWS_MAX = 1_000
@@ -189,7 +189,7 @@ def _typed(parameter: Parameter, given: Any) -> Any:
 
 
 def _datetime(text: str) -> datetime:
-    return datetime_of(instant_of(text))
+    return to_datetime(parse_instant(text))
 
 
 def _integer(text: str) -> int:

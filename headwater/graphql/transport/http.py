@@ -33,7 +33,7 @@ from strawberry.http.base import BaseRequestProtocol
 from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
-from headwater.access.principal import ANYBODY, Principal
+from headwater.access.principal import ANONYMOUS, Principal
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context, Submit, Told
 from headwater.graphql.persisted_queries import Persisted, PersistedQueryError
@@ -175,7 +175,7 @@ def graphql_routes(
     submit: Submit,
     refused: Callable[[str, str, str], None] = lambda *_: None,
     *,
-    admit: Callable[[str], Principal] = lambda _: ANYBODY,
+    admit: Callable[[str], Principal] = lambda _: ANONYMOUS,
     persisted: Persisted | None = None,
     cost_max: int = COST_MAX,
 ) -> list[BaseRoute]:

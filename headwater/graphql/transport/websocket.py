@@ -37,7 +37,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from strawberry.types.execution import ExecutionResult, PreExecutionError
 from strawberry.types.graphql import OperationType
 
-from headwater.access.principal import NOBODY, Principal
+from headwater.access.principal import UNAUTHENTICATED, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.errors import HeadwaterError
 from headwater.graphql.context import Context, Told
@@ -111,7 +111,7 @@ class _Connection:
         self._socket = socket
         self._room = room
         self._by_key = by_key
-        self._who: Principal = NOBODY
+        self._who: Principal = UNAUTHENTICATED
         self._authorization = ""
         self._known = asyncio.Event()
         self._sending = asyncio.Lock()

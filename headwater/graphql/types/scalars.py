@@ -14,7 +14,7 @@ from graphql import GraphQLError
 from strawberry.types.scalar import ScalarDefinition
 
 from headwater.errors import EventError
-from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.events import parse_instant, to_datetime
 
 Long = NewType("Long", int)
 _LONG_MAX = 2**63 - 1
@@ -28,7 +28,7 @@ def write_time(value: datetime) -> str:
 
 def read_time(value: object) -> datetime:
     try:
-        return datetime_of(instant_of(str(value), field="DateTime"))
+        return to_datetime(parse_instant(str(value), field="DateTime"))
     except EventError as error:
         raise GraphQLError(error.message) from error
 

@@ -16,12 +16,12 @@ from headwater.ingest.fold.job_events import job_event
 from headwater.ingest.fold.run_events import run_event
 from headwater.schema.events import Event
 from headwater.schema.facts import GraphDelta
-from headwater.schema.naming import Naming, load
+from headwater.schema.naming import Naming, load_naming
 
 
 def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
     """What all these events say together. Raises nothing for any event that `parse` let through."""
-    naming, delta = naming or load(), GraphDelta()
+    naming, delta = naming or load_naming(), GraphDelta()
     told: Told = {}
     for event in events:
         _tell(Said(naming, delta, told, event.instant, event.instant, event.rank), event)

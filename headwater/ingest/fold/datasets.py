@@ -98,7 +98,7 @@ def _edges_into(naming: Naming, target: Name, lineage: Target, job: Name | None)
     about = (naming, target, lineage, job)
     edges = _edges.get(about)
     if edges is None:
-        edges = _edges.keep(about, _read_edges(*about))
+        edges = _edges.put(about, _read_edges(*about))
     return edges
 
 

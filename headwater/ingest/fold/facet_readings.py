@@ -83,13 +83,13 @@ _NOTHING = Facets()
 def read_dataset(facets: Facets | None) -> Reading:
     facets = _NOTHING if facets is None else facets
     reading = _datasets.get(facets)
-    return reading if reading is not None else _datasets.keep(facets, _dataset(facets))
+    return reading if reading is not None else _datasets.put(facets, _dataset(facets))
 
 
 def read_job(facets: Facets | None) -> JobReading:
     facets = _NOTHING if facets is None else facets
     reading = _jobs.get(facets)
-    return reading if reading is not None else _jobs.keep(facets, _job(facets))
+    return reading if reading is not None else _jobs.put(facets, _job(facets))
 
 
 def _dataset(facets: Facets) -> Reading:

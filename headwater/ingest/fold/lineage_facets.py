@@ -128,7 +128,7 @@ def _read(raw: msgspec.Raw | None) -> Target | None:
     text = bytes(raw)
     target = _targets.get(text)
     if target is None and (target := _target(raw)) is not None:
-        _targets.keep(text, target)
+        _targets.put(text, target)
     return target
 
 

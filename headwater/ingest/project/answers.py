@@ -7,9 +7,9 @@ import msgspec
 from headwater.ingest.project.values import Names, Properties, named, time_at, time_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.facts import AnswerFacts, Name
-from headwater.schema.facts_codec import keep
+from headwater.schema.facts_codec import pack
 from headwater.schema.naming import Naming
-from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, shown
+from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_urn, display_name
 
 
 class Citation(msgspec.Struct, frozen=True):
@@ -36,13 +36,13 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
         time_at(facts.answer.instant) if facts.answer and text else None
     )
     node = {
-        "answerId": shown(facts.answer_id),
-        "name": shown(facts.answer_id) if text else None,
+        "answerId": display_name(facts.answer_id),
+        "name": display_name(facts.answer_id) if text else None,
         "type": said.type,
         "content": said.content,
         "generatedAt": generated,
         "generatedBy": said.generated_by,
-        "facts": keep(facts),
+        "facts": pack(facts),
     }
     cites = (
         [_citation(citation, naming, names) for citation in native.citations(text)] if text else []

@@ -22,8 +22,8 @@ from headwater.ingest.fold.facets import (
 from headwater.ingest.project.values import Properties, count_of, seen, tag_words, time_at, time_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.facts import DatasetFacts, Name
-from headwater.schema.facts_codec import keep
-from headwater.schema.urns import column_urn, dataset_urn, guid_of, shown, source_urn
+from headwater.schema.facts_codec import pack
+from headwater.schema.urns import column_urn, dataset_urn, display_name, guid_of, source_urn
 
 NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
 
@@ -41,15 +41,15 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
     schema = read_facet(Schema, facts.facets, "schema")
     fields = flattened(schema.fields) if schema else {}
     node = {
-        "namespace": shown(name.namespace),
-        "name": shown(name.name),
+        "namespace": display_name(name.namespace),
+        "name": display_name(name.name),
         "guid": guid_of(dataset_urn(name.namespace, name.name)),
         **seen(facts.span),
         "columns": list(fields) or None,
         "schema": msgspec.json.encode(fields).decode() if fields else None,
         **_described(facts),
         **_lifecycle(facts),
-        "facts": keep(own or facts),
+        "facts": pack(own or facts),
     }
     columns = {
         column_urn(name.namespace, name.name, field): {
@@ -96,17 +96,17 @@ def _lifecycle(facts: DatasetFacts) -> Properties:
 def column_properties(dataset: Name, field: str) -> Properties:
     """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
     return {
-        "namespace": shown(dataset.namespace),
-        "dataset": shown(dataset.name),
-        "name": shown(field),
+        "namespace": display_name(dataset.namespace),
+        "dataset": display_name(dataset.name),
+        "name": display_name(field),
     }
 
 
 def source_properties(dataset: Name) -> Properties:
     """What every source node has, registered or not."""
     return {
-        "namespace": shown(dataset.namespace),
-        "name": shown(dataset.name),
+        "namespace": display_name(dataset.namespace),
+        "name": display_name(dataset.name),
         "dataset": dataset_urn(dataset.namespace, dataset.name),
     }
 

@@ -14,8 +14,8 @@ from headwater.ingest.fold.facets import (
 )
 from headwater.ingest.project.values import Properties, seen, tag_words
 from headwater.schema.facts import JobFacts
-from headwater.schema.facts_codec import keep
-from headwater.schema.urns import guid_of, job_urn, shown
+from headwater.schema.facts_codec import pack
+from headwater.schema.urns import display_name, guid_of, job_urn
 
 
 def job_properties(facts: JobFacts) -> Properties:
@@ -28,8 +28,8 @@ def job_properties(facts: JobFacts) -> Properties:
     code = read_facet(SourceCode, facts.facets, "sourceCode")
     location = read_facet(CodeLocation, facts.facets, "sourceCodeLocation")
     return {
-        "namespace": shown(facts.job.namespace),
-        "name": shown(facts.job.name),
+        "namespace": display_name(facts.job.namespace),
+        "name": display_name(facts.job.name),
         "guid": guid_of(job_urn(facts.job.namespace, facts.job.name)),
         **seen(facts.span),
         "type": kind.job_type if kind else None,
@@ -48,5 +48,5 @@ def job_properties(facts: JobFacts) -> Properties:
         "codeBranch": location.branch if location else None,
         "declaresInputs": True if facts.declared_inputs else None,
         "declaresOutputs": True if facts.declared_outputs else None,
-        "facts": keep(facts),
+        "facts": pack(facts),
     }

@@ -39,8 +39,8 @@ from headwater.ingest.project.values import (
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import TERMINAL
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
-from headwater.schema.facts_codec import keep
-from headwater.schema.urns import artifact_urn, dataset_urn, is_uuid, job_urn, shown
+from headwater.schema.facts_codec import pack
+from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
 
 # As read/versions/versions_at has it.
 _SOON = timedelta(hours=1)
@@ -89,10 +89,10 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
     job = max(facts.jobs.values(), default=None)
     ended = max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)
     node: Properties = {
-        "runId": shown(facts.run_id),
+        "runId": display_name(facts.run_id),
         "runUuid": _uuid_beside(facts.run_id),
-        "pipelineName": shown(job.name) if job else None,
-        "namespace": shown(job.namespace) if job else None,
+        "pipelineName": display_name(job.name) if job else None,
+        "namespace": display_name(job.namespace) if job else None,
         "status": state.status,
         "startedAt": time_at(started),
         "finishedAt": time_at(state.finished),
@@ -111,7 +111,7 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "slot": _slot(facts, job),
         # Whatever it was thought to be for want of news, there is news.
         "silent": None,
-        "facts": keep(facts),
+        "facts": pack(facts),
     }
     artifacts, produced, derived = {}, {}, {}
     said = state.finished if state.finished is not None or facts.span is None else facts.span.last
@@ -260,10 +260,10 @@ def _artifact(
     ended = time_at(state.finished if state.finished is not None else started)
     created = (time_of(details.created_at) if details else None) or ended
     return {
-        "namespace": shown(usage.dataset.namespace),
-        "name": shown(usage.dataset.name),
+        "namespace": display_name(usage.dataset.namespace),
+        "name": display_name(usage.dataset.name),
         "dataset": dataset,
-        "runId": shown(facts.run_id),
+        "runId": display_name(facts.run_id),
         **_made(time_at(started), created),
         "complete": state.status == "COMPLETE",
         "status": state.status,
@@ -276,7 +276,7 @@ def _artifact(
         "storagePath": details.storage_path if details else None,
         "schema": details.schema if details else None,
         "schemaHash": usage.schema.value if usage.schema else None,
-        "version": shown(usage.version.value) if usage.version else None,
+        "version": display_name(usage.version.value) if usage.version else None,
         "lifecycle": usage.lifecycle.value if usage.lifecycle else None,
         "derivedFrom": None,
         # Where a lineage facet said so, it came from these and from nothing else, even from nothing at all.
@@ -314,7 +314,7 @@ def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
         if pinned and is_pinned
         else None
     )
-    version = shown(usage.version.value) if usage.version else None
+    version = display_name(usage.version.value) if usage.version else None
     statistics = read_facet(Statistics, usage.facets, "inputStatistics") or Statistics()
     properties = {
         "rowCount": count_of(statistics.row_count),

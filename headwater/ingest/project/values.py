@@ -10,9 +10,9 @@ import msgspec
 
 from headwater.errors import EventError
 from headwater.ingest.fold.facets import Tag
-from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.events import parse_instant, to_datetime
 from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
-from headwater.schema.facts_codec import keep
+from headwater.schema.facts_codec import pack
 from headwater.schema.urns import dataset_urn
 
 Properties = dict[str, Any]
@@ -42,7 +42,7 @@ def count_of(value: object) -> int | None:
 
 
 def time_at(instant: int | None) -> datetime | None:
-    return None if instant is None else datetime_of(instant)
+    return None if instant is None else to_datetime(instant)
 
 
 def time_of(text: str | None) -> datetime | None:
@@ -54,7 +54,7 @@ def instant_in(text: str | None) -> int | None:
     if not text:
         return None
     try:
-        return instant_of(text)
+        return parse_instant(text)
     except EventError:
         return None
 
@@ -105,7 +105,7 @@ def seen_again(
     urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts
 ) -> Properties:
     """The row that is to be written of one of which nothing is new but when it was said."""
-    return {"urn": urn, "properties": {**seen(facts.span), "facts": keep(own)}, "shown": False}
+    return {"urn": urn, "properties": {**seen(facts.span), "facts": pack(own)}, "shown": False}
 
 
 def is_shown(old: Properties | None, new: Properties) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from headwater.access.events import judge
+from headwater.access.events import authorize_event
 from headwater.access.principal import Principal
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.group_commit import GroupCommitter
@@ -38,7 +38,7 @@ class EventAcceptor:
         event = parse(body, received=received)
         redacted = self._redactor.redact(body)
         # The parsed event stands for the redacted bytes only if redaction changed nothing.
-        judge(principal, redacted, self._naming, event if redacted is body else None)
+        authorize_event(principal, redacted, self._naming, event if redacted is body else None)
         return redacted
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:

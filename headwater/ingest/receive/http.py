@@ -37,7 +37,7 @@ from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
 from headwater.errors import EventError, HeadwaterError
 from headwater.ingest.receive.accept import EventAcceptor
-from headwater.web import BodyError, json_response, problem, read_body
+from headwater.web import BodyError, error_response, json_response, read_body
 
 BATCH_EVENTS_MAX = 100_000
 # A batch is accepted in turns of this length, so that other requests run in between.
@@ -101,7 +101,7 @@ def routes(
         except HeadwaterError as error:
             if error.status < 500:
                 on_refused(1)
-            return problem(error)
+            return error_response(error)
 
     async def post_one(request: Request) -> Response:
         return await answer(accept_one, request)

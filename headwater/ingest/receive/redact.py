@@ -262,7 +262,7 @@ class Redactor:
             if not _harmless(piece):
                 return False
             if len(piece) <= _PIECE_BYTES_MAX:
-                known.keep(piece, True)
+                known.put(piece, True)
         return True
 
     def _changes(self, body: bytes) -> dict[Span, bytes]:

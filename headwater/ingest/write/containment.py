@@ -105,9 +105,9 @@ def _follows(run: Row, before: Row) -> bool:
     return before["finishedAt"] is None or bool(before["finishedAt"] <= run["startedAt"])
 
 
-def sweep(database: Database, *, now: datetime, silent_seconds: int, holder: str) -> int:
+def sweep(database: Database, *, now: datetime, heartbeat_timeout_seconds: int, holder: str) -> int:
     """Mark as abandoned the runs of which nothing was heard for so long; returns how many. Raises UnavailableError."""
-    before = now - timedelta(seconds=silent_seconds)
+    before = now - timedelta(seconds=heartbeat_timeout_seconds)
     # A transaction for nothing would be a revision, for which every writer forgets what it knows of the graph.
     if not database.read("read/write_path/runs_without_heartbeat", before=before):
         return 0

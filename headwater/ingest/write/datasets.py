@@ -27,7 +27,7 @@ from headwater.ingest.project import (
 )
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.rows import facts_in, run_rows
-from headwater.schema.dataset_aliases import goes_by
+from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.urns import parse_urn, schema_urn
 
@@ -117,7 +117,7 @@ def read_places(
         members[urn] = new
         if old != new:
             changed[urn] = new
-    now = goes_by(members)
+    now = canonical_urns(members)
     places = Places(changed, members, stored, went_by, now)
     places.names.update(
         {urn: members[canonical].dataset for urn, canonical in now.items() if urn != canonical}

@@ -16,8 +16,8 @@ import msgspec
 from headwater.cypher.driver.database import Transaction
 from headwater.ingest.write.cache import Memory
 from headwater.schema.facts import GraphDelta, RunFacts
-from headwater.schema.retention import Horizon, beyond
-from headwater.schema.urns import shown
+from headwater.schema.retention import Horizon, is_expired
+from headwater.schema.urns import display_name
 
 
 def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memory) -> GraphDelta:
@@ -53,10 +53,10 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memor
 def _is_over(horizons: list[Horizon], run: RunFacts) -> bool:
     if run.span is None:
         return False
-    return beyond(
+    return is_expired(
         horizons,
-        shown(run.run_id),
-        [shown(job.namespace) for job in run.jobs.values()],
+        display_name(run.run_id),
+        [display_name(job.namespace) for job in run.jobs.values()],
         run.span.last,
     )
 

@@ -62,7 +62,7 @@ from headwater.schema.facts import (
     join_jobs,
     join_runs,
 )
-from headwater.schema.naming import Naming, load
+from headwater.schema.naming import Naming, load_naming
 
 F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
 Changes = dict[str, tuple[F | None, F]]
@@ -147,7 +147,7 @@ def write(
         after=after,
         holder=holder,
         memory=memory or Memory(),
-        naming=naming or load(),
+        naming=naming or load_naming(),
         tallies=tallies,
         later=later,
         again=again,

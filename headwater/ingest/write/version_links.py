@@ -39,7 +39,7 @@ from headwater.ingest.write.rows import held, run_rows
 from headwater.ingest.write.version_timeline import TIMELINE_MAX, Version, read_timeline
 from headwater.schema.facts import AnswerFacts, Name, RunFacts
 from headwater.schema.naming import Naming
-from headwater.schema.urns import dataset_urn, parse_urn, shown, source_urn
+from headwater.schema.urns import dataset_urn, display_name, parse_urn, source_urn
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):
@@ -425,8 +425,8 @@ def _artifact_properties(urn: str, name: Name, dataset: str) -> Properties:
     parts = parse_urn(urn).parts
     run_id = parts[2] if parts else None
     return {
-        "namespace": shown(name.namespace),
-        "name": shown(name.name),
+        "namespace": display_name(name.namespace),
+        "name": display_name(name.name),
         "dataset": dataset,
-        "runId": shown(run_id) if run_id else None,
+        "runId": display_name(run_id) if run_id else None,
     }

@@ -10,8 +10,8 @@ import msgspec
 
 from headwater.cypher.driver.database import Database, Row
 from headwater.errors import QueryError
-from headwater.schema.dataset_aliases import joined_since
-from headwater.schema.events import datetime_of
+from headwater.schema.dataset_aliases import alias_since
+from headwater.schema.events import to_datetime
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.visibility import Visibility
 
@@ -58,7 +58,7 @@ def _symlink(row: Row, visibility: Visibility) -> Symlink:
         dataset_urn=canonical,
         dataset=facts[canonical].dataset,
         by=by,
-        since=datetime_of(since),
+        since=to_datetime(since),
         through=_through(facts[joined_to].dataset, visibility) if joined_to != canonical else None,
     )
 
@@ -70,7 +70,7 @@ def _through(name: Name, visibility: Visibility) -> Name | None:
 def _why(urn: str, canonical: str, facts: Mapping[str, DatasetFacts]) -> tuple[str, int, str]:
     """Why a name is joined to the dataset it goes by, or else to another of its names; since when; and to which."""
     for other in (canonical, *sorted(facts.keys() - {urn, canonical})):
-        joined = joined_since(urn, facts[urn], other, facts[other])
+        joined = alias_since(urn, facts[urn], other, facts[other])
         if joined is not None:
             return (*joined, other)
     raise AssertionError(f"{urn} goes by {canonical} and is joined to none of its names")

@@ -29,7 +29,7 @@ from headwater.lineage.traversal.bfs import (
     explore,
     timed_out,
 )
-from headwater.schema.derived_properties import unspared
+from headwater.schema.derived_properties import with_derived_properties
 
 PAGE_MAX = 200
 HOPS_MAX = 1_000
@@ -107,7 +107,7 @@ def failed_runs(
         FailedRun(
             row["urn"],
             write_moment(row["failedAt"], row["urn"]),
-            unspared("PipelineRun", row["properties"]),
+            with_derived_properties("PipelineRun", row["properties"]),
         )
         for row in rows
     ]

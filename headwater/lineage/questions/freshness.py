@@ -25,7 +25,7 @@ from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_nodes, read_registers
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
-from headwater.schema.events import datetime_of, instant_of
+from headwater.schema.events import parse_instant, to_datetime
 from headwater.schema.facets.dataset import DataQualityMetrics
 from headwater.schema.facets.kinds import salvage
 
@@ -192,7 +192,9 @@ def _last_updated(metrics: str) -> datetime | None:
     """The `lastUpdated` of a dataQualityMetrics facet; None when it tells none."""
     facet = salvage(DataQualityMetrics, metrics) if metrics else None
     try:
-        return datetime_of(instant_of(facet.last_updated)) if facet and facet.last_updated else None
+        return (
+            to_datetime(parse_instant(facet.last_updated)) if facet and facet.last_updated else None
+        )
     except EventError:
         return None
 

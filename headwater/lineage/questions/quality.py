@@ -17,7 +17,7 @@ from typing import Any
 from headwater.cypher.driver.database import Database
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_registers
-from headwater.schema.events import datetime_of
+from headwater.schema.events import to_datetime
 from headwater.schema.facets.dataset import ColumnMetrics as SaidOfColumn
 from headwater.schema.facets.dataset import DataQualityMetrics
 from headwater.schema.facets.kinds import salvage
@@ -138,9 +138,9 @@ def _of_dataset(registers: Mapping[str, list[Any]]) -> list[_Said]:
     )
     found = []
     if assertions and assertions[2]:
-        found.append(_Said(datetime_of(assertions[0]), None, None, assertions[2], None))
+        found.append(_Said(to_datetime(assertions[0]), None, None, assertions[2], None))
     if measures and measures[2]:
-        found.append(_Said(datetime_of(measures[0]), None, None, None, measures[2]))
+        found.append(_Said(to_datetime(measures[0]), None, None, None, measures[2]))
     return found
 
 

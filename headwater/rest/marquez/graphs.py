@@ -21,7 +21,7 @@ from headwater.lineage.questions.search import SEARCH_MAX, Filters, search
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
 from headwater.rest.operations import ArgumentError, Asked, Operation
-from headwater.schema.events import instant_of
+from headwater.schema.events import parse_instant
 from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import parse_urn
 from headwater.schema.visibility import Visibility
@@ -224,7 +224,7 @@ def _instant(text: str, field: str) -> int | None:
     if not text.strip():
         return None
     try:
-        return instant_of(
+        return parse_instant(
             f"{text}T00:00:00Z" if len(text) == len("2026-01-01") else text, field=field
         )
     except EventError as error:
@@ -304,7 +304,7 @@ def _namespace(named: dict[str, Any]) -> str | None:
 
 def _event_time(event: dict[str, Any]) -> int:
     try:
-        return instant_of(str(event.get("eventTime", "")))
+        return parse_instant(str(event.get("eventTime", "")))
     except EventError:
         return 0
 

@@ -175,7 +175,7 @@ def test_what_the_clock_said_is_left_out(database: Database) -> None:
     whole = canonical(database)
     later = datetime.now(UTC) + timedelta(days=2)
     # The stories were received in 1970.
-    assert sweep(database, now=later, silent_seconds=86_400, holder="tests") == 1
+    assert sweep(database, now=later, heartbeat_timeout_seconds=86_400, holder="tests") == 1
     assert canonical(database) == whole
     rows = exported(database, canonical=False)
     found = {
@@ -195,7 +195,7 @@ def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) ->
     parent = run("above", "dag", minute=30)
     child = run("late", "load", [], ["more"], parent="above")[:1]
     tell(database, child)
-    sweep(database, now=datetime.now(UTC), silent_seconds=1, holder="tests")
+    sweep(database, now=datetime.now(UTC), heartbeat_timeout_seconds=1, holder="tests")
     tell(database, parent)
     found = canonical(database)
     empty(database)

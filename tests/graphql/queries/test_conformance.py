@@ -11,13 +11,13 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.producer_stats import join, tally
 from headwater.ingest.producer_stats_writer import write_tallies
 from headwater.schema.conformance_rules import RULES
-from headwater.schema.events import instant_of, parse
+from headwater.schema.events import parse, parse_instant
 from tests.graphql.conftest import Ask
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 TIME = "2026-01-31T12:00:00Z"
-RECEIVED = instant_of(TIME) + 2_000_000
+RECEIVED = parse_instant(TIME) + 2_000_000
 SENT: dict[str, Any] = {
     "eventTime": TIME,
     "eventType": "complete",
@@ -34,7 +34,7 @@ QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { 
 
 def test_producers_and_what_is_found_in_their_events(database: Database, data: Ask) -> None:
     body = json.dumps(SENT).encode()
-    once = tally(RECEIVED, 7, body, parse(body, received=RECEIVED), future_after=60)
+    once = tally(RECEIVED, 7, body, parse(body, received=RECEIVED), future_tolerance_seconds=60)
     with database.write() as transaction:
         write_tallies(transaction, join(once, once))
     received = "2026-01-31T12:00:02Z"

@@ -19,7 +19,7 @@ from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool import group_commit as module
 from headwater.ingest.spool.group_commit import SMALL_BYTES_MAX, GroupCommitter
 from headwater.ingest.spool.spool import Spool
-from headwater.schema.naming import load as load_naming
+from headwater.schema.naming import load_naming as load_naming
 
 BATCH = [b'{"n":%d}' % number for number in range(600)]
 SINGLES = [b'{"single":%d}' % number for number in range(10)]

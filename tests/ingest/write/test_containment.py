@@ -204,9 +204,11 @@ def test_a_silent_run_is_swept_and_news_revives_it(database: Database) -> None:
     settle(database, begun, done)
     # Received at 0, that is in 1970.
     day = datetime(1970, 1, 2, tzinfo=UTC)
-    assert sweep(database, now=day, silent_seconds=2 * 86_400, holder="tests") == 0
-    assert sweep(database, now=day, silent_seconds=3_600, holder="tests") == 1
-    assert sweep(database, now=day, silent_seconds=3_600, holder="tests") == 0, "once is enough"
+    assert sweep(database, now=day, heartbeat_timeout_seconds=2 * 86_400, holder="tests") == 0
+    assert sweep(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests") == 1
+    assert sweep(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests") == 0, (
+        "once is enough"
+    )
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "ABANDONED"
     assert status(database, "done") == "COMPLETE"
     told(database, [begun])

@@ -53,7 +53,12 @@ def test_silence_is_stamped(database: Database) -> None:
     began = now(database)
     # It was received in 1970.
     assert (
-        sweep(database, now=datetime(2026, 1, 1, tzinfo=UTC), silent_seconds=60, holder="tests")
+        sweep(
+            database,
+            now=datetime(2026, 1, 1, tzinfo=UTC),
+            heartbeat_timeout_seconds=60,
+            holder="tests",
+        )
         == 1
     )
     assert urns(database, began) == [run_of("quiet")]
