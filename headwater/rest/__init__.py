@@ -1,1 +1,1 @@
-"""What is asked over REST: registered assets, Marquez' paths, Atlas' lineage, each in the shape its clients know."""
+"""The REST API: assets, lineage tables, and the read paths of Marquez and Atlas."""

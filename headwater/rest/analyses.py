@@ -1,4 +1,4 @@
-"""`GET /api/v1/analyses`: what the last analysis of the lake found, for dashboards."""
+"""`GET /api/v1/analyses`: the findings of the last analysis of the lake, for dashboards."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from msgspec import Meta
 
 from headwater.errors import NotFoundError
 from headwater.lineage.questions.analyses import LIMIT_MAX, read
-from headwater.rest.lineage_table import Refused, refused
-from headwater.rest.operations import Api, Asked, Operation
+from headwater.rest.lineage_table import ErrorBody, error_body
+from headwater.rest.operations import Api, Operation, OperationRequest
 
 
-class WhichFindings(msgspec.Struct, kw_only=True):
-    """`table`: of one table only."""
+class FindingsParams(msgspec.Struct, kw_only=True):
+    """Parameters of the findings: `table` selects one table; empty selects all."""
 
     table: Literal["", "row_counts", "run_times", "dataset_use", "schema_changes", "summary"] = ""
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_MAX
 
 
 class FindingShown(msgspec.Struct):
-    """A line of a table; `subject` is the urn of a dataset or a job, empty for what is about the whole. `values` has
-    the columns of the table (docs/how-to/pipelines.md)."""
+    """A row of an analysis table.
+
+    `subject` is the urn of a dataset or a job; it is empty for the summary. `values` holds the
+    columns of the table (docs/how-to/pipelines.md).
+    """
 
     table: str
     subject: str
@@ -31,33 +34,32 @@ class FindingShown(msgspec.Struct):
 
 
 class AnalysisShown(msgspec.Struct):
-    """The findings that the reader may see; `until` is the time of the newest event that was looked at."""
+    """The findings visible to the caller; `until` is the time of the newest event."""
 
     until: datetime
     analysed: datetime
     findings: list[FindingShown]
 
 
-def get_analyses(asked: Asked) -> AnalysisShown:
-    which: WhichFindings = asked.arguments
-    found = read(asked.database, table=which.table, limit=which.limit)
+def get_analyses(request: OperationRequest) -> AnalysisShown:
+    """Return the findings of the last analysis. Raises NotFoundError if there is none."""
+    params: FindingsParams = request.params
+    found = read(request.database, table=params.table, limit=params.limit)
     if found is None:
-        raise NotFoundError(
-            "nothing was found by any analysis", hint="`headwater pipeline analyse` makes one."
-        )
+        raise NotFoundError("no analysis has findings", hint="Run `headwater pipeline analyse`.")
     shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]
     return AnalysisShown(found.until, found.analysed, shown)
 
 
 def analyses_api() -> Api:
-    """The one route of analyses."""
+    """Return the route of analyses."""
     operation = Operation(
         "GET",
         "/analyses",
-        "What the last analysis of the lake found: drift, slower jobs, unused datasets, and a summary",
+        "The findings of the last analysis: drift, slower jobs, unused datasets, a summary",
         get_analyses,
         AnalysisShown,
-        arguments=WhichFindings,
-        refusals={404: "There was no analysis, or it found nothing of that table."},
+        params=FindingsParams,
+        errors={404: "No analysis has run, or it has no finding in this table."},
     )
-    return Api("Analyses", ("/api/v1",), (operation,), Refused, refused)
+    return Api("Analyses", ("/api/v1",), (operation,), ErrorBody, error_body)

@@ -1,8 +1,8 @@
-"""Lineage as a tree: what seed scripts print.
+"""Lineage as a tree, in the form that the seed scripts print.
 
-A graph has diamonds and cycles, which a tree repeats for ever. So every asset is expanded once, where it is nearest to
-the root, and everywhere else it stands as a reference (`ref`) without what lies behind it. A tree has never more nodes
-than the graph has edges.
+A tree would repeat the diamonds and cycles of a graph for ever. So each asset is expanded once, at
+the place nearest to the root. Everywhere else it is a reference (`ref`) without children. A tree
+never has more nodes than the graph has edges.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 class Asset(msgspec.Struct, kw_only=True):
-    """One asset in a tree. `ref`: it is expanded elsewhere in the same tree. `hidden`: it may not be seen, and has
-    neither id nor name of its own."""
+    """An asset in a tree.
+
+    `ref`: the asset is expanded elsewhere in the same tree. `hidden`: the caller may not see the
+    asset; it has neither an id nor a name of its own.
+    """
 
     id: str | None
     name: str
@@ -36,8 +39,8 @@ class Asset(msgspec.Struct, kw_only=True):
     upstream: list[Asset] | msgspec.UnsetType = msgspec.UNSET
 
 
-def twins(found: Lineage) -> dict[str, str]:
-    """The jobs that are one asset with the dataset of the same name that they make: job -> dataset."""
+def twin_datasets(found: Lineage) -> dict[str, str]:
+    """Map each job that produces a dataset of its own name to that dataset: both are one asset."""
     return {
         edge.source: edge.target
         for edge in found.edges
@@ -49,52 +52,54 @@ def _is_twin(job: str, dataset: str) -> bool:
     return job.partition(":")[2] == dataset.partition(":")[2]
 
 
-class Grower:
-    """Makes trees of one lineage. `rows` are the properties of its nodes that may be seen."""
+class TreeBuilder:
+    """A builder of trees from one lineage; `rows` has the properties of the visible nodes."""
 
     def __init__(self, found: Lineage, rows: Mapping[str, Row]) -> None:
         self._rows = rows
         self._names = {node.urn: node for node in found.nodes}
-        self._as = twins(found)
-        self._types = {dataset: type_of(rows.get(job), job) for job, dataset in self._as.items()}
-        self._behind: dict[bool, dict[str, set[str]]] = {
+        self._twins = twin_datasets(found)
+        self._types = {dataset: type_of(rows.get(job), job) for job, dataset in self._twins.items()}
+        # By direction (True is upstream): the next assets of each asset.
+        self._next: dict[bool, dict[str, set[str]]] = {
             True: defaultdict(set),
             False: defaultdict(set),
         }
         for edge in found.edges:
-            source, target = (
-                self._as.get(edge.source, edge.source),
-                self._as.get(edge.target, edge.target),
-            )
+            source, target = self._asset_urn(edge.source), self._asset_urn(edge.target)
             if source != target:
-                self._behind[False][source].add(target)
-                self._behind[True][target].add(source)
-        self.count = len({self._as.get(node.urn, node.urn) for node in found.nodes})
+                self._next[False][source].add(target)
+                self._next[True][target].add(source)
+        self.count = len({self._asset_urn(node.urn) for node in found.nodes})
 
-    def grow(self, urn: str, *, upstream: bool) -> Asset:
-        """The tree from one node, in one direction."""
-        root = self._asset(self._as.get(urn, urn))
-        expanded = {self._as.get(urn, urn)}
-        waiting = deque([(self._as.get(urn, urn), root)])
-        while waiting:
-            here, node = waiting.popleft()
+    def build(self, urn: str, *, upstream: bool) -> Asset:
+        """Build the tree from one node in one direction."""
+        start = self._asset_urn(urn)
+        root = self._asset(start)
+        expanded = {start}
+        queue = deque([(start, root)])
+        while queue:
+            current, node = queue.popleft()
             children = []
-            for there in sorted(self._behind[upstream][here], key=self._order):
-                child = self._asset(there)
+            for neighbour in sorted(self._next[upstream][current], key=self._first_seen):
+                child = self._asset(neighbour)
                 children.append(child)
-                if there in expanded:
+                if neighbour in expanded:
                     child.ref = True
                 else:
-                    expanded.add(there)
-                    waiting.append((there, child))
+                    expanded.add(neighbour)
+                    queue.append((neighbour, child))
             if upstream:
                 node.upstream = children
             else:
                 node.downstream = children
         return root
 
-    def _order(self, urn: str) -> tuple[datetime, str]:
-        """In the order in which they became known."""
+    def _asset_urn(self, urn: str) -> str:
+        return self._twins.get(urn, urn)
+
+    def _first_seen(self, urn: str) -> tuple[datetime, str]:
+        """Return the key by which children are sorted: the time of the first event."""
         return self._rows.get(urn, {}).get("firstSeen") or _EARLIEST, urn
 
     def _asset(self, urn: str) -> Asset:
@@ -106,7 +111,10 @@ class Grower:
 
 
 def type_of(row: Row | None, urn: str) -> str:
-    """What an asset is: as it was registered or told, else dataset or job; unknown when only its name is known."""
+    """Return the type of an asset as registered or reported, else `dataset` or `job`.
+
+    The type is `unknown` if no event describes the asset.
+    """
     if row is None or row.get("firstSeen") is None:
         return "unknown"
     return str(row.get("type") or parse_urn(urn).kind).lower()

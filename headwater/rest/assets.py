@@ -1,8 +1,9 @@
 """Registered assets: `POST /v1/lineage/trace`, `GET /v1/lineage/{id}`, `POST /v1/lineage/impact`.
 
-An asset is known by its name, and whatever is registered by that name again is the same asset with the same id.
-Upstream assets are named too, and may be registered later: until then they are of type `unknown`. How an asset stands
-in the graph is told at `headwater.schema.headwater_facets.asset_events`. Errors are `{"detail": ...}`, and name the field.
+An asset is identified by its name: a second registration of a name is the same asset with the same
+id. Upstream assets are given by name too, and may be registered later; until then their type is
+`unknown`. `headwater.schema.headwater_facets.asset_events` describes an asset in the graph. Errors
+are `{"detail": ...}` and name the field.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import asset_id, find_asset
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
-from headwater.rest.asset_tree import Asset, Grower
-from headwater.rest.operations import Api, ArgumentError, Asked, Operation
-from headwater.rest.registrations import Upstream, Waiting, understand
+from headwater.rest.asset_tree import Asset, TreeBuilder
+from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
+from headwater.rest.registrations import PendingRegistrations, Upstream, resolve_registration
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import job_urn, parse_urn
 from headwater.web import BodyError
@@ -35,13 +36,13 @@ FILES_MAX = 2_000
 FILES_BYTES_MAX = 8 * 2**20
 _TYPE = r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
 _NOT_A_TYPE = re.compile(r"unknown|hidden", re.IGNORECASE)
-# Something to read in it, and nothing that cannot be shown.
+# At least one visible character and no control characters.
 _NAME = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
 Named = Annotated[str, Meta(min_length=1, max_length=1_000, pattern=_NAME)]
 
 
 class NewAsset(msgspec.Struct, kw_only=True):
-    """An asset to register. What is upstream replaces what was said of it before."""
+    """An asset to register. Its upstream assets replace those of an earlier registration."""
 
     asset_type: Annotated[
         str, Meta(pattern=_TYPE, description="table, dbt_model, dag, spark_job, dashboard, ...")
@@ -51,13 +52,13 @@ class NewAsset(msgspec.Struct, kw_only=True):
         str, Meta(max_length=2_000, description="A file path, a table name or a DAG id.")
     ] = ""
     upstream_assets: Annotated[
-        list[Named], Meta(max_length=UPSTREAM_MAX, description="The names of what it is made from.")
+        list[Named], Meta(max_length=UPSTREAM_MAX, description="The names of its upstream assets.")
     ] = []
     namespace: Named = native.DEFAULT_NAMESPACE
 
 
 class RegisteredAsset(msgspec.Struct, kw_only=True):
-    """An asset that is registered: on disk, and in the graph within about a second."""
+    """A registered asset: safe on disk, and in the graph within about a second."""
 
     id: str
     name: str
@@ -70,8 +71,8 @@ class RegisteredAsset(msgspec.Struct, kw_only=True):
 Direction = Literal["upstream", "downstream", "both"]
 
 
-class WhichLineage(msgspec.Struct, kw_only=True):
-    """`id` is an asset's id, its urn, or its name where only one asset has it."""
+class LineageParams(msgspec.Struct, kw_only=True):
+    """Parameters of a lineage; `id` is an asset's id, urn or unique name."""
 
     id: str
     direction: Direction = "downstream"
@@ -79,7 +80,10 @@ class WhichLineage(msgspec.Struct, kw_only=True):
 
 
 class AssetLineage(msgspec.Struct, kw_only=True):
-    """The lineage of an asset as a tree. `truncated` names the bound that cut it short: depth, nodes, edges, time."""
+    """The lineage of an asset as a tree.
+
+    `truncated` names the limit that cut it short: depth, nodes, edges or time.
+    """
 
     id: str
     direction: Direction
@@ -89,8 +93,8 @@ class AssetLineage(msgspec.Struct, kw_only=True):
     truncated: str | None
 
 
-class WhichImpact(msgspec.Struct, kw_only=True):
-    """Changes that somebody means to make to an asset. `files` is code by path that counts beside what is known."""
+class ImpactRequest(msgspec.Struct, kw_only=True):
+    """Proposed changes to an asset. `files` is code by path, checked in addition to the graph's."""
 
     asset_id: Annotated[str, Meta(min_length=1, max_length=4_000)]
     proposed_changes: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=CHANGES_MAX)]
@@ -99,8 +103,12 @@ class WhichImpact(msgspec.Struct, kw_only=True):
 
 
 class AffectedAsset(msgspec.Struct, kw_only=True):
-    """An asset that a change reaches. It is `breaking` where a reference to what changes is shown by `evidence`, else a
-    `warning`: it reads what changes, and nothing shows or rules out that it refers to that. `id` is null for a file."""
+    """An asset that a change reaches.
+
+    Its severity is `breaking` if `evidence` shows a reference to a changed element. It is `warning`
+    if the asset reads the changed dataset and no evidence shows or excludes a reference. `id` is
+    null for a file.
+    """
 
     id: str | None
     name: str
@@ -115,7 +123,10 @@ class AffectedAsset(msgspec.Struct, kw_only=True):
 
 
 class Impact(msgspec.Struct, kw_only=True):
-    """Who some changes would affect, nearest first. `hidden_affected`: something that may not be seen is, too."""
+    """The assets that changes would affect, nearest first.
+
+    `hidden_affected`: the changes also affect assets that the caller may not see.
+    """
 
     risk_level: Literal["low", "medium", "high"]
     affected_count: int
@@ -130,25 +141,27 @@ class Impact(msgspec.Struct, kw_only=True):
 
 
 class Detail(msgspec.Struct):
-    """What is wrong."""
+    """The body of an error response."""
 
     detail: str
 
 
 class Assets:
-    """The operations. One object serves every request."""
+    """The operations on registered assets. One object serves all requests."""
 
     def __init__(self) -> None:
-        self._waiting = Waiting()
+        self._pending = PendingRegistrations()
 
-    def register(self, asked: Asked) -> RegisteredAsset:
-        new: NewAsset = asked.body
+    def register(self, request: OperationRequest) -> RegisteredAsset:
+        """Register an asset; return once its events are safe on disk."""
+        new: NewAsset = request.body
         if _NOT_A_TYPE.fullmatch(new.asset_type):
             raise ArgumentError(
-                f"{new.asset_type!r} is the type of what nobody registered", field="asset_type"
+                f"{new.asset_type!r} is reserved for assets that are not registered",
+                field="asset_type",
             )
-        asset = understand(
-            asked.database,
+        asset = resolve_registration(
+            request.database,
             name=new.name,
             namespace=new.namespace,
             asset_type=new.asset_type.lower(),
@@ -156,8 +169,8 @@ class Assets:
             upstream=new.upstream_assets,
         )
         event_time = native.now()
-        asked.submit(asset.events(event_time))
-        self._waiting.add(asset.urn, event_time)
+        request.submit(asset.events(event_time))
+        self._pending.add(asset.urn, event_time)
         return RegisteredAsset(
             id=asset_id(asset.urn),
             name=new.name,
@@ -167,40 +180,42 @@ class Assets:
             upstream_assets=asset.shown_upstream(),
         )
 
-    def lineage(self, asked: Asked) -> AssetLineage:
-        which: WhichLineage = asked.arguments
-        urn = self._find(asked.database, which.id)
-        # Whoever has just registered an asset finds it, and what it is joined to.
+    def lineage(self, request: OperationRequest) -> AssetLineage:
+        """Return the lineage of an asset as a tree."""
+        params: LineageParams = request.params
+        urn = self._find(request.database, params.id)
+        # `fresh`: a client that has just registered an asset finds it with its edges.
         found = lineage(
-            asked.database,
+            request.database,
             urn,
-            direction=which.direction.upper(),
-            depth=which.depth,
+            direction=params.direction.upper(),
+            depth=params.depth,
             nodes_max=NODES_MAX,
             fresh=True,
         )
-        seen = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
-        grower = Grower(found, read_nodes(asked.database, seen))
-        graph = grower.grow(urn, upstream=which.direction == "upstream")
-        if which.direction == "both":
-            graph.upstream = grower.grow(urn, upstream=True).upstream
+        visible = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
+        trees = TreeBuilder(found, read_nodes(request.database, visible))
+        graph = trees.build(urn, upstream=params.direction == "upstream")
+        if params.direction == "both":
+            graph.upstream = trees.build(urn, upstream=True).upstream
         return AssetLineage(
             id=asset_id(urn),
-            direction=which.direction,
-            depth=which.depth,
+            direction=params.direction,
+            depth=params.depth,
             graph=graph,
-            node_count=grower.count,
+            node_count=trees.count,
             truncated=found.reason or None,
         )
 
-    def impact(self, asked: Asked) -> Impact:
-        which: WhichImpact = asked.body
-        urn = self._find(asked.database, which.asset_id)
+    def impact(self, request: OperationRequest) -> Impact:
+        """Return the assets that proposed changes would affect."""
+        params: ImpactRequest = request.body
+        urn = self._find(request.database, params.asset_id)
         try:
-            changes = parse_changes([_about(change, urn) for change in which.proposed_changes])
+            changes = parse_changes([_with_urn(change, urn) for change in params.proposed_changes])
         except QueryError as error:
             raise ArgumentError(f"proposed_{error.message}", hint=error.hint) from error
-        report = assess(asked.database, changes, files=which.files, dialect=which.dialect)
+        report = assess(request.database, changes, files=params.files, dialect=params.dialect)
         return Impact(
             risk_level=report.risk_level,
             affected_count=report.affected_count,
@@ -215,29 +230,32 @@ class Assets:
         )
 
     def _find(self, database: Database, reference: str) -> str:
-        """The urn of an asset, also of one that was registered a moment ago."""
-        self._waiting.settle(database)
+        """Return the urn of an asset; wait for registrations that the graph does not have yet."""
+        self._pending.wait(database)
         try:
             return find_asset(database, reference)
         except NotFoundError as error:
-            if self._waiting.is_late(database, reference):
+            if self._pending.is_late(database, reference):
                 raise UnavailableError(
-                    "the asset is registered, and not in the graph yet"
+                    "the asset is registered but not in the graph yet"
                 ) from error
             raise
 
 
-def _about(change: dict[str, Any], urn: str) -> dict[str, Any]:
-    """A change with what it is about: the asset, as the job that it is where a job is deleted."""
+def _with_urn(change: dict[str, Any], urn: str) -> dict[str, Any]:
+    """Return a change with its subject: the asset, or the asset's job for a `job_delete`."""
     parts = parse_urn(urn).parts
     is_job = change.get("type") == "job_delete" and parts
     return {"urn": job_urn(*parts) if is_job else urn, **change}
 
 
 def _affected(one: Affected) -> AffectedAsset:
-    twin = f"dataset:{one.urn.partition(':')[2]}" if one.urn else ""
+    urn = one.urn
+    if urn:
+        twin = f"dataset:{urn.partition(':')[2]}"
+        urn = twin if twin in one.outputs else urn
     return AffectedAsset(
-        id=asset_id(twin if twin in one.outputs else one.urn) if one.urn else None,
+        id=asset_id(urn) if urn else None,
         name=one.name,
         namespace=one.namespace,
         asset_type=one.asset_type,
@@ -250,48 +268,48 @@ def _affected(one: Affected) -> AffectedAsset:
     )
 
 
-def _refused(error: HeadwaterError, status: int) -> Detail:
+def _error_detail(error: HeadwaterError, status: int) -> Detail:
     field = error.field if isinstance(error, ArgumentError | EventError | BodyError) else ""
-    said = f"{field}: {error.message}" if field else error.message
-    return Detail(f"{said}. {error.hint}" if error.hint and status < 500 else said)
+    text = f"{field}: {error.message}" if field else error.message
+    return Detail(f"{text}. {error.hint}" if error.hint and status < 500 else text)
 
 
-_NO_ASSET = {404: "There is no such asset.", 409: "Several assets have this name."}
+_NO_ASSET = {404: "No asset has this id, urn or name.", 409: "Several assets have this name."}
 
 
 def assets_api() -> Api:
-    """The routes of registered assets."""
+    """Return the routes of registered assets."""
     assets = Assets()
     operations = (
         Operation(
             "POST",
             "/lineage/trace",
-            "Register an asset and what it is made from",
+            "Register an asset and its upstream assets",
             assets.register,
             RegisteredAsset,
             body=NewAsset,
             status=201,
-            refusals={422: "The definition is not valid; `detail` names the field."},
+            errors={422: "The definition is not valid; `detail` names the field."},
         ),
         Operation(
             "GET",
             "/lineage/{id}",
-            "What lies upstream or downstream of an asset, as a tree",
+            "The lineage of an asset as a tree",
             assets.lineage,
             AssetLineage,
-            arguments=WhichLineage,
-            refusals=_NO_ASSET,
+            params=LineageParams,
+            errors=_NO_ASSET,
         ),
         Operation(
             "POST",
             "/lineage/impact",
-            "Who some changes to an asset would affect",
+            "The assets that changes to an asset would affect",
             assets.impact,
             Impact,
-            body=WhichImpact,
+            body=ImpactRequest,
             body_bytes_max=FILES_BYTES_MAX,
-            malformed=400,
-            refusals=_NO_ASSET,
+            malformed_status=400,
+            errors=_NO_ASSET,
         ),
     )
-    return Api("Assets", ("/v1", ""), operations, Detail, _refused, malformed=422)
+    return Api("Assets", ("/v1", ""), operations, Detail, _error_detail, malformed_status=422)

@@ -1,9 +1,9 @@
 """Lineage in the shape of Apache Atlas: `GET /api/atlas/v2/lineage/{guid}`.
 
-A dataset is a `DataSet` and a job a `Process`. A guid is the UUID that is derived from a node's urn, kept on every
-dataset and job and looked up by index; the urn itself is taken for it too. The qualified name is the urn. `INPUT` is
-upstream.
-Where Atlas knows no edge but between a DataSet and a Process, there may be one from DataSet to DataSet here.
+A dataset is a `DataSet` and a job a `Process`. A guid is the UUID derived from a node's urn; every
+dataset and job has it as an indexed property. The API also accepts the urn itself as a guid. The
+qualified name is the urn. `INPUT` is upstream. Atlas has edges between a DataSet and a Process
+only; this API may also return an edge from DataSet to DataSet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from headwater.errors import HeadwaterError, NotFoundError, QueryError, Unavaila
 from headwater.lineage.nodes import read_nodes, resolve
 from headwater.lineage.questions.assets import by_guid
 from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
-from headwater.rest.operations import Api, ArgumentError, Asked, Operation
+from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 from headwater.schema.urns import guid_of, parse_urn
 
 NODES_MAX = 1_000
@@ -31,16 +31,16 @@ Direction = Literal["INPUT", "OUTPUT", "BOTH"]
 Depth = Annotated[int, Meta(ge=1, le=DEPTH_MAX)]
 
 
-class WhichLineage(msgspec.Struct, kw_only=True):
-    """`guid` may be a urn."""
+class LineageParams(msgspec.Struct, kw_only=True):
+    """Parameters of a lineage; `guid` may be a urn."""
 
     guid: Annotated[str, Meta(max_length=4_000)]
     direction: Direction = "BOTH"
     depth: Depth = 3
 
 
-class WhichEntity(msgspec.Struct, kw_only=True):
-    """An entity by its qualified name, which is its urn."""
+class EntityParams(msgspec.Struct, kw_only=True):
+    """Parameters of a lineage by qualified name, which is the urn."""
 
     type_name: str = msgspec.field(name="typeName")
     qualified_name: Annotated[str, Meta(max_length=4_000)] = msgspec.field(
@@ -50,8 +50,8 @@ class WhichEntity(msgspec.Struct, kw_only=True):
     depth: Depth = 3
 
 
-class WhichHeader(msgspec.Struct, kw_only=True):
-    """`guid` may be a urn."""
+class HeaderParams(msgspec.Struct, kw_only=True):
+    """Parameters of an entity header; `guid` may be a urn."""
 
     guid: Annotated[str, Meta(max_length=4_000)]
 
@@ -65,7 +65,7 @@ class Attributes(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class Header(msgspec.Struct, kw_only=True, rename="camel"):
-    """An entity in short."""
+    """The header of an entity."""
 
     type_name: Literal["DataSet", "Process"]
     guid: str
@@ -76,7 +76,7 @@ class Header(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class Relation(msgspec.Struct, kw_only=True, rename="camel"):
-    """Data flows from one entity to the other."""
+    """A flow of data from one entity to another."""
 
     from_entity_id: str
     to_entity_id: str
@@ -84,7 +84,7 @@ class Relation(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class LineageInfo(msgspec.Struct, kw_only=True, rename="camel"):
-    """The entities around one, by guid, and how they hang together."""
+    """The entities around a base entity, by guid, and the relations between them."""
 
     base_entity_guid: str
     lineage_direction: Direction
@@ -94,54 +94,54 @@ class LineageInfo(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class AtlasError(msgspec.Struct, kw_only=True, rename="camel"):
-    """What is wrong."""
+    """The body of an error response."""
 
     error_code: str
     error_message: str
 
 
-class NoEntityError(NotFoundError):
-    """A guid, or a qualified name, of nothing that may be seen."""
+class EntityNotFoundError(NotFoundError):
+    """An error about a guid or qualified name without a visible entity."""
 
 
-def get_lineage(asked: Asked) -> LineageInfo:
-    which: WhichLineage = asked.arguments
+def get_lineage(request: OperationRequest) -> LineageInfo:
+    """Return the lineage of an entity by guid."""
+    params: LineageParams = request.params
     return _lineage(
-        asked.database, _urn_of(asked.database, which.guid), which.direction, which.depth
+        request.database, _urn_of(request.database, params.guid), params.direction, params.depth
     )
 
 
-def get_lineage_by_name(asked: Asked) -> LineageInfo:
-    which: WhichEntity = asked.arguments
-    urn = _urn_of(asked.database, which.qualified_name)
-    if _TYPES[parse_urn(urn).kind] != which.type_name:
-        raise NoEntityError(
-            f"Instance {which.type_name} with unique attribute qualifiedName={urn} does not exist"
+def get_lineage_by_name(request: OperationRequest) -> LineageInfo:
+    """Return the lineage of an entity by type and qualified name."""
+    params: EntityParams = request.params
+    urn = _urn_of(request.database, params.qualified_name)
+    if _TYPES[parse_urn(urn).kind] != params.type_name:
+        raise EntityNotFoundError(
+            f"Instance {params.type_name} with unique attribute qualifiedName={urn} does not exist"
         )
-    return _lineage(asked.database, urn, which.direction, which.depth)
+    return _lineage(request.database, urn, params.direction, params.depth)
 
 
-def get_header(asked: Asked) -> Header:
-    which: WhichHeader = asked.arguments
-    urn = _urn_of(asked.database, which.guid)
-    return _header(urn, read_nodes(asked.database, [urn])[urn])
+def get_header(request: OperationRequest) -> Header:
+    """Return the header of an entity by guid."""
+    params: HeaderParams = request.params
+    urn = _urn_of(request.database, params.guid)
+    return _header(urn, read_nodes(request.database, [urn])[urn])
 
 
 def _urn_of(database: Database, guid: str) -> str:
-    """The urn of a dataset or job. Raises NoEntityError."""
+    """Return the urn of a dataset or job by guid or urn. Raises EntityNotFoundError."""
     found = by_guid(database, guid.lower()) if _GUID.fullmatch(guid) else None
     if found is None and guid.partition(":")[0] in _TYPES:
         try:
-            found = next(
-                iter(
-                    read_nodes(database, [guid]) or read_nodes(database, [resolve(database, guid)])
-                ),
-                None,
-            )
+            rows = read_nodes(database, [guid])
+            rows = rows or read_nodes(database, [resolve(database, guid)])
+            found = next(iter(rows), None)
         except QueryError:
             found = None
     if found is None:
-        raise NoEntityError(f"Given instance guid {guid[:200]} is invalid/not found")
+        raise EntityNotFoundError(f"Given instance guid {guid[:200]} is invalid/not found")
     return found
 
 
@@ -188,8 +188,8 @@ def _header(urn: str, row: Mapping[str, object] | Row) -> Header:
     )
 
 
-def _refused(error: HeadwaterError, status: int) -> AtlasError:
-    if isinstance(error, NoEntityError):
+def _atlas_error(error: HeadwaterError, status: int) -> AtlasError:
+    if isinstance(error, EntityNotFoundError):
         code, message = "ATLAS-404-00-005", error.message
     elif isinstance(error, ArgumentError):
         code, message = "ATLAS-400-00-026", f"{error.field}: {error.message}"
@@ -201,8 +201,8 @@ def _refused(error: HeadwaterError, status: int) -> AtlasError:
 
 
 def atlas_api() -> Api:
-    """The routes of Atlas."""
-    gone = {404: "There is no such entity."}
+    """Return the routes of Atlas."""
+    not_found = {404: "No entity has this guid or qualified name."}
     operations = (
         Operation(
             "GET",
@@ -210,8 +210,8 @@ def atlas_api() -> Api:
             "The lineage of an entity by its qualified name",
             get_lineage_by_name,
             LineageInfo,
-            WhichEntity,
-            refusals=gone,
+            EntityParams,
+            errors=not_found,
         ),
         Operation(
             "GET",
@@ -219,17 +219,17 @@ def atlas_api() -> Api:
             "The lineage of an entity",
             get_lineage,
             LineageInfo,
-            WhichLineage,
-            refusals=gone,
+            LineageParams,
+            errors=not_found,
         ),
         Operation(
             "GET",
             "/entity/guid/{guid}/header",
-            "An entity in short",
+            "The header of an entity",
             get_header,
             Header,
-            WhichHeader,
-            refusals=gone,
+            HeaderParams,
+            errors=not_found,
         ),
     )
-    return Api("Atlas", ("/api/atlas/v2",), operations, AtlasError, _refused)
+    return Api("Atlas", ("/api/atlas/v2",), operations, AtlasError, _atlas_error)

@@ -1,12 +1,12 @@
-"""Auditors' questions over HTTP: the library by name, and Cypher of their own.
+"""Auditors' queries over HTTP: the catalog of audit queries, and Cypher of the auditor's own.
 
-    GET  /cypher          the library: each query with what it is for, its parameters and columns
-    POST /cypher/{name}   runs a query of it; the body is its parameters, a JSON object
+    GET  /cypher          lists the catalog: each query with its purpose, parameters and columns
+    POST /cypher/{name}   runs a query of the catalog; the body is its parameters, a JSON object
     POST /cypher          runs one statement; the body is {"query": "...", "parameters": {...}}
 
-An answer is {"columns", "rows", "truncated"}. What is asked is recorded before it runs, so that whatever a statement
-does is known by whom, and once more with how it came out; what cannot be recorded does not run. Nothing holds such a
-query to some namespaces, so that only whoever sees everything may ask.
+An answer is {"columns", "rows", "truncated"}. Each query is recorded with its principal before it
+runs, and a second time with its outcome. A query that cannot be recorded does not run. Nothing
+restricts a query to some namespaces, so only a principal that sees all namespaces may send one.
 """
 
 from __future__ import annotations
@@ -29,64 +29,64 @@ from headwater.rest.operations import read_json
 from headwater.web import error_response, json_response, read_body
 
 BODY_BYTES_MAX = 256 * 1024
-# So many at once; the others wait, and lineage has threads of its own.
+# The number of queries that run at once; the others wait. Lineage has threads of its own.
 THREADS_MAX = 4
 
 Reader = Callable[[Request], Database]
-# Told who asks (by the request), what, and "asked", "answered ..." or "failed ...". Raises when it cannot be kept.
+# Records the request, its query, and "asked", "answered ..." or "failed ...". Raises if it cannot.
 Record = Callable[[Request, str, str], None]
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True):
-    """A statement of somebody's own."""
+class Statement(msgspec.Struct, forbid_unknown_fields=True):
+    """A Cypher statement of an auditor."""
 
     query: str
     parameters: dict[str, Any] = {}
 
 
 def routes(reader: Reader, record: Record) -> list[Route]:
-    """The routes. `reader` gives the graph as whoever asks may see it."""
+    """Return the routes; `reader` opens the database with the visibility of the principal."""
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
-    async def listed(_: Request) -> Response:
+    async def list_queries(_: Request) -> Response:
         audits = [one for key, one in sorted(load_queries().items()) if key.startswith("audit/")]
-        return json_response({"queries": [_described(one) for one in audits]})
+        return json_response({"queries": [_description(one) for one in audits]})
 
-    async def named(request: Request) -> Response:
+    async def run_query(request: Request) -> Response:
         body = await read_body(request, BODY_BYTES_MAX)
         parameters = read_json(body, dict[str, Any]) if body.strip() else {}
         name = request.path_params["name"]
-        return await recorded(
-            request, _spelled(name, parameters), lambda database: _audit(database, name, parameters)
+        return await run_recorded(
+            request, _text(name, parameters), lambda database: _audit(database, name, parameters)
         )
 
-    async def free(request: Request) -> Response:
-        asked = read_json(await read_body(request, BODY_BYTES_MAX), Asked)
-        what = _spelled(asked.query, asked.parameters)
-        return await recorded(
-            request, what, lambda database: run_text(database, asked.query, asked.parameters)
+    async def run_statement(request: Request) -> Response:
+        sent = read_json(await read_body(request, BODY_BYTES_MAX), Statement)
+        text = _text(sent.query, sent.parameters)
+        return await run_recorded(
+            request, text, lambda database: run_text(database, sent.query, sent.parameters)
         )
 
-    async def recorded(
-        request: Request, what: str, ask: Callable[[Database], Answered]
+    async def run_recorded(
+        request: Request, text: str, run: Callable[[Database], Answered]
     ) -> Response:
         database = reader(request)
         if not database.visibility.is_unrestricted:
             raise ForbiddenError(
-                "whoever asks sees some namespaces only, and nothing would hold Cypher to them",
-                hint="Use a key for all namespaces, or ask GraphQL.",
+                "Cypher cannot be restricted to namespaces, and this key sees only some of them",
+                hint="Use a key for all namespaces, or send the question to GraphQL.",
             )
-        answer = partial(_recorded, partial(record, request, what), lambda: ask(database))
+        answer = partial(_run_recorded, partial(record, request, text), lambda: run(database))
         return json_response(await anyio.to_thread.run_sync(answer, limiter=threads))
 
     return [
-        Route("/cypher", _answered(listed), methods=["GET"]),
-        Route("/cypher", _answered(free), methods=["POST"]),
-        Route("/cypher/{name}", _answered(named), methods=["POST"]),
+        Route("/cypher", _with_errors(list_queries), methods=["GET"]),
+        Route("/cypher", _with_errors(run_statement), methods=["POST"]),
+        Route("/cypher/{name}", _with_errors(run_query), methods=["POST"]),
     ]
 
 
-def _answered(
+def _with_errors(
     endpoint: Callable[[Request], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
     async def answered(request: Request) -> Response:
@@ -100,10 +100,10 @@ def _answered(
     return answered
 
 
-def _recorded(record: Callable[[str], None], ask: Callable[[], Answered]) -> Mapping[str, Any]:
+def _run_recorded(record: Callable[[str], None], run: Callable[[], Answered]) -> Mapping[str, Any]:
     record("asked")
     try:
-        found = ask()
+        found = run()
     except HeadwaterError as error:
         record(f"failed: {error.message}")
         raise
@@ -114,12 +114,12 @@ def _recorded(record: Callable[[str], None], ask: Callable[[], Answered]) -> Map
 def _audit(database: Database, name: str, parameters: Mapping[str, Any]) -> Answered:
     if f"audit/{name}" not in load_queries():
         raise NotFoundError(
-            f"there is no query {name[:100]!r}", hint="GET /cypher lists the library."
+            f"no audit query is named {name[:100]!r}", hint="List them with GET /cypher."
         )
     return run_audit(database, f"audit/{name}", parameters)
 
 
-def _described(found: Query) -> dict[str, Any]:
+def _description(found: Query) -> dict[str, Any]:
     parameters = [
         {"name": one.name, "type": one.type, "required": one.required, "default": one.default}
         for one in found.parameters
@@ -129,5 +129,5 @@ def _described(found: Query) -> dict[str, Any]:
     return {"name": name, "purpose": found.purpose, "parameters": parameters, "columns": columns}
 
 
-def _spelled(what: str, parameters: Mapping[str, Any]) -> str:
-    return f"{what} {msgspec.json.encode(parameters).decode()}" if parameters else what
+def _text(query: str, parameters: Mapping[str, Any]) -> str:
+    return f"{query} {msgspec.json.encode(parameters).decode()}" if parameters else query

@@ -1,7 +1,7 @@
-"""Large lineages: `GET /api/v1/map/lineage`, as columns in JSON, or as Arrow where that is asked for.
+"""Large lineages: `GET /api/v1/map/lineage`, as columns in JSON, or as Arrow on request.
 
-Arrow is two streams, one after the other: the nodes, then the edges. What else there is to tell stands in the metadata
-of the first schema, under `headwater`, as JSON.
+The Arrow form is two streams, one after the other: the nodes, then the edges. The other fields of
+the answer are JSON under `headwater` in the metadata of each schema.
 """
 
 from __future__ import annotations
@@ -15,20 +15,23 @@ from msgspec import Meta
 from headwater.errors import EventError, HeadwaterError
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX
 from headwater.lineage.questions.lineage_table import LineageTable, lineage_table
-from headwater.rest.operations import Api, ArgumentError, Asked, Operation
+from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 
 ARROW = "application/vnd.apache.arrow.stream"
 
 
-class FormError(HeadwaterError):
-    """A form of the answer that this installation cannot write."""
+class MediaTypeError(HeadwaterError):
+    """An error about a media type that this installation cannot write."""
 
     status = 406
 
 
-class WhichTable(msgspec.Struct, kw_only=True):
-    """`urn` is a node of any layer; `level`, `as_of` and `after` are as those of the field `lineage` of GraphQL.
-    `fresh`: the answer knows of everything that was in the graph when it was asked."""
+class LineageTableParams(msgspec.Struct, kw_only=True):
+    """Parameters of a lineage table.
+
+    `urn` is a node of any layer. `level`, `as_of` and `after` are those of GraphQL's `lineage`.
+    With `fresh`, the answer contains everything that was in the graph when the request arrived.
+    """
 
     urn: Annotated[str, Meta(min_length=1, max_length=4_000)]
     direction: Literal["upstream", "downstream", "both"] = "both"
@@ -40,7 +43,7 @@ class WhichTable(msgspec.Struct, kw_only=True):
 
 
 class Fault(msgspec.Struct, omit_defaults=True):
-    """What is wrong, in which parameter, and how it is put right."""
+    """An error: its code and message, the parameter at fault, and how to correct it."""
 
     code: str
     message: str
@@ -48,68 +51,71 @@ class Fault(msgspec.Struct, omit_defaults=True):
     hint: str = ""
 
 
-class Refused(msgspec.Struct):
-    """A request that was refused."""
+class ErrorBody(msgspec.Struct):
+    """The body of an error response."""
 
     error: Fault
 
 
-def get_lineage_table(asked: Asked) -> LineageTable:
-    which: WhichTable = asked.arguments
+def get_lineage_table(request: OperationRequest) -> LineageTable:
+    """Return the lineage of a node as columns."""
+    params: LineageTableParams = request.params
     return lineage_table(
-        asked.database,
-        [which.urn],
-        direction=which.direction.upper(),
-        depth=which.depth,
-        level=which.level,
-        as_of=which.as_of,
-        after=which.after,
-        fresh=which.fresh,
+        request.database,
+        [params.urn],
+        direction=params.direction.upper(),
+        depth=params.depth,
+        level=params.level,
+        as_of=params.as_of,
+        after=params.after,
+        fresh=params.fresh,
     )
 
 
 def write_arrow(table: LineageTable) -> bytes:
-    """Two streams of Arrow. Raises FormError where pyarrow is not installed."""
+    """Return the table as two Arrow streams. Raises MediaTypeError if pyarrow is not installed."""
     try:
         import pyarrow
     except ImportError as error:
-        raise FormError(
-            "Arrow cannot be written here: pyarrow is not installed",
-            hint="Install headwater[pipelines], or ask for application/json.",
+        raise MediaTypeError(
+            "Arrow cannot be written: pyarrow is not installed",
+            hint="Install headwater[pipelines], or accept application/json.",
         ) from error
-    told = {name: getattr(table, name) for name in ("starts", "truncated", "left_out", "expand")}
+    metadata = {
+        name: getattr(table, name) for name in ("starts", "truncated", "left_out", "expand")
+    }
     sink = pyarrow.BufferOutputStream()
     for columns in (table.nodes, table.edges):
         content = pyarrow.table(msgspec.structs.asdict(columns))
-        content = content.replace_schema_metadata({"headwater": msgspec.json.encode(told)})
+        content = content.replace_schema_metadata({"headwater": msgspec.json.encode(metadata)})
         with pyarrow.ipc.new_stream(sink, content.schema) as stream:
             stream.write_table(content)
     return bytes(sink.getvalue())
 
 
-def refused(error: HeadwaterError, _: int) -> Refused:
-    """An error as the routes here tell it."""
+def error_body(error: HeadwaterError, _: int) -> ErrorBody:
+    """Return an error as the body of a response."""
     field = error.field if isinstance(error, ArgumentError | EventError) else ""
-    return Refused(
+    return ErrorBody(
         Fault(type(error).__name__.removesuffix("Error"), error.message, field, error.hint)
     )
 
 
-def tables_api() -> Api:
-    """The routes of large answers."""
+def lineage_table_api() -> Api:
+    """Return the route of lineage tables."""
     operations = (
         Operation(
             "GET",
             "/lineage",
-            "What lies upstream or downstream of a node, as columns: up to 100,000 nodes and 200,000 edges",
+            "The lineage of a node as columns: up to 100,000 nodes and 200,000 edges",
             get_lineage_table,
             LineageTable,
-            arguments=WhichTable,
-            forms={ARROW: write_arrow},
-            refusals={
-                404: "There is no such node.",
+            params=LineageTableParams,
+            media_types={ARROW: write_arrow},
+            errors={
+                404: "No node has this urn.",
                 406: "Arrow cannot be written by this installation.",
             },
         ),
     )
-    return Api("Map", ("/api/v1/map",), operations, Refused, refused)
+    return Api("Map", ("/api/v1/map",), operations, ErrorBody, error_body)

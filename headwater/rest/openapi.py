@@ -1,5 +1,7 @@
-"""The description of everything under REST, as OpenAPI 3.1, made from the types that requests are read and answers are
-written with. Only those that take events or Cypher are told of by hand: they have no types.
+"""The description of the REST API as OpenAPI 3.1.
+
+It is generated from the types by which requests are read and answers are written. Only the routes
+for events and Cypher are described by hand, since they have no such types.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from headwater.rest.operations import Api, Operation
 
 PATH = "/openapi.json"
 _REFS = "#/components/schemas/{name}"
-_PART = re.compile(r"\{(\w+)\}")
+_SEGMENT = re.compile(r"\{(\w+)\}")
 Json = dict[str, Any]
 
 _PROBLEM: Json = {
@@ -31,29 +33,31 @@ _PROBLEM: Json = {
     },
     "required": ["error"],
 }
-_EVERYWHERE = {401: "A key is needed, or this one is not valid.", 403: "The key is not for this."}
-_WITH_BODY = {413: "The body is too large.", 415: "The body is packed in another way than gzip."}
-_AWAY = "Neo4j, or the disk, cannot be used now; `Retry-After` says when to try again."
+_EVERYWHERE = {
+    401: "The key is missing or not valid.",
+    403: "The key does not allow this operation.",
+}
+_WITH_BODY = {413: "The body is too large.", 415: "The body has an encoding other than gzip."}
+_UNAVAILABLE = "Neo4j or the disk is unavailable; try again after `Retry-After` seconds."
 
 
 def document(apis: Sequence[Api]) -> Json:
-    """The whole description."""
-    wanted = {
-        type: None
-        for api in apis
-        for operation in api.operations
-        for type in _types(api, operation)
-    }
-    schemas, components = msgspec.json.schema_components(list(wanted), ref_template=_REFS)
-    by_type = dict(zip(wanted, schemas, strict=True))
+    """Return the OpenAPI document of these APIs."""
+    types: dict[Any, None] = {}
+    for api in apis:
+        for operation in api.operations:
+            types.update(dict.fromkeys(_types(api, operation)))
+    schemas, components = msgspec.json.schema_components(list(types), ref_template=_REFS)
+    by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, Json] = {}
     for api in apis:
         for operation in api.operations:
             for prefix in api.prefixes:
-                told = _operation(api, operation, prefix, by_type)
-                paths.setdefault(prefix + operation.path, {})[operation.method.lower()] = told
-    for path, told in _plain_paths().items():
-        paths.setdefault(path, {}).update(told)
+                described = _operation(api, operation, prefix, by_type)
+                path = paths.setdefault(prefix + operation.path, {})
+                path[operation.method.lower()] = described
+    for name, methods in _untyped_paths().items():
+        paths.setdefault(name, {}).update(methods)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -66,20 +70,20 @@ def document(apis: Sequence[Api]) -> Json:
             "schemas": {**components, "Problem": _PROBLEM},
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
-        # Where no key is needed, none need be sent.
+        # The empty object: an installation without keys needs none.
         "security": [{"key": []}, {}],
     }
 
 
 def _types(api: Api, operation: Operation) -> Iterable[Any]:
-    yield api.error
+    yield api.error_type
     yield operation.answer
     if operation.body is not None:
         yield operation.body
 
 
 def _operation(api: Api, operation: Operation, prefix: str, by_type: dict[Any, Json]) -> Json:
-    told: Json = {
+    described: Json = {
         "operationId": f"{operation.handler.__name__}{prefix.replace('/', '_')}_{api.name}",
         "summary": operation.summary,
         "tags": [api.name],
@@ -87,20 +91,20 @@ def _operation(api: Api, operation: Operation, prefix: str, by_type: dict[Any, J
         "responses": _responses(api, operation, by_type),
     }
     if operation.body is not None:
-        told["requestBody"] = {"required": True, "content": _json(by_type[operation.body])}
-    return told
+        described["requestBody"] = {"required": True, "content": _json(by_type[operation.body])}
+    return described
 
 
 def _parameters(operation: Operation) -> list[Json]:
-    """One for each field of the arguments: a part of the path where the path names it, else a parameter."""
-    _, components = msgspec.json.schema_components([operation.arguments])
-    schema = components[operation.arguments.__name__]
-    parts = set(_PART.findall(operation.path))
+    """Return a parameter for each field: in the path if the path names it, else in the query."""
+    _, components = msgspec.json.schema_components([operation.params])
+    schema = components[operation.params.__name__]
+    segments = set(_SEGMENT.findall(operation.path))
     return [
         {
             "name": name,
-            "in": "path" if name in parts else "query",
-            "required": name in parts or name in schema.get("required", ()),
+            "in": "path" if name in segments else "query",
+            "required": name in segments or name in schema.get("required", ()),
             "schema": shape,
         }
         for name, shape in schema["properties"].items()
@@ -108,42 +112,42 @@ def _parameters(operation: Operation) -> list[Json]:
 
 
 def _responses(api: Api, operation: Operation, by_type: dict[Any, Json]) -> Json:
-    error = by_type[api.error]
-    found: Json = {
+    error = by_type[api.error_type]
+    responses: Json = {
         str(operation.status): {
             "description": operation.summary,
             "content": _json(by_type[operation.answer]),
         }
     }
-    for form in operation.forms:
-        found[str(operation.status)]["content"][form] = {
+    for media_type in operation.media_types:
+        responses[str(operation.status)]["content"][media_type] = {
             "schema": {"type": "string", "format": "binary"}
         }
-    refusals = {**operation.refusals, 503: _AWAY}
+    errors = {**operation.errors, 503: _UNAVAILABLE}
     if _parameters(operation) or operation.body is not None:
-        refusals.setdefault(
-            operation.malformed or api.malformed,
-            "A parameter, or the body, is not what it should be.",
+        errors.setdefault(
+            operation.malformed_status or api.malformed_status,
+            "A parameter or the body does not fit its type.",
         )
     if operation.body is not None:
-        refusals.update(_WITH_BODY)
-    for status, why in refusals.items():
-        found[str(status)] = {"description": why, "content": _json(error)}
-    for status, why in _EVERYWHERE.items():
-        # Judged before the request is looked at, or, by what is in a body, afterwards.
-        found[str(status)] = {
-            "description": why,
+        errors.update(_WITH_BODY)
+    for status, text in errors.items():
+        responses[str(status)] = {"description": text, "content": _json(error)}
+    for status, text in _EVERYWHERE.items():
+        # The guard refuses a request before it is read; a handler may refuse it by its body.
+        responses[str(status)] = {
+            "description": text,
             "content": _json({"anyOf": [{"$ref": _REFS.format(name="Problem")}, error]}),
         }
-    return dict(sorted(found.items()))
+    return dict(sorted(responses.items()))
 
 
 def _json(schema: Json) -> Json:
     return {"application/json": {"schema": schema}}
 
 
-def _plain_paths() -> dict[str, Json]:
-    """The routes whose errors are of no client's shape: events, and auditors' Cypher."""
+def _untyped_paths() -> dict[str, Json]:
+    """Return the routes of events and of auditors' Cypher, which are described by hand."""
     event = {"type": "object", "description": "A run, job or dataset event of OpenLineage 2-0-2."}
     receipt = {
         "type": "object",
@@ -151,7 +155,7 @@ def _plain_paths() -> dict[str, Json]:
         "required": ["receipt"],
     }
     states = {"enum": ["success", "partial_success"]}
-    whole = {"type": "object", "properties": {"status": states}, "required": ["status"]}
+    batch = {"type": "object", "properties": {"status": states}, "required": ["status"]}
     parameters = {"type": "object", "description": "The parameters of the query, by name."}
     statement = {
         "type": "object",
@@ -176,54 +180,50 @@ def _plain_paths() -> dict[str, Json]:
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     return {
         "/api/v1/lineage": {
-            "post": _plain("send_event", "Send one event", receipt, body=event, status="201")
+            "post": _untyped("send_event", "Send one event", receipt, body=event, status="201")
         },
         "/api/v1/lineage/batch": {
-            "post": _plain(
-                "send_events", "Send many events", whole, body={"type": "array", "items": event}
+            "post": _untyped(
+                "send_events", "Send many events", batch, body={"type": "array", "items": event}
             )
         },
         "/cypher": {
-            "get": _plain("list_queries", "The auditors' library", queries),
-            "post": _plain(
-                "run_statement", "Run one statement that only reads", table, body=statement
-            ),
+            "get": _untyped("list_queries", "The catalog of audit queries", queries),
+            "post": _untyped("run_statement", "Run one read-only statement", table, body=statement),
         },
         "/cypher/{name}": {
             "post": {
-                **_plain("run_query", "Run a query of the library", table, body=parameters),
+                **_untyped("run_query", "Run an audit query", table, body=parameters),
                 "parameters": [name],
             }
         },
     }
 
 
-def _plain(
+def _untyped(
     id: str, summary: str, answer: Json, *, body: Json | None = None, status: str = "200"
 ) -> Json:
     problem = _json({"$ref": _REFS.format(name="Problem")})
-    refusals = {**_EVERYWHERE, 503: _AWAY}
+    errors = {**_EVERYWHERE, 503: _UNAVAILABLE}
     if body is not None:
-        refusals |= {
-            400: "What is sent cannot be read or run.",
-            404: "There is no such query.",
+        errors |= {
+            400: "The body cannot be read, or the statement cannot run.",
+            404: "No query has this name.",
             **_WITH_BODY,
         }
-        refusals[422] = "JSON, and not what is asked for; `field` says where."
-    told: Json = {
+        errors[422] = "The body is JSON of another type; `field` names the place."
+    described: Json = {
         "operationId": id,
         "summary": summary,
         "tags": ["Events" if "event" in id else "Cypher"],
         "responses": {
             status: {"description": summary, "content": _json(answer)},
             **{
-                str(code): {"description": why, "content": problem}
-                for code, why in sorted(refusals.items())
+                str(code): {"description": text, "content": problem}
+                for code, text in sorted(errors.items())
             },
         },
     }
-    return (
-        told
-        if body is None
-        else {**told, "requestBody": {"required": True, "content": _json(body)}}
-    )
+    if body is not None:
+        described["requestBody"] = {"required": True, "content": _json(body)}
+    return described

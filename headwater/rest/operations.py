@@ -1,10 +1,10 @@
-"""What a route of REST is: its path, what it takes and what it answers as types, and the function that answers.
+"""A route of the REST API: its path, its types of parameters, body and answer, and its handler.
 
-The types are all there is: a request is read as them, an answer is written from them, and the description in
-`/openapi.json` is made from them, so that none of the three can say something else than the others.
+The types are the only definition. Requests are read as them, answers are written from them, and
+`/openapi.json` is generated from them, so the three always agree.
 
-Paths are matched as they were sent, still percent-encoded, and decoded part by part: the namespace `s3://lake` has
-slashes in it, which a path that was decoded first would be cut at.
+Paths are matched percent-encoded, as the client sent them, and decoded segment by segment. The
+namespace `s3://lake` has slashes, at which a path that was decoded first would be split.
 """
 
 from __future__ import annotations
@@ -36,81 +36,88 @@ Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 BODY_BYTES_MAX = 256 * 1024
 THREADS_MAX = 16
 _threads = anyio.CapacityLimiter(THREADS_MAX)
-# What msgspec says of a value that does not fit, and where.
-_WHERE = re.compile(r"(?P<what>.*?)(?: - at `(?P<where>[^`]*)`)?", re.DOTALL)
+# A message of msgspec's ValidationError: the problem, and the path of the value.
+_VALIDATION = re.compile(r"(?P<problem>.*?)(?: - at `(?P<path>[^`]*)`)?", re.DOTALL)
 
 
 class ArgumentError(QueryError):
-    """A parameter or a part of a body that is not what it should be; `field` names it."""
+    """An error about a parameter or a part of a body; `field` names it."""
 
     def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.field = field
 
 
-class NoArguments(msgspec.Struct):
-    """A route that takes nothing."""
+class NoParams(msgspec.Struct):
+    """The parameters of a route that has none."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One request as its handler sees it: in a thread, with everything read."""
+class OperationRequest:
+    """A request as its handler gets it: in a thread, with parameters and body read.
+
+    `submit` returns once its events are safe on disk.
+    """
 
     database: Database
-    arguments: Any
+    params: Any
     body: Any
     submit: Callable[[list[dict[str, Any]]], None]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One route. `arguments` has a field for each part of the path and each parameter of the query; `body` and
-    `answer` are what is sent and answered, `refusals` when it answers something else, `malformed` how it answers a
-    request that does not fit its types, where that is not as in the rest of its API. `forms`: by media type, what
-    writes the answer for who accepts another form of it than JSON."""
+    """A route and its handler.
+
+    `params` has a field for each segment of the path and each parameter of the query. `body` and
+    `answer` are the types of the bodies. `errors` describes each error status. `malformed_status`
+    overrides the API's status for a request that does not fit its types. `media_types` has a
+    writer of the answer for each media type beside JSON.
+    """
 
     method: str
     path: str
     summary: str
-    handler: Callable[[Asked], Any]
+    handler: Callable[[OperationRequest], Any]
     answer: Any
-    arguments: type[msgspec.Struct] = NoArguments
+    params: type[msgspec.Struct] = NoParams
     body: Any = None
     status: int = 200
     body_bytes_max: int = BODY_BYTES_MAX
-    malformed: int = 0
-    refusals: Mapping[int, str] = field(default_factory=dict)
-    forms: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
+    malformed_status: int = 0
+    errors: Mapping[int, str] = field(default_factory=dict)
+    media_types: Mapping[str, Callable[[Any], bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Api:
-    """Operations of one style: how errors are said (`refused`) and what they look like (`error`). `malformed` is what a
-    request that does not fit its types is answered with, unless its operation says otherwise."""
+    """A group of operations with one form of errors.
+
+    `render_error` makes the body of an error (of type `error_type`) from the error and its status.
+    `malformed_status` answers a request that does not fit its types, unless its operation has its
+    own.
+    """
 
     name: str
     prefixes: tuple[str, ...]
     operations: tuple[Operation, ...]
-    error: type[msgspec.Struct]
-    refused: Callable[[HeadwaterError, int], msgspec.Struct]
-    malformed: int = 400
+    error_type: type[msgspec.Struct]
+    render_error: Callable[[HeadwaterError, int], msgspec.Struct]
+    malformed_status: int = 400
 
     def routes(self, reader: Reader, submit: Submit) -> list[Route]:
-        """The routes, under every prefix."""
-        return [
-            EncodedRoute(
-                prefix + operation.path,
-                _endpoint(self, operation, reader, submit),
-                methods=[operation.method],
-                include_in_schema=True,
-            )
-            for operation in self.operations
-            for prefix in self.prefixes
-        ]
+        """Return the routes, once under each prefix."""
+        routes: list[Route] = []
+        for operation in self.operations:
+            endpoint = _endpoint(self, operation, reader, submit)
+            for prefix in self.prefixes:
+                path = prefix + operation.path
+                routes.append(EncodedRoute(path, endpoint, methods=[operation.method]))
+        return routes
 
 
 class EncodedRoute(Route):
-    """A route whose path is matched before it is decoded, with or without a slash at its end."""
+    """A route that matches the percent-encoded path, with or without a slash at its end."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         if scope["type"] != "http":
@@ -128,55 +135,56 @@ class EncodedRoute(Route):
 def _endpoint(
     api: Api, operation: Operation, reader: Reader, submit: Submit
 ) -> Callable[[Request], Awaitable[Response]]:
-    async def answered(request: Request) -> Response:
+    async def endpoint(request: Request) -> Response:
         try:
             return await _answer(operation, request, reader, submit)
         except ClientDisconnect:
             return Response(status_code=400)
         except HeadwaterError as error:
             status = (
-                (operation.malformed or api.malformed)
+                (operation.malformed_status or api.malformed_status)
                 if isinstance(error, ArgumentError | BodyError) and error.status == 400
                 else error.status
             )
             headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if status == 503 else {}
-            return json_response(api.refused(error, status), status, headers)
+            return json_response(api.render_error(error, status), status, headers)
 
-    return answered
+    return endpoint
 
 
 async def _answer(
     operation: Operation, request: Request, reader: Reader, submit: Submit
 ) -> Response:
-    arguments = read_arguments(operation.arguments, {**request.query_params, **request.path_params})
+    params = read_params(operation.params, {**request.query_params, **request.path_params})
     body = None
     if operation.body is not None:
         body = read_json(await read_body(request, operation.body_bytes_max), operation.body)
 
-    async def kept(events: list[dict[str, Any]]) -> None:
+    async def submit_as_principal(events: list[dict[str, Any]]) -> None:
         await submit(principal_of(request), events)
 
-    def submitted(events: list[dict[str, Any]]) -> None:
-        anyio.from_thread.run(kept, events)
+    def submit_from_thread(events: list[dict[str, Any]]) -> None:
+        anyio.from_thread.run(submit_as_principal, events)
 
-    asked = Asked(reader(request), arguments, body, submitted)
+    handled = OperationRequest(reader(request), params, body, submit_from_thread)
     accepted = {
         one.partition(";")[0].strip().lower()
         for one in request.headers.get("accept", "").split(",")
     }
-    form = next((type for type in operation.forms if type in accepted), "")
+    media_type = next((type for type in operation.media_types if type in accepted), "")
 
-    def answered() -> Response:
-        answer = operation.handler(asked)
-        if form:
-            return Response(operation.forms[form](answer), operation.status, media_type=form)
+    def handle() -> Response:
+        answer = operation.handler(handled)
+        if media_type:
+            content = operation.media_types[media_type](answer)
+            return Response(content, operation.status, media_type=media_type)
         return json_response(answer, operation.status)
 
-    return await anyio.to_thread.run_sync(answered, limiter=_threads, abandon_on_cancel=True)
+    return await anyio.to_thread.run_sync(handle, limiter=_threads, abandon_on_cancel=True)
 
 
-def read_arguments(type: type[T], sent: Mapping[str, str]) -> T:
-    """The parameters of a query as their type. Raises ArgumentError."""
+def read_params(type: type[T], sent: Mapping[str, str]) -> T:
+    """Return the parameters of a request as their type. Raises ArgumentError."""
     try:
         return msgspec.convert(dict(sent), type=type, strict=False)
     except msgspec.ValidationError as error:
@@ -184,7 +192,7 @@ def read_arguments(type: type[T], sent: Mapping[str, str]) -> T:
 
 
 def read_json(body: bytes, type: Any) -> Any:
-    """A body as its type. Raises ArgumentError."""
+    """Return a JSON body as its type. Raises ArgumentError."""
     try:
         return msgspec.json.decode(body, type=type)
     except msgspec.ValidationError as error:
@@ -194,12 +202,13 @@ def read_json(body: bytes, type: Any) -> Any:
 
 
 def _argument_error(error: msgspec.ValidationError) -> ArgumentError:
-    said = _WHERE.fullmatch(str(error))
-    what, where = (said["what"], said["where"]) if said else (str(error), None)
-    missing = re.search(r"missing required field `([^`]+)`", what)
-    field = (where or "$").removeprefix("$").removeprefix(".")
+    message = str(error)
+    found = _VALIDATION.fullmatch(message)
+    problem, path = (found["problem"], found["path"]) if found else (message, None)
+    missing = re.search(r"missing required field `([^`]+)`", problem)
+    field = (path or "$").removeprefix("$").removeprefix(".")
     if missing:
         return ArgumentError(
-            "it is missing", field=f"{field}.{missing[1]}" if field else missing[1]
+            "the field is missing", field=f"{field}.{missing[1]}" if field else missing[1]
         )
-    return ArgumentError(what[:1].lower() + what[1:], field=field or "body")
+    return ArgumentError(problem[:1].lower() + problem[1:], field=field or "body")

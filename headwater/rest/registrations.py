@@ -1,7 +1,8 @@
-"""Registering an asset: the events it becomes, and the wait until the graph has them.
+"""The registration of an asset: its events, and the wait until the graph has them.
 
-A registration is answered once it is on disk, like every event. Who asks at once should find it: the registrations of
-this process that the graph does not show yet are remembered for a short while, and a question waits for them.
+The API answers a registration once its events are on disk, as for every event. A client that reads
+at once should find the asset. So this process remembers for a short time the registrations that the
+graph does not have yet, and reads wait for them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -28,20 +30,20 @@ from headwater.rest.operations import ArgumentError
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
 
-# An asset of one of these types is a process: what does something. Any other is data.
+# Assets of these types are processes (jobs); all others are data.
 PROCESS_TYPES = frozenset({"dag", "spark_job", "job", "notebook", "pipeline", "script", "task"})
 
 # A worker that has just started takes seconds for its first events.
 WAIT_SECONDS_MAX = 5.0
-# So long it is said of what is not in the graph yet that it will be, and not that it is unknown.
+# For so long the answer for a registration that the graph does not have is 503 instead of 404.
 LATE_SECONDS = 300.0
-WAITING_MAX = 10_000
+PENDING_MAX = 10_000
 _POLL_SECONDS = 0.02
 _SETTLE_SECONDS = 0.03
 
 
 class Upstream(msgspec.Struct):
-    """An asset that another is made from. `known`: anything is known of it but its name."""
+    """An upstream asset. `known`: the graph has more of it than its name."""
 
     id: str
     name: str
@@ -49,7 +51,7 @@ class Upstream(msgspec.Struct):
 
 
 class Registration(msgspec.Struct, kw_only=True):
-    """An asset with what it is made from, as names were understood."""
+    """An asset with its upstream assets, its names resolved to urns."""
 
     name: str
     namespace: str
@@ -61,29 +63,31 @@ class Registration(msgspec.Struct, kw_only=True):
 
     @property
     def urn(self) -> str:
+        """Return the urn of the asset's dataset."""
         return own_urn(self.name, self.namespace)
 
     def events(self, event_time: str) -> list[native.Event]:
-        """What is told to the spool."""
+        """Return the events of this registration."""
         return native.asset_events(
             self.name,
             asset_type=self.asset_type,
             source_ref=self.source_ref,
             namespace=self.namespace,
-            upstream=[_halves(urn) for urn in self.upstream.values()],
+            upstream=[_namespace_and_name(urn) for urn in self.upstream.values()],
             is_process=self.asset_type in PROCESS_TYPES,
             was_process=self.was_process,
             event_time=event_time,
         )
 
     def shown_upstream(self) -> list[Upstream]:
+        """Return the upstream assets as the API shows them."""
         return [
             Upstream(asset_id(urn), name, self.known.get(urn, False))
             for name, urn in self.upstream.items()
         ]
 
 
-def understand(
+def resolve_registration(
     database: Database,
     *,
     name: str,
@@ -92,9 +96,11 @@ def understand(
     source_ref: str,
     upstream: Sequence[str],
 ) -> Registration:
-    """What a registration means by its names. Raises ArgumentError that names the field.
+    """Resolve the names of a registration to urns.
 
-    Without Neo4j nothing is known by name, and every upstream name is one of this namespace."""
+    While Neo4j is unavailable, every upstream name is one of the asset's own namespace. Raises
+    ArgumentError that names the field.
+    """
     own = own_urn(name, namespace)
     _check_length(own, "name")
     known = _known(database, [name, *upstream])
@@ -102,41 +108,41 @@ def understand(
     for index, one in enumerate(upstream):
         field = f"upstream_assets[{index}]"
         try:
-            found[one] = _spelled_urn(one) or upstream_urn(one, known[one], namespace)
+            found[one] = _parse_dataset_urn(one) or upstream_urn(one, known[one], namespace)
         except AmbiguousError as error:
             raise ArgumentError(error.message, field=field, hint=error.hint) from error
         _check_length(found[one], field)
         if found[one] == own:
-            raise ArgumentError("an asset is not made from itself", field=field)
+            raise ArgumentError("an asset cannot be its own upstream asset", field=field)
     return Registration(
         name=name,
         namespace=namespace,
         asset_type=asset_type,
         source_ref=source_ref,
         upstream=found,
-        known={urn: is_told for urns in known.values() for urn, is_told in urns.items()},
+        known=dict(chain.from_iterable(urns.items() for urns in known.values())),
         was_process=_is_job(database, job_urn(*parse_urn(own).parts)),
     )
 
 
 def _known(database: Database, names: Sequence[str]) -> dict[str, dict[str, bool]]:
-    """What is known by each of these names; for one that is a urn, of that dataset."""
-    spelled = {one: urn for one in names if (urn := _spelled_urn(one))}
+    """Map each name, or urn of a dataset, to its urns, with True if the graph has their facts."""
+    by_name = {one: urn for one in names if (urn := _parse_dataset_urn(one))}
     try:
         known = named(database, names)
-        rows = read_nodes(database, spelled.values())
+        rows = read_nodes(database, by_name.values())
     except UnavailableError:
         return {one: {} for one in names}
     by_urn = {
         one: {urn: rows[urn].get("firstSeen") is not None}
-        for one, urn in spelled.items()
+        for one, urn in by_name.items()
         if urn in rows
     }
     return {**known, **by_urn}
 
 
-def _spelled_urn(text: str) -> str | None:
-    """The urn of a dataset that is named by its urn; None for any other text."""
+def _parse_dataset_urn(text: str) -> str | None:
+    """Return the canonical urn if the text is the urn of a dataset, else None."""
     try:
         kind, parts = parse_urn(text)
     except QueryError:
@@ -145,10 +151,12 @@ def _spelled_urn(text: str) -> str | None:
 
 
 def _check_length(urn: str, field: str) -> None:
-    """Names that are too long for a urn to spell have no way back from it."""
+    """Raise ArgumentError for a name whose urn would be a hash, from which no name can be read."""
     if not parse_urn(urn).parts:
         raise ArgumentError(
-            "it is too long", field=field, hint=f"Its urn may have {URN_BYTES_MAX} bytes."
+            f"the name is too long: its urn may have {URN_BYTES_MAX} bytes",
+            field=field,
+            hint="Choose a shorter name or namespace.",
         )
 
 
@@ -159,71 +167,81 @@ def _is_job(database: Database, urn: str) -> bool:
         return False
 
 
-def _halves(urn: str) -> dict[str, str]:
+def _namespace_and_name(urn: str) -> dict[str, str]:
     namespace, name = parse_urn(urn).parts
     return {"namespace": namespace, "name": name}
 
 
 class _Pending(NamedTuple):
-    """One registration: it is waited for, and then remembered, until these readings of time.monotonic()."""
+    """A registration with the time of its events.
 
-    at: datetime
+    Reads wait for it until `wait_until`, and it is remembered until `forget_at`, both readings of
+    time.monotonic().
+    """
+
+    event_time: datetime
     wait_until: float
-    until: float
+    forget_at: float
 
 
-class Waiting:
-    """The registrations that the graph does not show yet, by urn, with the time of their events."""
+class PendingRegistrations:
+    """The registrations of this process that the graph does not have yet, by urn."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._at: dict[str, _Pending] = {}
+        self._by_urn: dict[str, _Pending] = {}
 
     def add(self, urn: str, event_time: str) -> None:
+        """Remember a registration."""
         now = time.monotonic()
         with self._lock:
-            if len(self._at) < WAITING_MAX:
-                self._at[urn] = _Pending(
+            if len(self._by_urn) < PENDING_MAX:
+                self._by_urn[urn] = _Pending(
                     datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX, now + LATE_SECONDS
                 )
 
-    def settle(self, database: Database) -> None:
-        """Wait until the graph shows what was registered here before, or until that has had its time."""
-        while pending := self._pending():
-            self._forget(_shown(database, pending))
-            if not self._pending():
-                # Neo4j shows a commit piece by piece: a node may be found before the edges beside it.
+    def wait(self, database: Database) -> None:
+        """Wait until the graph has the pending registrations, or until their time is over."""
+        while pending := self._waited_for():
+            self._forget(_in_graph(database, pending))
+            if not self._waited_for():
+                # Neo4j shows a commit piece by piece: a node may be visible before its edges.
                 time.sleep(_SETTLE_SECONDS)
                 return
             time.sleep(_POLL_SECONDS)
 
     def is_late(self, database: Database, reference: str) -> bool:
-        """Whether this is an asset that was registered here and is not in the graph though it had its time."""
+        """Return True if `reference` is a visible asset, registered here, and still pending."""
         now = time.monotonic()
         with self._lock:
-            self._at = {urn: one for urn, one in self._at.items() if one.until > now}
-            waiting = list(self._at)
-        return any(
-            reference in (urn, asset_id(urn))
-            and database.visibility.includes(parse_urn(urn).parts[0])
-            for urn in waiting
-            if parse_urn(urn).parts
-        )
+            remembered = {urn: one for urn, one in self._by_urn.items() if one.forget_at > now}
+            self._by_urn = remembered
+        for urn in remembered:
+            parts = parse_urn(urn).parts
+            if (
+                parts
+                and reference in (urn, asset_id(urn))
+                and database.visibility.includes(parts[0])
+            ):
+                return True
+        return False
 
-    def _pending(self) -> dict[str, datetime]:
+    def _waited_for(self) -> dict[str, datetime]:
         now = time.monotonic()
         with self._lock:
-            return {urn: one.at for urn, one in self._at.items() if one.wait_until > now}
+            return {
+                urn: one.event_time for urn, one in self._by_urn.items() if one.wait_until > now
+            }
 
-    def _forget(self, shown: Mapping[str, datetime]) -> None:
+    def _forget(self, found: Mapping[str, datetime]) -> None:
         with self._lock:
-            for urn, at in shown.items():
-                if urn in self._at and self._at[urn].at <= at:
-                    del self._at[urn]
+            for urn, last_seen in found.items():
+                if urn in self._by_urn and self._by_urn[urn].event_time <= last_seen:
+                    del self._by_urn[urn]
 
 
-def _shown(database: Database, pending: Mapping[str, datetime]) -> dict[str, datetime]:
-    """Those that the graph shows as of their time or later. Whether they may be seen does not matter here."""
+def _in_graph(database: Database, pending: Mapping[str, datetime]) -> dict[str, datetime]:
+    """Return the pending urns that the graph has with their events, visible or not."""
     rows = database.read("read/nodes/properties", urns=sorted(pending))
-    seen = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
-    return {urn: at for urn, at in seen.items() if at is not None and at >= pending[urn]}
+    found = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
+    return {urn: seen for urn, seen in found.items() if seen is not None and seen >= pending[urn]}

@@ -19,7 +19,7 @@ from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.search import search
-from headwater.rest.marquez.graphs import WhichEvents, events_of
+from headwater.rest.marquez.graphs import EventsParams, events_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
 from headwater.schema.visibility import Visibility
@@ -232,7 +232,7 @@ def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() 
 
     def listed(visibility: Visibility) -> list[str]:
         asked: Any = SimpleNamespace(
-            database=SimpleNamespace(visibility=visibility), arguments=WhichEvents()
+            database=SimpleNamespace(visibility=visibility), params=EventsParams()
         )
         return [event["dataset"]["name"] for event in events_of(Log())(asked).events]
 
@@ -255,6 +255,6 @@ def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None
             yield event % (b"own", b"job", b"1")
 
     asked: Any = SimpleNamespace(
-        database=SimpleNamespace(visibility=Visibility((OWN,))), arguments=WhichEvents()
+        database=SimpleNamespace(visibility=Visibility((OWN,))), params=EventsParams()
     )
     assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from headwater.lineage.nodes import NodeName
 from headwater.lineage.questions.lineage import Lineage
 from headwater.lineage.traversal.bfs import Edge
-from headwater.rest.asset_tree import Asset, Grower
+from headwater.rest.asset_tree import Asset, TreeBuilder
 from tests.run_builders import ds, job
 
 NAMES = "abcdef"
@@ -43,7 +43,7 @@ def test_every_node_is_expanded_once_and_every_edge_is_there_once(
     flows: set[tuple[str, str]],
 ) -> None:
     reached = reachable(flows)
-    root = Grower(found(flows, reached), {}).grow(ds("a"), upstream=False)
+    root = TreeBuilder(found(flows, reached), {}).build(ds("a"), upstream=False)
     lines = list(all_of(root))
     expanded = Counter([root.name, *(child.name for _, child in lines if child.ref is not True)])
     assert expanded == Counter(reached)
@@ -57,8 +57,8 @@ def test_every_node_is_expanded_once_and_every_edge_is_there_once(
 def test_upstream_is_downstream_of_the_graph_turned_round(flows: set[tuple[str, str]]) -> None:
     turned = {(b, a) for a, b in flows}
     reached = reachable(turned)
-    up = Grower(found(flows, reached), {}).grow(ds("a"), upstream=True)
-    down = Grower(found(turned, reached), {}).grow(ds("a"), upstream=False)
+    up = TreeBuilder(found(flows, reached), {}).build(ds("a"), upstream=True)
+    down = TreeBuilder(found(turned, reached), {}).build(ds("a"), upstream=False)
     assert shape(up, "upstream") == shape(down, "downstream")
 
 
@@ -77,10 +77,10 @@ def test_a_job_and_the_dataset_of_its_name_are_one_asset() -> None:
         Edge(twin, ds("dag"), "PRODUCED"),
         Edge(ds("dag"), other, "FEEDS"),
     ]
-    grower = Grower(
+    grower = TreeBuilder(
         Lineage([NodeName(ds("a"), "DATASET", "db", "a"), *nodes], edges, "", ds("a")), {}
     )
-    tree = grower.grow(ds("a"), upstream=False)
+    tree = grower.build(ds("a"), upstream=False)
     (dag,) = tree.downstream or []
     (beyond,) = dag.downstream or []
     assert (grower.count, dag.name, beyond.name, dag.id != beyond.id, beyond.downstream) == (

@@ -262,16 +262,22 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Databas
         ({"name": " "}, "name: expected `str` matching"),
         ({"name": "a\x00b"}, "name: expected `str` matching"),
         ({"asset_type": "no type!"}, "asset_type: expected `str` matching"),
-        ({"asset_type": "Unknown"}, "asset_type: 'Unknown' is the type of what nobody registered"),
+        (
+            {"asset_type": "Unknown"},
+            "asset_type: 'Unknown' is reserved for assets that are not registered",
+        ),
         ({"upstream_assets": "raw"}, "upstream_assets: expected `array`, got `str`"),
         ({"upstream_assets": ["a", 7]}, "upstream_assets[1]: expected `str`, got `int`"),
-        ({"upstream_assets": ["a", "me"]}, "upstream_assets[1]: an asset is not made from itself"),
+        (
+            {"upstream_assets": ["a", "me"]},
+            "upstream_assets[1]: an asset cannot be its own upstream asset",
+        ),
         ({"source_ref": ["x"]}, "source_ref: expected `str`, got `array`"),
-        ({"name": "é" * 1_000}, "name: it is too long"),
-        ({"upstream_assets": ["a", "é" * 1_000]}, "upstream_assets[1]: it is too long"),
+        ({"name": "é" * 1_000}, "name: the name is too long"),
+        ({"upstream_assets": ["a", "é" * 1_000]}, "upstream_assets[1]: the name is too long"),
         (
             {"upstream_assets": ["dataset:default:me"]},
-            "upstream_assets[0]: an asset is not made from itself",
+            "upstream_assets[0]: an asset cannot be its own upstream asset",
         ),
     ],
 )
@@ -283,7 +289,7 @@ def test_a_wrong_definition_names_its_field(client: TestClient, change: Json, de
 
 def test_what_is_missing_is_named(client: TestClient) -> None:
     assert client.post("/v1/lineage/trace", json={"asset_type": "table"}).json() == {
-        "detail": "name: it is missing"
+        "detail": "name: the field is missing"
     }
     for body in (b"", b"{", b"\xff", b'{"name": "\\ud800", "asset_type": "table"}', b"{" * 100_000):
         answer = client.post("/v1/lineage/trace", content=body)
@@ -420,7 +426,10 @@ def test_an_impact_needs_an_asset(client: TestClient) -> None:
         True,
     )
     missing = client.post("/v1/lineage/impact", json={"proposed_changes": [DROP]})
-    assert (missing.status_code, missing.json()["detail"]) == (400, "asset_id: it is missing")
+    assert (missing.status_code, missing.json()["detail"]) == (
+        400,
+        "asset_id: the field is missing",
+    )
 
 
 def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> None:

@@ -124,7 +124,7 @@ def test_what_is_refused_is_said_and_recorded(told: Database) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "status", "words"),
     [
-        ("/cypher/nothing", {}, 404, "no query"),
+        ("/cypher/nothing", {}, 404, "no audit query"),
         ("/cypher/failed_runs", {"nope": 1}, 400, "no parameter nope"),
         ("/cypher/failed_runs", {"limit": "many"}, 400, "limit"),
         ("/cypher/failed_runs", {"limit": [1]}, 400, "limit"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct
 from starlette.routing import Match
 
-from headwater.rest.operations import ArgumentError, EncodedRoute, read_arguments, read_json
+from headwater.rest.operations import ArgumentError, EncodedRoute, read_json, read_params
 
 
 class Page(Struct):
@@ -66,7 +66,7 @@ def test_what_is_no_http_is_not_matched() -> None:
 
 
 def test_parameters_are_read_as_their_type() -> None:
-    assert read_arguments(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(
+    assert read_params(Page, {"limit": "7", "deep": "true", "name": "12", "more": "x"}) == Page(
         7, True, "12"
     )
     for sent, field in (
@@ -75,7 +75,7 @@ def test_parameters_are_read_as_their_type() -> None:
         ({"deep": "perhaps"}, "deep"),
     ):
         with pytest.raises(ArgumentError) as caught:
-            read_arguments(Page, sent)
+            read_params(Page, sent)
         assert caught.value.field == field
 
 
@@ -86,7 +86,7 @@ def test_parameters_are_read_as_their_type() -> None:
         (b"\xff", "body", "the body is not JSON"),
         (b'{"name": "\\ud800"}', "body", "the body is not JSON"),
         (b"[]", "body", "expected `object`, got `array`"),
-        (b"{}", "name", "it is missing"),
+        (b"{}", "name", "the field is missing"),
         (b'{"name": 1}', "name", "expected `str`, got `int`"),
         (b'{"name": "a", "parts": [{}, {"limit": 11}]}', "parts[1].limit", "expected `int` <= 10"),
     ],

@@ -1,5 +1,6 @@
-"""The paths that Marquez' clients and its web page read, answered in Marquez' shapes from Headwater's graph.
+"""The read paths of Marquez, answered in Marquez' shapes from Headwater's graph.
 
-What Marquez has and Headwater has not is derived: the UUID of a version from its urn; one version of each job; a source
-from the `dataSource` facet, or else from the namespace. What nobody told of but its name was made in 1970.
+Fields that only Marquez has are derived. The UUID of a version comes from its urn. Each job has one
+version. A source comes from the `dataSource` facet, or else from the namespace. A node without any
+event of its own has 1970 as its creation time.
 """

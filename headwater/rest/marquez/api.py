@@ -1,4 +1,4 @@
-"""The routes of Marquez."""
+"""The API of Marquez: its routes and its form of errors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from headwater.rest.operations import Api, ArgumentError
 from headwater.web import BodyError
 
 
-def _refused(error: HeadwaterError, status: int) -> MarquezError:
+def _marquez_error(error: HeadwaterError, status: int) -> MarquezError:
     field = error.field if isinstance(error, ArgumentError | EventError | BodyError) else ""
     return MarquezError(status, f"{field}: {error.message}" if field else error.message)
 
 
 def marquez_api(log: EventLog) -> Api:
-    """What Marquez' clients read; `log` has the events as they are kept."""
-    return Api("Marquez", ("/api/v1",), (*OPERATIONS, *operations(log)), MarquezError, _refused)
+    """Return the routes of Marquez; `log` reads the events as the spool stores them."""
+    return Api(
+        "Marquez", ("/api/v1",), (*OPERATIONS, *operations(log)), MarquezError, _marquez_error
+    )

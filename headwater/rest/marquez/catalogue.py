@@ -1,7 +1,8 @@
-"""Namespaces, datasets, jobs, runs, their versions, sources and tags, as lists and one by one."""
+"""Marquez' catalog: namespaces, datasets, jobs, runs, versions, sources and tags."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -11,69 +12,69 @@ from headwater.errors import NotFoundError
 from headwater.lineage.nodes import read_all_facets, read_nodes, resolve
 from headwater.lineage.questions import catalog as catalogue
 from headwater.rest.marquez import models, shapes
-from headwater.rest.operations import ArgumentError, Asked, Operation
+from headwater.rest.operations import ArgumentError, Operation, OperationRequest
 from headwater.schema.urns import dataset_urn, guid_of, job_urn, run_urn
 
-# Of a dataset's versions so many are looked through for one.
+# The number of a dataset's newest versions that are searched for one version.
 _VERSIONS_MAX = 10_000
 _LATEST_RUNS = 10
 
 
-class WhichDataset(models.InNamespace, kw_only=True):
+class DatasetParams(models.NamespaceParams, kw_only=True):
     dataset: models.Text
 
 
-class PageOfDataset(models.PageInNamespace, kw_only=True):
+class DatasetPageParams(models.NamespacePageParams, kw_only=True):
     dataset: models.Text
 
 
-class WhichDatasetVersion(WhichDataset, kw_only=True):
+class DatasetVersionParams(DatasetParams, kw_only=True):
     version: models.Text
 
 
-class WhichJob(models.InNamespace, kw_only=True):
+class JobParams(models.NamespaceParams, kw_only=True):
     job: models.Text
 
 
-class PageOfJob(models.PageInNamespace, kw_only=True):
+class JobPageParams(models.NamespacePageParams, kw_only=True):
     job: models.Text
 
 
-class WhichJobVersion(WhichJob, kw_only=True):
+class JobVersionParams(JobParams, kw_only=True):
     version: models.Text
 
 
-class JobPage(models.Page, kw_only=True):
+class JobsParams(models.Page, kw_only=True):
     last_run_states: Annotated[
         str, Meta(description="States of the newest run, separated by commas.")
     ] = ""
 
 
-class JobPageInNamespace(JobPage, kw_only=True):
+class NamespaceJobsParams(JobsParams, kw_only=True):
     namespace: models.Text
 
 
-class WhichRun(models.Model):
+class RunParams(models.Model):
     id: models.Text
 
 
-class WhichFacets(models.Model, kw_only=True):
+class FacetsParams(models.Model, kw_only=True):
     id: models.Text
     type: Literal["run", "job"] = "run"
 
 
-class WhichSource(models.Model):
+class SourceParams(models.Model):
     source: models.Text
 
 
-def list_namespaces(asked: Asked) -> models.Namespaces:
-    page: models.Page = asked.arguments
-    rows = catalogue.namespaces(asked.database, skip=page.offset, limit=page.limit)
+def list_namespaces(request: OperationRequest) -> models.Namespaces:
+    page: models.Page = request.params
+    rows = catalogue.namespaces(request.database, skip=page.offset, limit=page.limit)
     return models.Namespaces(namespaces=[_namespace(row) for row in rows])
 
 
-def get_namespace(asked: Asked) -> models.Namespace:
-    return _namespace(_required_namespace(asked.database, asked.arguments.namespace))
+def get_namespace(request: OperationRequest) -> models.Namespace:
+    return _namespace(_required_namespace(request.database, request.params.namespace))
 
 
 def _namespace(row: Row) -> models.Namespace:
@@ -91,108 +92,111 @@ def _required_namespace(database: Database, name: str) -> Row:
     return row
 
 
-def list_datasets(asked: Asked) -> models.Datasets:
-    page: models.PageInNamespace = asked.arguments
-    _required_namespace(asked.database, page.namespace)
+def list_datasets(request: OperationRequest) -> models.Datasets:
+    page: models.NamespacePageParams = request.params
+    _required_namespace(request.database, page.namespace)
     listed = catalogue.datasets_in(
-        asked.database, page.namespace, skip=page.offset, limit=page.limit
+        request.database, page.namespace, skip=page.offset, limit=page.limit
     )
     return models.Datasets(
-        datasets=[*shapes.datasets(asked.database, listed.urns).values()], total_count=listed.total
+        datasets=[*shapes.datasets(request.database, listed.urns).values()],
+        total_count=listed.total,
     )
 
 
-def get_dataset(asked: Asked) -> models.Dataset:
-    urn = _dataset(asked.database, asked.arguments)
-    return shapes.datasets(asked.database, [urn], with_columns=True)[urn]
+def get_dataset(request: OperationRequest) -> models.Dataset:
+    urn = _dataset(request.database, request.params)
+    return shapes.datasets(request.database, [urn], with_columns=True)[urn]
 
 
-def _dataset(database: Database, which: WhichDataset | PageOfDataset) -> str:
-    """The urn of a dataset, asked for by any of its names."""
-    urn = dataset_urn(which.namespace, which.dataset)
+def _dataset(database: Database, params: DatasetParams | DatasetPageParams) -> str:
+    """Return the urn of a dataset by any of its names. Raises NotFoundError."""
+    urn = dataset_urn(params.namespace, params.dataset)
     known = read_nodes(database, [urn]) or read_nodes(database, [resolve(database, urn)])
-    if not which.dataset or not known:
-        raise NotFoundError(f"Dataset '{which.dataset}' not found.")
+    if not params.dataset or not known:
+        raise NotFoundError(f"Dataset '{params.dataset}' not found.")
     return next(iter(known))
 
 
-def list_dataset_versions(asked: Asked) -> models.DatasetVersions:
-    page: PageOfDataset = asked.arguments
-    urn = _dataset(asked.database, page)
-    listed = catalogue.versions_of(asked.database, urn, skip=page.offset, limit=page.limit)
+def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
+    page: DatasetPageParams = request.params
+    urn = _dataset(request.database, page)
+    listed = catalogue.versions_of(request.database, urn, skip=page.offset, limit=page.limit)
     return models.DatasetVersions(
-        versions=shapes.versions(asked.database, urn, listed.urns), total_count=listed.total
+        versions=shapes.versions(request.database, urn, listed.urns), total_count=listed.total
     )
 
 
-def get_dataset_version(asked: Asked) -> models.DatasetVersion:
-    which: WhichDatasetVersion = asked.arguments
-    urn = _dataset(asked.database, which)
-    listed = catalogue.versions_of(asked.database, urn, skip=0, limit=_VERSIONS_MAX)
-    meant = [version for version in listed.urns if which.version in (guid_of(version), version)]
-    found = shapes.versions(asked.database, urn, meant)
+def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
+    params: DatasetVersionParams = request.params
+    urn = _dataset(request.database, params)
+    listed = catalogue.versions_of(request.database, urn, skip=0, limit=_VERSIONS_MAX)
+    matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
+    found = shapes.versions(request.database, urn, matching)
     if not found:
-        raise NotFoundError(f"Dataset version '{which.version}' not found.")
+        raise NotFoundError(f"Dataset version '{params.version}' not found.")
     return found[0]
 
 
-def list_all_jobs(asked: Asked) -> models.Jobs:
-    page: JobPage = asked.arguments
+def list_all_jobs(request: OperationRequest) -> models.Jobs:
+    page: JobsParams = request.params
     states = _statuses(page.last_run_states)
     listed = catalogue.jobs_newest(
-        asked.database, states=states, skip=page.offset, limit=page.limit
+        request.database, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
-        jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total
+        jobs=[*shapes.jobs(request.database, listed.urns).values()], total_count=listed.total
     )
 
 
-def list_jobs(asked: Asked) -> models.Jobs:
-    page: JobPageInNamespace = asked.arguments
-    _required_namespace(asked.database, page.namespace)
+def list_jobs(request: OperationRequest) -> models.Jobs:
+    page: NamespaceJobsParams = request.params
+    _required_namespace(request.database, page.namespace)
     states = _statuses(page.last_run_states)
     listed = catalogue.jobs_in(
-        asked.database, page.namespace, states=states, skip=page.offset, limit=page.limit
+        request.database, page.namespace, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
-        jobs=[*shapes.jobs(asked.database, listed.urns).values()], total_count=listed.total
+        jobs=[*shapes.jobs(request.database, listed.urns).values()], total_count=listed.total
     )
 
 
 def _statuses(states: str) -> list[str] | None:
-    """The statuses of runs that Marquez' states stand for; None where none is asked for."""
-    asked = [state.strip().upper() for state in states.split(",") if state.strip()]
-    for state in asked:
-        if state not in shapes.STATUSES:
+    """Return the run statuses of Marquez' states; None if no state is given."""
+    names = [state.strip().upper() for state in states.split(",") if state.strip()]
+    for name in names:
+        if name not in shapes.STATUSES:
             raise ArgumentError(
-                f"{state[:40]!r} is none of {', '.join(shapes.STATUSES)}", field="lastRunStates"
+                f"{name[:40]!r} is not one of {', '.join(shapes.STATUSES)}", field="lastRunStates"
             )
-    return [status for state in asked for status in shapes.STATUSES[state]] if asked else None
+    if not names:
+        return None
+    return list(chain.from_iterable(shapes.STATUSES[name] for name in names))
 
 
-def get_job(asked: Asked) -> models.Job:
-    return _job(asked.database, asked.arguments)
+def get_job(request: OperationRequest) -> models.Job:
+    return _job(request.database, request.params)
 
 
-def _job(database: Database, which: WhichJob) -> models.Job:
-    found = shapes.jobs(database, [job_urn(which.namespace, which.job)], runs_max=_LATEST_RUNS)
-    if not which.job or not found:
-        raise NotFoundError(f"Job '{which.job}' not found.")
+def _job(database: Database, params: JobParams) -> models.Job:
+    found = shapes.jobs(database, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
+    if not params.job or not found:
+        raise NotFoundError(f"Job '{params.job}' not found.")
     return next(iter(found.values()))
 
 
-def list_job_versions(asked: Asked) -> models.JobVersions:
-    page: PageOfJob = asked.arguments
-    job = _job(asked.database, WhichJob(namespace=page.namespace, job=page.job))
+def list_job_versions(request: OperationRequest) -> models.JobVersions:
+    page: JobPageParams = request.params
+    job = _job(request.database, JobParams(namespace=page.namespace, job=page.job))
     shown = [_job_version(job)] if page.offset == 0 and page.limit else []
     return models.JobVersions(versions=shown, total_count=1)
 
 
-def get_job_version(asked: Asked) -> models.JobVersion:
-    which: WhichJobVersion = asked.arguments
-    job = _job(asked.database, which)
-    if which.version != job.current_version:
-        raise NotFoundError(f"Job version '{which.version}' not found.")
+def get_job_version(request: OperationRequest) -> models.JobVersion:
+    params: JobVersionParams = request.params
+    job = _job(request.database, params)
+    if params.version != job.current_version:
+        raise NotFoundError(f"Job version '{params.version}' not found.")
     return _job_version(job)
 
 
@@ -211,62 +215,62 @@ def _job_version(job: models.Job) -> models.JobVersion:
     )
 
 
-def list_runs(asked: Asked) -> models.Runs:
-    page: PageOfJob = asked.arguments
+def list_runs(request: OperationRequest) -> models.Runs:
+    page: JobPageParams = request.params
     urn = job_urn(page.namespace, page.job)
-    if not read_nodes(asked.database, [urn]):
+    if not read_nodes(request.database, [urn]):
         raise NotFoundError(f"Job '{page.job}' not found.")
-    listed = catalogue.runs_of(asked.database, urn, skip=page.offset, limit=page.limit)
-    found = shapes.runs(asked.database, listed.urns)
+    listed = catalogue.runs_of(request.database, urn, skip=page.offset, limit=page.limit)
+    found = shapes.runs(request.database, listed.urns)
     return models.Runs(
         runs=[found[run] for run in listed.urns if run in found], total_count=listed.total
     )
 
 
-def get_run(asked: Asked) -> models.Run:
-    found = shapes.runs(asked.database, [run_urn(asked.arguments.id)])
+def get_run(request: OperationRequest) -> models.Run:
+    found = shapes.runs(request.database, [run_urn(request.params.id)])
     if not found:
-        raise NotFoundError(f"Run '{asked.arguments.id}' not found.")
+        raise NotFoundError(f"Run '{request.params.id}' not found.")
     return next(iter(found.values()))
 
 
-def get_run_facets(asked: Asked) -> models.RunFacets:
-    which: WhichFacets = asked.arguments
-    urn = run_urn(which.id)
-    if not read_nodes(asked.database, [urn]):
-        raise NotFoundError(f"Run '{which.id}' not found.")
-    if which.type == "job":
-        found = read_all_facets(asked.database, shapes.jobs_of(asked.database, urn)[:1])
-        return models.RunFacets(run_id=which.id, facets=next(iter(found.values()), {}))
+def get_run_facets(request: OperationRequest) -> models.RunFacets:
+    params: FacetsParams = request.params
+    urn = run_urn(params.id)
+    if not read_nodes(request.database, [urn]):
+        raise NotFoundError(f"Run '{params.id}' not found.")
+    if params.type == "job":
+        found = read_all_facets(request.database, shapes.jobs_of(request.database, urn)[:1])
+        return models.RunFacets(run_id=params.id, facets=next(iter(found.values()), {}))
     return models.RunFacets(
-        run_id=which.id, facets=read_all_facets(asked.database, [urn]).get(urn, {})
+        run_id=params.id, facets=read_all_facets(request.database, [urn]).get(urn, {})
     )
 
 
-def list_sources(asked: Asked) -> models.Sources:
-    page: models.Page = asked.arguments
-    rows = catalogue.data_sources(asked.database, skip=page.offset, limit=page.limit)
+def list_sources(request: OperationRequest) -> models.Sources:
+    page: models.Page = request.params
+    rows = catalogue.data_sources(request.database, skip=page.offset, limit=page.limit)
     return models.Sources(sources=[shapes.source_of(row) for row in rows])
 
 
-def get_source(asked: Asked) -> models.Source:
-    wanted = asked.arguments.source
-    row = catalogue.data_source(asked.database, wanted)
+def get_source(request: OperationRequest) -> models.Source:
+    name = request.params.source
+    row = catalogue.data_source(request.database, name)
     if row is None:
-        raise NotFoundError(f"Source '{wanted}' not found.")
+        raise NotFoundError(f"Source '{name}' not found.")
     return shapes.source_of(row)
 
 
-def list_tags(asked: Asked) -> models.Tags:
-    page: models.Page = asked.arguments
-    found = catalogue.tags(asked.database, skip=page.offset, limit=page.limit)
+def list_tags(request: OperationRequest) -> models.Tags:
+    page: models.Page = request.params
+    found = catalogue.tags(request.database, skip=page.offset, limit=page.limit)
     return models.Tags(tags=[models.Tag(name=name) for name in found])
 
 
 _NAMED = "/namespaces/{namespace}"
 _DATASET = f"{_NAMED}/datasets/{{dataset}}"
 _JOB = f"{_NAMED}/jobs/{{job}}"
-_GONE = {404: "There is nothing of this name."}
+_NOT_FOUND = {404: "Nothing has this name."}
 
 OPERATIONS = (
     Operation("GET", "/namespaces", "Namespaces", list_namespaces, models.Namespaces, models.Page),
@@ -276,8 +280,8 @@ OPERATIONS = (
         "A namespace",
         get_namespace,
         models.Namespace,
-        models.InNamespace,
-        refusals=_GONE,
+        models.NamespaceParams,
+        errors=_NOT_FOUND,
     ),
     Operation(
         "GET",
@@ -285,11 +289,11 @@ OPERATIONS = (
         "Datasets",
         list_datasets,
         models.Datasets,
-        models.PageInNamespace,
-        refusals=_GONE,
+        models.NamespacePageParams,
+        errors=_NOT_FOUND,
     ),
     Operation(
-        "GET", _DATASET, "A dataset", get_dataset, models.Dataset, WhichDataset, refusals=_GONE
+        "GET", _DATASET, "A dataset", get_dataset, models.Dataset, DatasetParams, errors=_NOT_FOUND
     ),
     Operation(
         "GET",
@@ -297,8 +301,8 @@ OPERATIONS = (
         "The versions of a dataset",
         list_dataset_versions,
         models.DatasetVersions,
-        PageOfDataset,
-        refusals=_GONE,
+        DatasetPageParams,
+        errors=_NOT_FOUND,
     ),
     Operation(
         "GET",
@@ -306,22 +310,28 @@ OPERATIONS = (
         "A version of a dataset",
         get_dataset_version,
         models.DatasetVersion,
-        WhichDatasetVersion,
-        refusals=_GONE,
+        DatasetVersionParams,
+        errors=_NOT_FOUND,
     ),
-    Operation("GET", "/jobs", "Jobs of all namespaces", list_all_jobs, models.Jobs, JobPage),
+    Operation("GET", "/jobs", "Jobs of all namespaces", list_all_jobs, models.Jobs, JobsParams),
     Operation(
-        "GET", f"{_NAMED}/jobs", "Jobs", list_jobs, models.Jobs, JobPageInNamespace, refusals=_GONE
+        "GET",
+        f"{_NAMED}/jobs",
+        "Jobs",
+        list_jobs,
+        models.Jobs,
+        NamespaceJobsParams,
+        errors=_NOT_FOUND,
     ),
-    Operation("GET", _JOB, "A job", get_job, models.Job, WhichJob, refusals=_GONE),
+    Operation("GET", _JOB, "A job", get_job, models.Job, JobParams, errors=_NOT_FOUND),
     Operation(
         "GET",
         f"{_JOB}/versions",
         "The versions of a job",
         list_job_versions,
         models.JobVersions,
-        PageOfJob,
-        refusals=_GONE,
+        JobPageParams,
+        errors=_NOT_FOUND,
     ),
     Operation(
         "GET",
@@ -329,8 +339,8 @@ OPERATIONS = (
         "A version of a job",
         get_job_version,
         models.JobVersion,
-        WhichJobVersion,
-        refusals=_GONE,
+        JobVersionParams,
+        errors=_NOT_FOUND,
     ),
     Operation(
         "GET",
@@ -338,18 +348,18 @@ OPERATIONS = (
         "The runs of a job",
         list_runs,
         models.Runs,
-        PageOfJob,
-        refusals=_GONE,
+        JobPageParams,
+        errors=_NOT_FOUND,
     ),
-    Operation("GET", "/jobs/runs/{id}", "A run", get_run, models.Run, WhichRun, refusals=_GONE),
+    Operation("GET", "/jobs/runs/{id}", "A run", get_run, models.Run, RunParams, errors=_NOT_FOUND),
     Operation(
         "GET",
         "/jobs/runs/{id}/facets",
         "The facets of a run or of its job",
         get_run_facets,
         models.RunFacets,
-        WhichFacets,
-        refusals=_GONE,
+        FacetsParams,
+        errors=_NOT_FOUND,
     ),
     Operation("GET", "/sources", "Where datasets are", list_sources, models.Sources, models.Page),
     Operation(
@@ -358,8 +368,8 @@ OPERATIONS = (
         "A source",
         get_source,
         models.Source,
-        WhichSource,
-        refusals=_GONE,
+        SourceParams,
+        errors=_NOT_FOUND,
     ),
     Operation("GET", "/tags", "Tags", list_tags, models.Tags, models.Page),
 )

@@ -1,4 +1,4 @@
-"""Lineage and column lineage, search, events as they were sent, and counts over time."""
+"""Marquez' lineage, column lineage, search, stored events, and counts over time."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
 from headwater.lineage.questions.search import SEARCH_MAX, Filters, search
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
-from headwater.rest.operations import ArgumentError, Asked, Operation
+from headwater.rest.operations import ArgumentError, Operation, OperationRequest
 from headwater.schema.events import parse_instant
 from headwater.schema.headwater_facets import ANSWER_FACET
 from headwater.schema.urns import parse_urn
 from headwater.schema.visibility import Visibility
 
 _GRAPH_NODES_MAX = 1_000
-# Of the events so many are looked through, and for so long, for those that somebody asks for.
+# A request for events reads at most so many stored events, for at most so many seconds.
 _SCANNED_MAX = 50_000
 _SCAN_SECONDS_MAX = 3.0
 Depth = Annotated[int, Meta(ge=0, le=DEPTH_MAX)]
 
 
 class EventLog(Protocol):
-    """Every event that was accepted, as it is kept."""
+    """A source of the accepted events, as the spool stores them."""
 
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of events."""
 
     def bodies(self, *, newest_first: bool) -> Iterator[bytes]:
-        """All of them in the order in which they came, or in the other."""
+        """Yield all events in the order of receipt, or newest first."""
 
 
-class WhichNode(models.Model, kw_only=True):
+class NodeParams(models.Model, kw_only=True):
     node_id: models.Text
     depth: Depth = 20
 
 
-class WhichColumns(WhichNode, kw_only=True):
+class ColumnLineageParams(NodeParams, kw_only=True):
     with_downstream: bool = False
 
 
-class WhichSearch(models.Model, kw_only=True):
+class SearchParams(models.Model, kw_only=True):
     q: Annotated[str, Meta(max_length=500)]
     filter: str = ""
     sort: str = "name"
@@ -62,32 +62,32 @@ class WhichSearch(models.Model, kw_only=True):
     after: str = ""
 
 
-class WhichEvents(models.Page, kw_only=True):
+class EventsParams(models.Page, kw_only=True):
     before: str = ""
     after: str = ""
     sort_direction: Literal["asc", "desc"] = "desc"
 
 
-class WhichStats(models.Model, kw_only=True):
+class StatsParams(models.Model, kw_only=True):
     period: Literal["DAY", "WEEK"] = "DAY"
     timezone: Annotated[str, Meta(max_length=100)] = "UTC"
 
 
-class WhichCounts(WhichStats, kw_only=True):
+class CountsParams(StatsParams, kw_only=True):
     asset: Literal["jobs", "datasets", "sources"]
 
 
-def get_lineage(asked: Asked) -> models.LineageGraph:
-    which: WhichNode = asked.arguments
-    urn = urn_of(asked.database, which.node_id, kinds=("dataset", "job"))
+def get_lineage(request: OperationRequest) -> models.LineageGraph:
+    params: NodeParams = request.params
+    urn = urn_of(request.database, params.node_id, kinds=("dataset", "job"))
     urns, flows = [urn], set()
-    if which.depth:
-        found = lineage(asked.database, urn, depth=which.depth, nodes_max=_GRAPH_NODES_MAX)
+    if params.depth:
+        found = lineage(request.database, urn, depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
         urns = [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
         flows = {(edge.source, edge.target) for edge in found.edges}
     incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))
-    datasets = shapes.datasets(asked.database, _of_kind("dataset", urns))
-    jobs = shapes.jobs(asked.database, _of_kind("job", urns))
+    datasets = shapes.datasets(request.database, _of_kind("dataset", urns))
+    jobs = shapes.jobs(request.database, _of_kind("job", urns))
     graph: list[models.DatasetNode | models.JobNode] = []
     for one in sorted(urns, key=node_id):
         id = node_id(one)
@@ -111,7 +111,7 @@ def _of_kind(kind: str, urns: Iterable[str]) -> list[str]:
 def _edges(
     ids: set[str], flows: Iterable[tuple[str, str]], shown: set[str]
 ) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """What leads into each node and out of it; what is not shown has no edges either."""
+    """Return the sources and targets of each node; nodes that are not shown have no edges."""
     incoming: dict[str, set[str]] = {id: set() for id in ids}
     outgoing: dict[str, set[str]] = {id: set() for id in ids}
     for source, target in flows:
@@ -121,16 +121,17 @@ def _edges(
     return incoming, outgoing
 
 
-def get_column_lineage(asked: Asked) -> models.ColumnGraph:
-    which: WhichColumns = asked.arguments
-    urn = urn_of(asked.database, which.node_id, kinds=("dataset", "datasetField", "job"))
+def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
+    params: ColumnLineageParams = request.params
+    urn = urn_of(request.database, params.node_id, kinds=("dataset", "datasetField", "job"))
     found = catalogue.column_map(
-        asked.database, [urn], depth=max(which.depth, 1), downstream=which.with_downstream
+        request.database, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
     )
     shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
     flows = {(edge.source, edge.target) for edge in found.edges}
     types = {
-        column: row.get("type") for column, row in read_nodes(asked.database, sorted(shown)).items()
+        column: row.get("type")
+        for column, row in read_nodes(request.database, sorted(shown)).items()
     }
     incoming, outgoing = _edges({node_id(column) for column in shown}, flows, shown)
     sources: dict[str, list[str]] = defaultdict(list)
@@ -171,36 +172,38 @@ def _column_node(
             transformation_type=None,
             input_fields=inputs,
         ),
-        # Both ways from the node itself: so has Marquez it for columns, though not for datasets and jobs.
+        # As in Marquez, the node is the origin of both for columns, not for datasets and jobs.
         in_edges=[models.Edge(origin=id, destination=other) for other in sorted(incoming[id])],
         out_edges=[models.Edge(origin=id, destination=other) for other in sorted(outgoing[id])],
     )
 
 
-def get_search(asked: Asked) -> models.SearchResults:
-    which: WhichSearch = asked.arguments
-    kinds = [kind for kind in ("DATASET", "JOB") if which.filter.upper() in ("", "ALL", kind)]
-    if not kinds or which.sort.lower() not in ("name", "updated_at"):
+def get_search(request: OperationRequest) -> models.SearchResults:
+    params: SearchParams = request.params
+    kinds = [kind for kind in ("DATASET", "JOB") if params.filter.upper() in ("", "ALL", kind)]
+    if not kinds or params.sort.lower() not in ("name", "updated_at"):
         raise ArgumentError(
-            "filter is dataset or job, and sort name or updated_at",
+            "`filter` must be dataset or job, and `sort` must be name or updated_at",
             field="filter" if not kinds else "sort",
         )
-    begin, end = _instant(which.after, "after"), _instant(which.before, "before")
+    begin, end = _instant(params.after, "after"), _instant(params.before, "before")
     results: list[models.SearchResult] = []
     total = 0
     for kind in kinds:
-        filters = Filters(kind=kind, namespace=which.namespace)
-        found = search(asked.database, which.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
+        filters = Filters(kind=kind, namespace=params.namespace)
+        found = search(
+            request.database, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX
+        )
         total += found.count
-        results.extend(_results(asked.database, [hit.node.urn for hit in found.page.entries]))
-    kept = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
-    if which.sort.lower() == "name":
-        kept.sort(key=lambda one: (one.name, one.namespace, one.type))
+        results.extend(_results(request.database, [hit.node.urn for hit in found.page.entries]))
+    matching = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
+    if params.sort.lower() == "name":
+        matching.sort(key=lambda one: (one.name, one.namespace, one.type))
     else:
-        kept.sort(key=lambda one: (one.updated_at, one.name), reverse=True)
+        matching.sort(key=lambda one: (one.updated_at, one.name), reverse=True)
     return models.SearchResults(
-        total_count=total if begin is None and end is None else len(kept),
-        results=kept[: which.limit],
+        total_count=total if begin is None and end is None else len(matching),
+        results=matching[: params.limit],
     )
 
 
@@ -220,7 +223,7 @@ def _results(database: Database, urns: list[str]) -> list[models.SearchResult]:
 
 
 def _instant(text: str, field: str) -> int | None:
-    """Microseconds since 1970; a bare date is its midnight, UTC."""
+    """Return microseconds since 1970; a date alone is its midnight in UTC."""
     if not text.strip():
         return None
     try:
@@ -239,26 +242,26 @@ def _is_within(at: int, begin: int | None, end: int | None) -> bool:
     return (begin is None or at >= begin) and (end is None or at < end)
 
 
-def events_of(log: EventLog) -> Callable[[Asked], models.Events]:
-    """The handler that lists events."""
+def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
+    """Return the handler that lists events."""
 
-    def list_events(asked: Asked) -> models.Events:
-        which: WhichEvents = asked.arguments
-        begin, end = _instant(which.after, "after"), _instant(which.before, "before")
-        visibility = asked.database.visibility
+    def list_events(request: OperationRequest) -> models.Events:
+        params: EventsParams = request.params
+        begin, end = _instant(params.after, "after"), _instant(params.before, "before")
+        visibility = request.database.visibility
         is_all = visibility.is_unrestricted and begin is None and end is None
         shown: list[dict[str, Any]] = []
-        kept = 0
-        for event in _scanned(log.bodies(newest_first=which.sort_direction == "desc")):
-            seen = _seen(event, visibility)
-            if seen is None or not _is_within(_event_time(event), begin, end):
+        matching = 0
+        for event in _scanned(log.bodies(newest_first=params.sort_direction == "desc")):
+            visible = _visible(event, visibility)
+            if visible is None or not _is_within(_event_time(event), begin, end):
                 continue
-            kept += 1
-            if which.offset < kept <= which.offset + which.limit:
-                shown.append(seen)
-            if is_all and len(shown) == which.limit:
+            matching += 1
+            if params.offset < matching <= params.offset + params.limit:
+                shown.append(visible)
+            if is_all and len(shown) == params.limit:
                 break
-        return models.Events(events=shown, total_count=log.count() if is_all else kept)
+        return models.Events(events=shown, total_count=log.count() if is_all else matching)
 
     return list_events
 
@@ -276,8 +279,11 @@ def _scanned(bodies: Iterator[bytes]) -> Iterator[dict[str, Any]]:
             yield event
 
 
-def _seen(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | None:
-    """An event without what may not be seen; None when its own job or dataset may not, or what its answer rests on."""
+def _visible(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | None:
+    """Return an event without its hidden parts.
+
+    Returns None if its own job or dataset is hidden, or a dataset that its answer cites.
+    """
     if visibility.is_unrestricted:
         return event
     named = [event[key] for key in ("job", "dataset") if isinstance(event.get(key), dict)]
@@ -291,13 +297,13 @@ def _seen(event: dict[str, Any], visibility: Visibility) -> dict[str, Any] | Non
         return None
     try:
         pruned: dict[str, Any] = visibility.prune(event)
-    except RecursionError:  # nested deeper than can be looked through
+    except RecursionError:  # the event is nested too deeply to be pruned
         return None
     return pruned
 
 
 def _namespace(named: dict[str, Any]) -> str | None:
-    """None for what has none, as a citation of another answer: what that rests on is not told here."""
+    """Return the namespace; None for a citation of another answer, which has none."""
     found = named.get("namespace")
     return found if isinstance(found, str) else None
 
@@ -309,8 +315,8 @@ def _event_time(event: dict[str, Any]) -> int:
         return 0
 
 
-def get_run_counts(asked: Asked) -> list[models.RunCounts]:
-    edges = _intervals(asked.arguments, datetime.now(UTC))
+def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
+    edges = _intervals(request.params, datetime.now(UTC))
     return [
         models.RunCounts(
             start_interval=begin,
@@ -321,39 +327,39 @@ def get_run_counts(asked: Asked) -> list[models.RunCounts]:
             abort=counts["ABORT"] + counts["ABANDONED"],
         )
         for begin, end, counts in zip(
-            edges, edges[1:], catalogue.runs_at(asked.database, edges), strict=False
+            edges, edges[1:], catalogue.runs_at(request.database, edges), strict=False
         )
     ]
 
 
-def get_counts(asked: Asked) -> list[models.Count]:
-    which: WhichCounts = asked.arguments
-    edges = _intervals(which, datetime.now(UTC))
-    counts = catalogue.counts_at(asked.database, which.asset, edges)
+def get_counts(request: OperationRequest) -> list[models.Count]:
+    params: CountsParams = request.params
+    edges = _intervals(params, datetime.now(UTC))
+    counts = catalogue.counts_at(request.database, params.asset, edges)
     return [
         models.Count(start_interval=begin, end_interval=end, count=count)
         for begin, end, count in zip(edges, edges[1:], counts, strict=False)
     ]
 
 
-def _intervals(which: WhichStats, now: datetime) -> list[datetime]:
-    """The last 24 hours, or the last 7 days of a time zone: where each begins, and where the last ends."""
-    if which.period == "DAY":
+def _intervals(params: StatsParams, now: datetime) -> list[datetime]:
+    """Return the begin of each of the last 24 hours or 7 days, and the end of the last one."""
+    if params.period == "DAY":
         hour = now.replace(minute=0, second=0, microsecond=0)
         return [hour - timedelta(hours=back) for back in range(23, -2, -1)]
     try:
-        zone = ZoneInfo(which.timezone)
+        zone = ZoneInfo(params.timezone)
     except (KeyError, ValueError, OSError) as error:
-        raise ArgumentError(f"{which.timezone!r} is no time zone", field="timezone") from error
+        raise ArgumentError(f"{params.timezone!r} is not a time zone", field="timezone") from error
     today = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     return [(today - timedelta(days=back)).astimezone(UTC) for back in range(6, -2, -1)]
 
 
-_GONE = {404: "There is no such node."}
+_NOT_FOUND = {404: "No node has this id."}
 
 
 def operations(log: EventLog) -> tuple[Operation, ...]:
-    """The operations; `log` has the events."""
+    """Return the operations; `log` reads the stored events."""
     return (
         Operation(
             "GET",
@@ -361,17 +367,17 @@ def operations(log: EventLog) -> tuple[Operation, ...]:
             "The lineage of a dataset or job",
             get_lineage,
             models.LineageGraph,
-            WhichNode,
-            refusals=_GONE,
+            NodeParams,
+            errors=_NOT_FOUND,
         ),
         Operation(
             "GET",
             "/column-lineage",
-            "The columns from which others come",
+            "The lineage of columns",
             get_column_lineage,
             models.ColumnGraph,
-            WhichColumns,
-            refusals=_GONE,
+            ColumnLineageParams,
+            errors=_NOT_FOUND,
         ),
         Operation(
             "GET",
@@ -379,30 +385,30 @@ def operations(log: EventLog) -> tuple[Operation, ...]:
             "Datasets and jobs by name",
             get_search,
             models.SearchResults,
-            WhichSearch,
+            SearchParams,
         ),
         Operation(
             "GET",
             "/events/lineage",
-            "Events as they are kept",
+            "Events as the spool stores them",
             events_of(log),
             models.Events,
-            WhichEvents,
+            EventsParams,
         ),
         Operation(
             "GET",
             "/stats/lineage-events",
-            "What runs did",
+            "Runs by outcome and interval",
             get_run_counts,
             list[models.RunCounts],
-            WhichStats,
+            StatsParams,
         ),
         Operation(
             "GET",
             "/stats/{asset}",
-            "How many there were",
+            "The number of jobs, datasets or sources by interval",
             get_counts,
             list[models.Count],
-            WhichCounts,
+            CountsParams,
         ),
     )

@@ -1,4 +1,4 @@
-"""What Marquez answers, type by type."""
+"""The types of Marquez' parameters and answers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from msgspec import Meta
 
 
 class Model(msgspec.Struct, kw_only=True, rename="camel"):
-    """Anything that Marquez answers."""
+    """A type of Marquez; its JSON keys are in camel case."""
 
 
 class MarquezError(msgspec.Struct):
-    """What is wrong."""
+    """The body of an error response."""
 
     code: int
     message: str
 
 
 class Name(Model):
-    """What a dataset or a job goes by."""
+    """The name of a dataset or job."""
 
     namespace: str
     name: str
 
 
 class Version(Model):
-    """A version of a dataset or of a job."""
+    """The name of a version of a dataset or job."""
 
     namespace: str
     name: str
@@ -49,7 +49,7 @@ class Namespaces(Model):
 
 
 class Source(Model):
-    """Where datasets are."""
+    """A source: the system in which datasets are."""
 
     type: str
     name: str
@@ -80,7 +80,7 @@ class Field(Model):
 
 
 class InputField(Model):
-    """A column that another comes from."""
+    """A column from which another column is derived."""
 
     namespace: str
     dataset: str
@@ -91,7 +91,7 @@ class InputField(Model):
 
 
 class OutputField(Model):
-    """A column with those it comes from."""
+    """A column with its input columns."""
 
     name: str
     input_fields: list[InputField]
@@ -282,7 +282,7 @@ class SearchResults(Model):
 
 
 class Events(Model):
-    """Events as they are kept."""
+    """Events as the spool stores them."""
 
     events: list[dict[str, Any]]
     total_count: int
@@ -294,7 +294,7 @@ class RunFacets(Model):
 
 
 class RunCounts(Model):
-    """What runs did in an interval."""
+    """The number of runs by outcome in an interval."""
 
     start_interval: datetime
     end_interval: datetime
@@ -305,29 +305,29 @@ class RunCounts(Model):
 
 
 class Count(Model):
-    """How many there were at the end of an interval."""
+    """The number of assets at the end of an interval."""
 
     start_interval: datetime
     end_interval: datetime
     count: int
 
 
-# What is asked with.
+# Types of parameters.
 Text = Annotated[str, Meta(max_length=4_000)]
 Limit = Annotated[int, Meta(ge=0, le=1_000)]
 Offset = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 class Page(Model):
-    """So many from there on."""
+    """The bounds of a page."""
 
     limit: Limit = 100
     offset: Offset = 0
 
 
-class InNamespace(Model):
+class NamespaceParams(Model):
     namespace: Text
 
 
-class PageInNamespace(Page, kw_only=True):
+class NamespacePageParams(Page, kw_only=True):
     namespace: Text

@@ -1,10 +1,11 @@
-"""Nodes of the graph in the shapes of Marquez, many at a time: a page costs a few statements, however long it is."""
+"""Nodes of the graph in Marquez' shapes. A page costs a few statements, whatever its length."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.rest.marquez import models
 from headwater.schema.urns import guid_of, parse_urn
 
-# The most inputs, outputs or parents that one node shows.
+# The maximum number of inputs, outputs or parents of one node.
 LINKS_MAX = 1_000
 NEVER = datetime.fromtimestamp(0, UTC)
 _STATES: dict[str, models.RunState] = {
@@ -32,21 +33,24 @@ _STREAMS = ("STREAM", "TOPIC")
 
 
 def name_of(row: Mapping[str, Any]) -> models.Name:
+    """Return the name of a dataset or job."""
     return models.Name(namespace=row["namespace"], name=row["name"])
 
 
 def names_of(urns: Iterable[str]) -> list[models.Name]:
-    """Those of these whose urns spell their names."""
+    """Return the names in these urns, without urns that are a hash."""
     parts = (parse_urn(urn).parts for urn in urns)
     return [models.Name(namespace=part[0], name=part[1]) for part in parts if len(part) >= 2]
 
 
 def version_of(row: Row) -> models.Version:
+    """Return the name of a version; its UUID comes from the urn."""
     return models.Version(namespace=row["namespace"], name=row["name"], version=guid_of(row["urn"]))
 
 
 def source_of(row: Row) -> models.Source:
-    scheme = urlsplit_scheme(row["uri"] or row["name"])
+    """Return a data source."""
+    scheme = url_scheme(row["uri"] or row["name"])
     return models.Source(
         type=scheme.upper(),
         name=row["name"],
@@ -56,7 +60,8 @@ def source_of(row: Row) -> models.Source:
     )
 
 
-def urlsplit_scheme(text: str) -> str:
+def url_scheme(text: str) -> str:
+    """Return the scheme of a URL; empty if the text is not a URL."""
     try:
         return urlsplit(text).scheme
     except ValueError:
@@ -64,31 +69,25 @@ def urlsplit_scheme(text: str) -> str:
 
 
 def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
-    """Those of these runs that are there, by urn."""
+    """Return the existing runs of these urns, by urn."""
     rows = read_nodes(database, urns)
     links = _links(database, "read/nodes/run_links", list(rows))
     facets = read_all_facets(database, rows)
-    linked = {
-        one["urn"]
-        for link in links.values()
-        for side in ("inputs", "outputs")
-        for one in link[side]
-    }
-    seen = read_nodes(
-        database, sorted(linked | {job for link in links.values() for job in link["jobs"]})
-    )
+    linked: set[str] = set()
+    for link in links.values():
+        linked.update(link["jobs"])
+        linked.update(one["urn"] for one in (*link["inputs"], *link["outputs"]))
+    visible_rows = read_nodes(database, sorted(linked))
     return {
-        urn: _run(row, links.get(urn, {}), seen, facets.get(urn, {})) for urn, row in rows.items()
+        urn: _run(row, links.get(urn, {}), visible_rows, facets.get(urn, {}))
+        for urn, row in rows.items()
     }
 
 
 def jobs_of(database: Database, run: str) -> list[str]:
-    """The urns of the jobs of a run."""
-    return [
-        job
-        for links in _links(database, "read/nodes/run_links", [run]).values()
-        for job in links["jobs"]
-    ]
+    """Return the urns of the jobs of a run."""
+    links = _links(database, "read/nodes/run_links", [run])
+    return list(chain.from_iterable(link["jobs"] for link in links.values()))
 
 
 def _links(database: Database, query: str, urns: list[str]) -> dict[str, Row]:
@@ -128,7 +127,10 @@ def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) 
 def datasets(
     database: Database, urns: Sequence[str], *, with_columns: bool = False
 ) -> dict[str, models.Dataset]:
-    """Those of these datasets that are there, by urn, in order; `with_columns` tells what each column comes from."""
+    """Return the existing datasets of these urns, by urn, in order.
+
+    `with_columns` adds the column lineage.
+    """
     rows = read_nodes(database, urns)
     facets = read_all_facets(database, rows)
     newest = _newest_versions(database, list(rows))
@@ -174,12 +176,13 @@ def _dataset(
 
 
 def dataset_type(row: Mapping[str, Any]) -> models.DatasetType:
+    """Return Marquez' type of a dataset."""
     return "STREAM" if str(row.get("type") or "").upper() in _STREAMS else "DB_TABLE"
 
 
 def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Field]:
-    """The columns of a dataset with what its schema and its tags say of each."""
-    said = {
+    """Return the columns of a dataset with types, descriptions and tags from its facets."""
+    schema = {
         one["name"]: one
         for one in _listed(facets, "schema", "fields")
         if isinstance(one.get("name"), str)
@@ -191,9 +194,9 @@ def fields(columns: Iterable[str], facets: Mapping[str, Any]) -> list[models.Fie
     return [
         models.Field(
             name=name,
-            type=_text(said.get(name, {}).get("type")),
+            type=_text(schema.get(name, {}).get("type")),
             tags=tags[name],
-            description=_text(said.get(name, {}).get("description")),
+            description=_text(schema.get(name, {}).get("description")),
         )
         for name in columns
     ]
@@ -210,7 +213,7 @@ def _text(value: Any) -> str | None:
 
 
 def column_lineage(database: Database, urn: str, row: Row) -> list[models.OutputField]:
-    """What each column of a dataset comes from."""
+    """Return the input columns of each column of a dataset."""
     columns = [one["urn"] for one in database.read("read/nodes/columns", urns=[urn], limit=1_000)]
     sources: dict[str, list[str]] = defaultdict(list)
     for edge in (
@@ -219,9 +222,12 @@ def column_lineage(database: Database, urn: str, row: Row) -> list[models.Output
         else ()
     ):
         sources[edge["target"]].append(edge["source"])
-    seen = set(visible(database, (source for listed in sources.values() for source in listed)))
+    inputs_seen = set(visible(database, chain.from_iterable(sources.values())))
     names = dict.fromkeys(row.get("columns") or ())
-    found = {parse_urn(column).parts[2:]: input_fields(sources[column], seen) for column in sources}
+    found = {
+        parse_urn(column).parts[2:]: input_fields(sources[column], inputs_seen)
+        for column in sources
+    }
     shown = {name[0]: inputs for name, inputs in found.items() if name and inputs}
     ordered = [*names, *sorted(shown.keys() - names.keys())]
     return [
@@ -229,8 +235,9 @@ def column_lineage(database: Database, urn: str, row: Row) -> list[models.Output
     ]
 
 
-def input_fields(urns: Iterable[str], seen: set[str]) -> list[models.InputField]:
-    parts = (parse_urn(urn).parts for urn in sorted(set(urns)) if urn in seen)
+def input_fields(urns: Iterable[str], shown: set[str]) -> list[models.InputField]:
+    """Return the input columns of these urns that are in `shown`."""
+    parts = (parse_urn(urn).parts for urn in sorted(set(urns)) if urn in shown)
     return [
         models.InputField(namespace=part[0], dataset=part[1], field=part[2])
         for part in parts
@@ -239,29 +246,29 @@ def input_fields(urns: Iterable[str], seen: set[str]) -> list[models.InputField]
 
 
 def versions(database: Database, dataset: str, urns: Sequence[str]) -> list[models.DatasetVersion]:
-    """Versions of one dataset, in order."""
+    """Return versions of one dataset, in order."""
     rows = read_nodes(database, [*urns, dataset])
     made_by = runs(database, [row["run"] for row in rows.values() if row.get("run")])
     facets = read_all_facets(database, [dataset]).get(dataset, {})
-    about = rows.get(dataset, {})
-    return [_version(rows[urn], about, facets, made_by) for urn in urns if urn in rows]
+    dataset_row = rows.get(dataset, {})
+    return [_version(rows[urn], dataset_row, facets, made_by) for urn in urns if urn in rows]
 
 
 def _version(
-    row: Row, about: Row, facets: dict[str, Any], made_by: Mapping[str, models.Run]
+    row: Row, dataset: Row, facets: dict[str, Any], made_by: Mapping[str, models.Run]
 ) -> models.DatasetVersion:
     return models.DatasetVersion(
         id=version_of(row),
-        type=dataset_type(about),
+        type=dataset_type(dataset),
         name=row["name"],
         physical_name=row["name"],
         created_at=row.get("createdAt") or row.get("startedAt") or NEVER,
         version=guid_of(row["urn"]),
         namespace=row["namespace"],
-        source_name=about.get("sourceName") or row["namespace"],
-        fields=fields(about.get("columns") or (), facets),
-        tags=list(about.get("tags") or ()),
-        description=about.get("description"),
+        source_name=dataset.get("sourceName") or row["namespace"],
+        fields=fields(dataset.get("columns") or (), facets),
+        tags=list(dataset.get("tags") or ()),
+        description=dataset.get("description"),
         lifecycle_state=row.get("lifecycle") or "",
         created_by_run=made_by.get(row.get("run", "")),
         facets=facets,
@@ -269,46 +276,40 @@ def _version(
 
 
 def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[str, models.Job]:
-    """Those of these jobs that are there, by urn, in order, each with its newest runs."""
+    """Return the existing jobs of these urns, by urn, in order, each with its newest runs."""
     rows = read_nodes(database, urns)
     listed = list(rows)
     links = _links(database, "read/nodes/job_links", listed)
     pages = newest(database, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
     newest_runs = {urn: page.entries for urn, page in pages.items()}
-    found = runs(database, [run for each in newest_runs.values() for run in each])
+    found = runs(database, chain.from_iterable(newest_runs.values()))
     facets = read_all_facets(database, rows)
-    linked = {
-        urn
-        for link in links.values()
-        for side in ("inputs", "outputs", "parents")
-        for urn in link[side]
-    }
-    seen = set(visible(database, sorted(linked)))
-    return {
-        urn: _job(
-            rows[urn],
-            links.get(urn, {}),
-            seen,
-            [found[run] for run in newest_runs.get(urn, ()) if run in found],
-            facets.get(urn, {}),
-        )
-        for urn in urns
-        if urn in rows
-    }
+    linked: set[str] = set()
+    for link in links.values():
+        linked.update(link["inputs"], link["outputs"], link["parents"])
+    visible_urns = set(visible(database, sorted(linked)))
+    jobs: dict[str, models.Job] = {}
+    for urn in urns:
+        if urn in rows:
+            latest = [found[run] for run in newest_runs.get(urn, ()) if run in found]
+            jobs[urn] = _job(
+                rows[urn], links.get(urn, {}), visible_urns, latest, facets.get(urn, {})
+            )
+    return jobs
 
 
 def _job(
     row: Row, links: Row, seen: set[str], newest: list[models.Run], facets: dict[str, Any]
 ) -> models.Job:
     parent = next((urn for urn in links.get("parents", ()) if urn in seen), None)
-    above = names_of([parent])[0].name if parent and parse_urn(parent).parts else None
-    simple = row["name"].removeprefix(f"{above}.") if above else row["name"]
+    parent_name = names_of([parent])[0].name if parent and parse_urn(parent).parts else None
+    simple_name = row["name"].removeprefix(f"{parent_name}.") if parent_name else row["name"]
     return models.Job(
         id=name_of(row),
         type=_job_type(row),
         name=row["name"],
-        simple_name=simple,
-        parent_job_name=above,
+        simple_name=simple_name,
+        parent_job_name=parent_name,
         parent_job_uuid=guid_of(parent) if parent else None,
         created_at=row.get("firstSeen") or NEVER,
         updated_at=row.get("lastSeen") or NEVER,
@@ -327,4 +328,6 @@ def _job(
 
 def _job_type(row: Row) -> models.JobType:
     kind = f"{row.get('processing') or ''} {row.get('type') or ''}".upper()
-    return "STREAM" if "STREAM" in kind else "SERVICE" if "SERVICE" in kind else "BATCH"
+    if "STREAM" in kind:
+        return "STREAM"
+    return "SERVICE" if "SERVICE" in kind else "BATCH"
