@@ -104,7 +104,7 @@ def test_names_of_nested_files_are_their_paths(tmp_path: Path) -> None:
     (tmp_path / "nodes.cypher").write_text(GOOD, encoding="utf-8")
     (tmp_path / "notes.txt").write_text("no query", encoding="utf-8")
     names = [name for name, _ in module._query_files("read", tmp_path)]
-    assert names == ["read/nodes/properties", "read/traversal/up/producers"]
+    assert names == ["read/nodes", "read/traversal/up/producers"]
 
 
 def test_every_file_of_the_catalog_can_be_parsed() -> None:

@@ -1,6 +1,6 @@
-// Every raw source of an answer, each with one shortest way to it: the runs passed, from the answer back. An output
-// that is known to come from certain inputs is followed to those only. At most 30 runs deep. For another answer that it
-// cites, ask again.
+// Return every raw source of an answer, each with one shortest path: the runs passed, from the
+// answer back. An output with known inputs is followed to those only. Paths have at most 30 runs.
+// For another answer that this one cites, ask again.
 // access: read
 // params: $answerId STRING, $limit INTEGER = 100
 // returns: namespace, name, origin, capturedAt, hops, runs

@@ -1,4 +1,5 @@
-// The versions of code that a pipeline ran with: how many runs of each, when first and last, how many failed.
+// Return the code versions that a pipeline ran with: the number of runs of each, the first and last
+// start, and the number of failures.
 // access: read
 // params: $pipeline STRING, $limit INTEGER = 100
 // returns: version, runs, failed, firstStarted, lastStarted

@@ -1,8 +1,9 @@
-// What jobs cost, dearest first: the time their runs took, how much of it was wasted on runs that did not complete, and
-// the bytes they read and wrote, with their owners, for charging back. A run that contains others is left out, since
-// its time is theirs.
+// Return the cost of jobs, dearest first, with their owners: the duration of their runs, the part
+// spent on runs that did not complete, and the bytes read and written. A run that contains others
+// is excluded, since its time is theirs.
 // access: read
-// params: $since DATETIME = "1970-01-01T00:00:00Z", $until DATETIME = "9999-01-01T00:00:00Z", $limit INTEGER = 100
+// params: $since DATETIME = "1970-01-01T00:00:00Z", $until DATETIME = "9999-01-01T00:00:00Z",
+//   $limit INTEGER = 100
 // returns: namespace, pipeline, owners, runs, seconds, wasted, bytesRead, bytesWritten
 // example: headwater cypher cost --param since=2026-01-01 --param limit=10
 MATCH (r:PipelineRun)

@@ -1,6 +1,7 @@
-// How much of what is known is in the lineage, by kind and namespace: the datasets that a job makes or reads and the
-// jobs that make or read one, and how many tell their columns, have an owner, have a description. A job that only
-// contains others is not counted. This is a scan over all datasets and jobs, to count them.
+// Return the share of datasets and jobs that are in the lineage, by kind and namespace. A dataset
+// counts if a job produces or reads it, a job if it produces or reads a dataset. Also count those
+// with columns, with an owner and with a description. A job that only contains others is excluded.
+// This is a scan over all datasets and jobs, to count them.
 // access: read
 // params: $limit INTEGER = 100
 // returns: kind, namespace, total, inLineage, percent, withColumns, owned, described

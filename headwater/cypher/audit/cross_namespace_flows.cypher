@@ -1,5 +1,5 @@
-// Data that crosses from one namespace into another, by job: what leaves its system, and through what. This is a
-// scan over all jobs, because any of them may do it.
+// Return the data that crosses from one namespace into another, by job. This is a scan over all
+// jobs, because any job may do it.
 // access: read
 // params: $limit INTEGER = 100
 // returns: fromNamespace, toNamespace, job, source, target

@@ -1,5 +1,5 @@
-// The answers with the longest way to a raw source, counted in runs: the ones most exposed to somebody else's
-// failure. Only the newest answers are looked at.
+// Return the answers with the longest path to a raw source, counted in runs: the answers most
+// exposed to failures of others. Only the newest answers are examined.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $newest INTEGER = 200, $limit INTEGER = 20
 // returns: hops, answerId, generatedAt, source

@@ -1,5 +1,6 @@
-// The nodes with the most edges: where walks get wide, and where one failure or one wrong name touches most. This is a
-// scan over every node of both layers; counting a node's edges does not follow them.
+// Return the nodes with the most edges: where traversals get wide, and where one failure or one
+// wrong name touches most nodes. This is a scan over every node of both layers; counting the edges
+// of a node does not follow them.
 // access: read
 // params: $limit INTEGER = 20
 // returns: edges, into, outOf, kind, namespace, name

@@ -1,4 +1,4 @@
-// Failed runs and what each of them wrote before it failed, newest failure first.
+// Return failed runs, newest failure first, and the outputs that each wrote before it failed.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: failedAt, pipeline, runId, error, wrote

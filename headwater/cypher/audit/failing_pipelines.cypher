@@ -1,4 +1,4 @@
-// Pipelines by how often they failed since a time, with their last failure and its error.
+// Return the pipelines by the number of failures since a time, with the last failure and its error.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: pipeline, failures, lastFailedAt, lastError

@@ -1,6 +1,6 @@
-// Answers whose provenance has a hole: they cite nothing at all, or somewhere on the way back, at most 30 runs deep,
-// there is a version whose run failed, is unfinished or was never heard of, or one that came out of nothing. Only the
-// newest answers are looked at.
+// Return answers whose provenance has a gap. Such an answer cites nothing, or its upstream history
+// of at most 30 runs has a broken version. A version is broken if its run failed, is unfinished or
+// sent no events, or if it has neither run nor source. Only the newest answers are examined.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $newest INTEGER = 1000, $limit INTEGER = 100
 // returns: generatedAt, answerId, hops, version, runId, why

@@ -1,8 +1,8 @@
-// The longest chains of jobs over the map as it is now: from a dataset that no job makes to one that nothing is made
-// of, each end with its one longest chain. They are found a layer at a time, each dataset once a layer, so that ways
-// that fork and join cost nothing. What is hopsMax long (100 at most) may be longer, or go round in a circle. This is
-// a scan over all datasets, for those where chains begin; name a namespace in which they begin where there are very
-// many.
+// Return the longest chains of jobs in the current lineage graph. A chain leads from a dataset that
+// no job produces to one that no job reads; each end has its one longest chain. The search proceeds
+// layer by layer, with each dataset once a layer, so forks and joins add no cost. A chain of
+// hopsMax hops (100 at most) may be longer, or a cycle. This is a scan over all datasets, for those
+// where chains begin. In a large graph, name the namespace in which they begin.
 // access: read
 // params: $namespace STRING = null, $hopsMax INTEGER = 50, $limit INTEGER = 20
 // returns: hops, begins, ends, through

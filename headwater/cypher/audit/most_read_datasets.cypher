@@ -1,5 +1,5 @@
-// The datasets that most jobs read: where a failure would be felt widest.
-// This is a scan over all datasets, to rank them.
+// Return the datasets that the most jobs read: where a failure has the widest effect. This is a
+// scan over all datasets, to rank them.
 // access: read
 // params: $limit INTEGER = 100
 // returns: readers, namespace, name, producers, lastSeen

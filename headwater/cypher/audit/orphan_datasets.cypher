@@ -1,5 +1,6 @@
-// Datasets that no job makes or reads, that came from no other and that no answer cites: named by an event, connected
-// to nothing. This is a scan over all datasets, because what is not connected cannot be reached from anything.
+// Return datasets that no job produces or reads, that derive from no other and that no answer
+// cites: an event named them, nothing connects them. This is a scan over all datasets, because no
+// edge leads to an unconnected node.
 // access: read
 // params: $limit INTEGER = 100
 // returns: namespace, name, lastSeen

@@ -1,5 +1,6 @@
-// Jobs that read nothing, make nothing, trigger nothing and contain nothing: they ran or were declared, and their
-// lineage was never told. This is a scan over all jobs, because what is not connected cannot be reached from anything.
+// Return jobs that read nothing, produce nothing, trigger nothing and contain nothing: they ran or
+// were declared, but no event reported their lineage. This is a scan over all jobs, because no edge
+// leads to an unconnected node.
 // access: read
 // params: $limit INTEGER = 100
 // returns: namespace, name, runs, lastSeen

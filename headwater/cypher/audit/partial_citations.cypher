@@ -1,4 +1,5 @@
-// Answers that cite what a failed or unfinished run left: numbers that may rest on a part of the data.
+// Return answers that cite the output of a failed or unfinished run: their numbers may rest on a
+// part of the data.
 // access: read
 // params: $since DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: generatedAt, answerId, namespace, name, runId, status

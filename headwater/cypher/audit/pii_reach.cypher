@@ -1,9 +1,10 @@
-// Where personal data gets to without being masked: from the columns tagged with a word (pii, pii=email,
-// classification=pii; on the column, or on its dataset for all of them) along column lineage, as long as not every
-// way of a step is masked. Ways are only ever added, so a step that was masked later is still told. With indirect also
-// where a column only decided which rows there are (a filter, a join). Where no column is named, a job made that
-// dataset and tells nothing of its columns: what reached it is not known. At most 20 steps. This is a scan over all
-// datasets for their tags.
+// Return where personal data arrives without being masked. The search starts at columns with a tag
+// (pii, pii=email, classification=pii; on the column, or on its dataset for all columns). It
+// follows column lineage unless every transformation of a step is masked. Transformations are only
+// ever added, so a step that was masked later is still returned. With indirect, it also follows a
+// column that only decides which rows exist (a filter, a join). Where no column is named, a job
+// produced that dataset without column lineage, and the columns reached are unknown. Paths have at
+// most 20 steps. This is a scan over all datasets for their tags.
 // access: read
 // params: $tag STRING = "pii", $indirect BOOLEAN = false, $limit INTEGER = 1000
 // returns: dataset, column, steps, reachedDataset, reachedColumn, job, ways

@@ -1,5 +1,5 @@
-// How many rows each version in an answer's chain had, nearest to the answer first: where did rows get lost? At
-// most 30 runs deep.
+// Return the row count of each version in the chain of an answer, nearest to the answer first: it
+// shows where rows got lost. Paths have at most 30 runs.
 // access: read
 // params: $answerId STRING, $limit INTEGER = 100
 // returns: hops, kind, namespace, name, runId, rowCount, complete

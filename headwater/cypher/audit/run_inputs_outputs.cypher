@@ -1,4 +1,4 @@
-// What one run read and wrote, with row counts: the evidence for a single step.
+// Return the inputs and outputs of one run with row counts: the evidence for a single step.
 // access: read
 // params: $runId STRING
 // returns: role, kind, namespace, name, madeBy, rowCount, at

@@ -1,5 +1,5 @@
-// Sources by age, oldest first: when each was captured, or else when it was last heard of.
-// This is a scan over all sources, because those without a capture time are the point.
+// Return sources by age, oldest first: the time of the capture, or else of the last event. This is
+// a scan over all sources, because the sources without a capture time matter most.
 // access: read
 // params: $before DATETIME = "9999-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: lastKnown, captured, namespace, name, origin, readers

@@ -1,6 +1,6 @@
-// Datasets that are behind: an input has a newer whole version than the one that their newest whole version was made
-// from, or they were not made whole since a time, or never. Oldest first. This is a scan over all datasets that a job
-// makes, to judge each.
+// Return datasets that are behind, oldest first. An input has a newer complete version than the one
+// from which the newest complete version was written; or no complete version was written since a
+// time, or ever. This is a scan over all datasets that a job produces, to evaluate each.
 // access: read
 // params: $before DATETIME = "1970-01-01T00:00:00Z", $limit INTEGER = 100
 // returns: madeAt, namespace, name, why, newerInputs

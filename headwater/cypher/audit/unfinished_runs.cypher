@@ -1,5 +1,5 @@
-// Runs that started before a time and never ended: still running, or abandoned (what they were part of ended without
-// them, or nothing was heard of them for long).
+// Return runs that started before a time and never ended. They are still running or abandoned:
+// their parent run ended without them, or they sent no events for long.
 // access: read
 // params: $before DATETIME, $limit INTEGER = 100
 // returns: startedAt, pipeline, runId, engine, status

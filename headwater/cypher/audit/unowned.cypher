@@ -1,6 +1,7 @@
-// Datasets and jobs that nobody owns, those first that most rely on: for a dataset the jobs that read it, for a job
-// the datasets that it makes. A job is owned where one that contains it is. Whom to ask: the owners of the jobs that
-// make the dataset. This is a scan over all datasets and jobs, because what is missing has no index.
+// Return datasets and jobs without owners, those with the most dependents first. Dependents of a
+// dataset are the jobs that read it, those of a job the datasets that it produces. A job has an
+// owner if a job that contains it has one. `ask` names the owners of the jobs that produce the
+// dataset. This is a scan over all datasets and jobs, because no index covers missing properties.
 // access: read
 // params: $limit INTEGER = 100
 // returns: kind, namespace, name, reliedOnBy, ask

@@ -1,6 +1,7 @@
-// Datasets that no run read and no answer cited since a time, those first that hold most: storage to reclaim. Bytes
-// are those of the newest whole version; one that is first heard of after that time is left out. `wired` are the jobs
-// that are still set up to read it. This is a scan over all datasets, because what nobody read is in no index.
+// Return datasets that no run read and no answer cited since a time, largest first: storage to
+// reclaim. Bytes are those of the newest complete version. A dataset first seen after that time is
+// excluded. `wired` are the jobs that are still configured to read it. This is a scan over all
+// datasets, because no index covers datasets without readers.
 // access: read
 // params: $since DATETIME, $limit INTEGER = 100
 // returns: lastRead, namespace, name, versions, bytes, wired

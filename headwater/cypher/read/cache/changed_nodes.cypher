@@ -1,4 +1,4 @@
-// The datasets, jobs and other names of datasets whose place on the map, or what is shown of them, changed after a
+// Return the datasets, jobs and aliases whose edges or displayed properties changed after a
 // revision of the graph.
 // access: read
 // params: $after INTEGER

@@ -1,5 +1,6 @@
-// Some datasets, what they feed with nothing known between, their columns with the columns and whole datasets that
-// these feed (none without $columns), and the jobs that were ever seen to make them: what an output comes from is told at the output.
+// Return the given datasets with their direct targets, their columns, and the jobs that ever
+// produced them. Column edges are returned with the source column, unless $columns is false. The
+// derivation of an output is returned with the output.
 // access: read
 // params: $urns LIST<STRING>, $columns BOOLEAN = true
 // returns: urn, namespace, name, feeds, columns, makers

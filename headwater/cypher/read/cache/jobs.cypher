@@ -1,5 +1,5 @@
-// Some jobs and their edges on the map that hold now: what they read, what they make with the inputs that each output
-// is known to come from (as read/traversal/job_outputs returns it), and the jobs that they feed.
+// Return the given jobs with their current edges: inputs, outputs with the inputs they derive from
+// (as in read/traversal/job_outputs), and the jobs that they feed.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, namespace, name, inputs, outputs, feeds

@@ -1,5 +1,5 @@
-// Which revision of the graph this is: one more with every transaction that wrote. graph: which graph it is a revision
-// of; another one when everything was erased.
+// Return the revision of the graph, which every committed write transaction increments by one.
+// `graph` identifies the graph of the revision; it changes when the graph is erased.
 // access: read
 // params: none
 // returns: revision, graph, erasing

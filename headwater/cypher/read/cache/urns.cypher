@@ -1,4 +1,5 @@
-// A page of all that is on the map: datasets, their other names, and jobs, by urn.
+// Return a page of all nodes of the lineage graph, datasets, aliases and jobs, in the order of
+// their urns.
 // access: read
 // params: $after STRING, $limit INTEGER = 1000
 // returns: urn

@@ -1,5 +1,6 @@
-// Other names of datasets after a urn, in the order of their urns, each with the dataset that goes by it and all that
-// was said under any name of that. $sees: of which namespaces both must be.
+// Return a page of dataset aliases after a urn, in the order of their urns. Each comes with its
+// canonical dataset and the facts under every name of that dataset. $sees: the namespaces of both
+// names, as regular expressions.
 // access: read
 // params: $after STRING, $limit INTEGER, $sees LIST<STRING>
 // returns: urn, canonical, members

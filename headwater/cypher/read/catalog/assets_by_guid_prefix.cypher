@@ -1,4 +1,4 @@
-// The datasets and jobs whose guid begins so.
+// Return the datasets and jobs whose guid begins with a prefix.
 // access: read
 // params: $prefix STRING
 // returns: urn

@@ -1,4 +1,5 @@
-// The datasets and jobs of some names, in any namespace. A dataset that was only ever referred to is not told.
+// Return the datasets and jobs with one of the given names, in any namespace. `told` is false for a
+// dataset that events only refer to.
 // access: read
 // params: $names LIST<STRING>, $sees LIST<STRING>, $limit INTEGER = 20
 // returns: wanted, urn, namespace, told

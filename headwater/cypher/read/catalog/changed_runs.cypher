@@ -1,4 +1,4 @@
-// Runs that were written since an instant, by the clock of Neo4j, in that order.
+// Return the runs written since an instant by the clock of Neo4j, in the order of their writes.
 // access: read
 // params: $since DATETIME, $limit INTEGER = 1000
 // returns: urn, at

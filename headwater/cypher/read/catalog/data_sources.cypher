@@ -1,5 +1,5 @@
-// Where datasets are, by the names that their producers give such places, or by their namespace where none was given.
-// `name` asks for one. Scans all datasets.
+// Return the data sources of all datasets: the name that a producer gives to a location, or the
+// namespace without one. $name selects one. This is a scan over all datasets.
 // access: read
 // params: $name STRING, $sees LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: name, uri, first, last

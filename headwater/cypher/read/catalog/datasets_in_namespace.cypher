@@ -1,4 +1,4 @@
-// A page of the datasets of a namespace by name, and how many there are.
+// Return a page of the datasets of a namespace by name, and their total.
 // access: read
 // params: $namespace STRING, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total

@@ -1,9 +1,11 @@
-// How many datasets, jobs or sources (`kind`) were first seen in each quarter of an hour since an instant, counted from
-// 1970; those before it have none. Scans all of the kind.
+// Count the datasets, jobs or sources ($kind) first seen in each quarter of an hour since an
+// instant. Quarters are numbered from 1970; earlier nodes have the quarter null. This is a scan
+// over all nodes of the kind.
 // access: read
 // params: $kind STRING, $since DATETIME, $sees LIST<STRING>
 // returns: quarter, count
-// example: headwater cypher read/catalog/first_seen_by_quarter --param kind=jobs --param since=2026-01-01T00:00:00Z --param sees=null
+// example: headwater cypher read/catalog/first_seen_by_quarter --param kind=jobs --param
+//   since=2026-01-01T00:00:00Z --param sees=null
 WITH $kind AS kind
 CALL (kind) {
   WITH kind WHERE kind = 'datasets'

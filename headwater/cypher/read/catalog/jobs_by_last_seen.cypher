@@ -1,5 +1,5 @@
-// A page of all jobs, those seen last first, and how many there are; with `states`, of those whose newest run is in one.
-// Scans all jobs.
+// Return a page of all jobs, the last seen first, and their total. $states keeps the jobs whose
+// newest run has one of these states. This is a scan over all jobs.
 // access: read
 // params: $sees LIST<STRING>, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total

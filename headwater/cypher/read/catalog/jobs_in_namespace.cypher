@@ -1,8 +1,10 @@
-// A page of the jobs of a namespace by name, and how many there are; with `states`, of those whose newest run is in one.
+// Return a page of the jobs of a namespace by name, and their total. $states keeps the jobs whose
+// newest run has one of these states.
 // access: read
 // params: $namespace STRING, $states LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total
-// example: headwater cypher read/catalog/jobs_in_namespace --param namespace=spark --param states=null
+// example: headwater cypher read/catalog/jobs_in_namespace --param namespace=spark --param
+//   states=null
 MATCH (j:Job)
 WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR COLLECT {
   CALL (j) {

@@ -1,4 +1,4 @@
-// One namespace: when anything in it was first and last seen, and whether there is anything.
+// Return when any node of a namespace was first and last seen, and whether it has nodes at all.
 // access: read
 // params: $namespace STRING
 // returns: first, last, size

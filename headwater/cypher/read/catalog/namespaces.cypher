@@ -1,4 +1,5 @@
-// Every namespace that has datasets or jobs, with when anything in it was first and last seen. Scans both.
+// Return every namespace that has datasets or jobs, with its first and last observation. This is a
+// scan over both.
 // access: read
 // params: $sees LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: namespace, first, last

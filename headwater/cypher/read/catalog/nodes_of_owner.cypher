@@ -1,5 +1,6 @@
-// The datasets and jobs of one owner, or of nobody where the name is empty, by their urns, a page at a time.
-// This is a scan over all datasets and jobs: owners are lists, which no index looks into.
+// Return a page of the datasets and jobs of one owner, in the order of their urns. An empty owner
+// selects nodes without owners. This is a scan over all datasets and jobs, because no index covers
+// the elements of the owner lists.
 // access: read
 // params: $owner STRING, $sees LIST<STRING> = null, $cursorUrn STRING = "", $limit INTEGER = 20
 // returns: urn

@@ -1,6 +1,6 @@
-// The owners of datasets and jobs, those of the most first, with how many each owns; owner is null for those that nobody
-// owns, which come first.
-// This is a scan over all datasets and jobs, to count them.
+// Return the owners of datasets and jobs with the number that each owns, largest owners first. The
+// row with owner null counts nodes without owners and comes first. This is a scan over all datasets
+// and jobs, to count them.
 // access: read
 // params: $sees LIST<STRING> = null, $limit INTEGER = 10000
 // returns: owner, datasets, jobs

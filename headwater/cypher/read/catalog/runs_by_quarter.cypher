@@ -1,9 +1,11 @@
-// How many runs began, and how many ended in which way, in each quarter of an hour since an instant, counted from 1970.
-// Of runs that began more than a week before it, nothing is counted.
+// Count the runs that began, and that ended with each status, in each quarter of an hour since an
+// instant. Quarters are numbered from 1970. Runs that began more than a week before the instant are
+// not counted.
 // access: read
 // params: $since DATETIME, $sees LIST<STRING>
 // returns: quarter, status, count
-// example: headwater cypher read/catalog/runs_by_quarter --param since=2026-01-01T00:00:00Z --param sees=null
+// example: headwater cypher read/catalog/runs_by_quarter --param since=2026-01-01T00:00:00Z --param
+//   sees=null
 MATCH (r:PipelineRun)
 WHERE r.startedAt >= $since - duration({days: 7}) AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
   AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })

@@ -1,4 +1,5 @@
-// A page of the runs of a job, newest first, and how many there are. $sees: of which namespaces all jobs of a run must be.
+// Return a page of the runs of a job, newest first, and their total. $sees: the namespaces in which
+// all jobs of a run must lie, as regular expressions.
 // access: read
 // params: $urn STRING, $sees LIST<STRING> = null, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total

@@ -1,4 +1,4 @@
-// The fields and types of a schema, or of the schema that a version of a dataset has, as JSON.
+// Return the fields and types of a schema, or of the schema of a version, as JSON.
 // access: read
 // params: $urn STRING
 // returns: fields

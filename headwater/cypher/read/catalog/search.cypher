@@ -1,6 +1,6 @@
-// Datasets, jobs and answers by the words in their names, descriptions, columns, tags and owners, the best first; the
-// query is in Lucene's syntax, the text as it was typed. How well it fits is counted over the
-// whole index: 0.0 where not all of it may be seen.
+// Search datasets, jobs and answers by words in their names, descriptions, columns, tags and
+// owners, best match first. $query is in the syntax of Lucene, $text is the raw text. Lucene
+// computes the score over the whole index, so it is 0.0 for callers with restricted visibility.
 // access: read
 // params: $query STRING, $text STRING, $sees LIST<STRING> = null, $limit INTEGER = 20
 // returns: urn, label, namespace, name, tags, owners, rank, score

@@ -1,4 +1,4 @@
-// Every tag on a dataset or job. Scans both.
+// Return every tag of a dataset or a job. This is a scan over both.
 // access: read
 // params: $sees LIST<STRING>, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: tag

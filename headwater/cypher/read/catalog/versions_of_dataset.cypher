@@ -1,4 +1,4 @@
-// A page of the versions of a dataset, newest first, and how many there are.
+// Return a page of the versions of a dataset, newest first, and their total.
 // access: read
 // params: $urn STRING, $skip INTEGER = 0, $limit INTEGER = 100
 // returns: urns, total

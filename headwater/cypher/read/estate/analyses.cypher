@@ -1,5 +1,6 @@
-// What the last analysis of the lake found, of one table or of all, as far as the datasets and jobs
-// that it is about may be seen; what is about the whole is for who sees everything. A scan of what it found.
+// Return the results of the last lake analysis, for one table or for all. A result about a dataset
+// or a job is returned if that node is visible. A result about the whole graph is returned to
+// unrestricted callers only. This is a scan of the results.
 // access: read
 // params: $table STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 1000
 // returns: table, subject, values, until, analysed

@@ -1,7 +1,9 @@
-// The answers made in a window that cite a dataset, any version or column of it, the newest first. $sees: of
-// which namespaces all that they rest on must be; null: of any.
+// Return the answers generated in a time window that cite a dataset, a version or a column of it,
+// newest first. $sees: the namespaces in which everything under the answer must lie, as regular
+// expressions; null: any.
 // access: read
-// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 1000
+// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER
+//   = 1000
 // returns: urn, generatedAt
 // example: headwater usage dataset:file:/raw/planes
 CALL () {

@@ -1,10 +1,12 @@
-// The jobs whose runs began in a window and read a dataset, the costliest first: how many runs, when the last began, the
-// rows and bytes that they say they read of it, and its even share of their seconds. Which jobs may have read it the map
-// knows, so that of a dataset that a million runs have read only those of the window are looked at, the newest $most of
-// them. Of each job its urn and owners, how many runs were looked at (also where none of them read it), how many read
-// it, when the last began, rows, bytes and seconds: in one row, since there may be thousands of jobs.
+// Return the jobs whose runs began in a time window and read a dataset, costliest first. The
+// lineage graph names the jobs that may have read it. So even for a dataset with a million reading
+// runs, only the runs of the window are read, the newest $most. Each job has its urn, owners, the
+// number of runs examined (also where none read the dataset), the number of runs that read it, the
+// last start, rows, bytes and seconds. Rows and bytes are as reported; seconds are the even share
+// of this dataset in the time of its runs. All jobs are in one row, since there may be thousands.
 // access: read
-// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $most INTEGER = 20000,
+// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $most INTEGER =
+//   20000,
 //   $limit INTEGER = 5000
 // returns: consumers
 // example: headwater usage dataset:file:/raw/planes

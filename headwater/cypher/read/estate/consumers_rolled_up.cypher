@@ -1,9 +1,11 @@
-// What read/estate/consumers tells of the runs that are in daily summaries by now: those of the days that lie in the window.
-// Rows and bytes of one dataset are not summed.
+// Return the same as read/estate/consumers for the runs that daily summaries have replaced, for
+// days in the time window. Summaries hold no rows and bytes of a single dataset.
 // access: read
-// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 5000
+// params: $urn STRING, $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER
+//   = 5000
 // returns: job, owners, runs, lastRead, rows, bytes, seconds
-// example: headwater cypher read/estate/consumers_rolled_up --param urn=URN --param since=2026-01-01 --param until=2026-02-01
+// example: headwater cypher read/estate/consumers_rolled_up --param urn=URN --param
+//   since=2026-01-01 --param until=2026-02-01
 MATCH (:Dataset {urn: $urn})-[:FEEDS]->(j:Job)
 WHERE $sees IS NULL OR any(p IN $sees WHERE j.namespace =~ p)
 WITH DISTINCT j

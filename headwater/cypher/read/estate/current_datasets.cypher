@@ -1,8 +1,9 @@
-// The datasets that were not dropped, of one namespace or (empty) of all, with any of some tags or (null) with or
-// without them.
-// This is a scan over all datasets, to count or to draw from them.
+// Return the datasets that were not dropped, in one namespace or (empty) in all, with any of the
+// given tags or (null) regardless of tags. This is a scan over all datasets, to count or sample
+// them.
 // access: read
-// params: $namespace STRING = "", $tags LIST<STRING> = null, $sees LIST<STRING> = null, $limit INTEGER = 200000
+// params: $namespace STRING = "", $tags LIST<STRING> = null, $sees LIST<STRING> = null, $limit
+//   INTEGER = 200000
 // returns: urn
 // example: headwater cypher read/estate/current_datasets
 MATCH (d:Dataset)

@@ -1,5 +1,5 @@
-// How much is told of the datasets that were not dropped, by namespace: connected to jobs, produced, read, described.
-// This is a scan over all datasets, to count them.
+// Count by namespace the datasets that were not dropped, and those that are connected to jobs,
+// produced, read or described. This is a scan over all datasets, to count them.
 // access: read
 // params: $namespace STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 5000
 // returns: namespace, counts

@@ -1,5 +1,5 @@
-// What runs said of the quality of some datasets, of any version of them, what was said last first: assertions and
-// metrics as they were sent, JSON.
+// Return the data quality assertions and metrics that runs reported for the given datasets and
+// their versions, as JSON, latest first.
 // access: read
 // params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
 // returns: urn, said

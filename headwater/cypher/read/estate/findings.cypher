@@ -1,4 +1,5 @@
-// What was found in the events of some producers, the most frequent first, up to so many of each producer.
+// Return the conformance findings in the events of the given producers, most frequent first, up to
+// $limit for each producer.
 // access: read
 // params: $producers LIST<STRING>, $limit INTEGER = 200
 // returns: producer, rule, field, count, first, last, receipt, example, detail

@@ -1,4 +1,4 @@
-// How much is told of the jobs that contain no others, by namespace: what they read and make, who owns them.
+// Count by namespace the jobs that contain no others, and those with inputs, outputs or owners.
 // This is a scan over all jobs, to count them.
 // access: read
 // params: $namespace STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 5000

@@ -1,6 +1,7 @@
-// When the last run began that read any version of some datasets. Which jobs may have read one, and when each last told
-// that it does, the map knows: the runs of a job are looked at from there back, and the newest hundred beside, because
-// one that was begun again may have begun after it told.
+// Return when the last run began that read any version of the given datasets. The lineage graph
+// names the jobs that may have read one, and when each last reported that it does. The runs of a
+// job are read backwards from then, and its newest hundred runs as well, because a restarted run
+// may have begun after that report.
 // access: read
 // params: $urns LIST<STRING>, $sees LIST<STRING> = null
 // returns: urn, lastRead

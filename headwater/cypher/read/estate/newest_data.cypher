@@ -1,5 +1,5 @@
-// The newest data of some datasets: the newest complete version made, the source that it is where it is one, and when
-// they were dropped, if they were. Read backwards from the index, as in read/versions/versions_at.
+// Return the newest data of the given datasets: the newest complete version, the source if it is
+// one, and the time it was dropped. The index is read backwards, as in read/versions/versions_at.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, made, source, dropped

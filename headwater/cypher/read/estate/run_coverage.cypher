@@ -1,7 +1,8 @@
-// How much is told of the runs that began in a window, by namespace: that they ended, and which inputs what they made
-// came from.
+// Count by namespace the runs that began in a time window, and those that ended, wrote outputs or
+// reported the inputs of an output.
 // access: read
-// params: $namespace STRING = "", $since DATETIME, $until DATETIME, $sees LIST<STRING> = null, $limit INTEGER = 5000
+// params: $namespace STRING = "", $since DATETIME, $until DATETIME, $sees LIST<STRING> = null,
+//   $limit INTEGER = 5000
 // returns: namespace, counts
 // example: headwater coverage --days 30
 MATCH (r:PipelineRun)

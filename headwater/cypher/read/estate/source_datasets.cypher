@@ -1,4 +1,5 @@
-// Those of some datasets that are sources: somebody registered them, or a run read them before anything made them.
+// Return those of the given datasets that are sources: registered, or read by a run before any run
+// produced them.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, registered

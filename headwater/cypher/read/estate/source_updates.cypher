@@ -1,5 +1,5 @@
-// When some sources were captured, and the metrics, JSON, in which runs that read them told when they were updated, what
-// was said last first.
+// Return when the given sources were captured, with the metrics, as JSON, in which reading runs
+// reported the last update, latest first.
 // access: read
 // params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 100
 // returns: urn, dataset, captured, metrics

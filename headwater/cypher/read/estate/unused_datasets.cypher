@@ -1,10 +1,12 @@
-// Datasets that were known before an instant and that nothing has read since, neither a run nor an answer, a page at a
-// time, the largest first, with the count and the bytes of all of them. Not those that were dropped.
-// This is a scan over all datasets: what nobody reads cannot be reached from any reader. Which jobs may have read one,
-// and when each last told that it does, the map knows (as in read/estate/last_reads); one that was under way when the window
-// began is found among the thousand runs of its job that began before that.
+// Return a page of the datasets that were known before an instant and that no run or answer has
+// read since, largest first. Add the count and bytes of all of them. Dropped datasets are excluded.
+// This is a scan over all datasets, because no edge leads to a dataset without readers. The lineage
+// graph names the jobs that may have read one and when each last reported that it does, as in
+// read/estate/last_reads. A run under way at the start of the window is searched among the last
+// thousand runs of its job before that.
 // access: read
-// params: $since DATETIME, $namespace STRING = "", $sees LIST<STRING> = null, $cursorBytes INTEGER = 9223372036854775807,
+// params: $since DATETIME, $namespace STRING = "", $sees LIST<STRING> = null, $cursorBytes INTEGER
+//   = 9223372036854775807,
 //   $cursorUrn STRING = "", $limit INTEGER = 20
 // returns: count, bytes, unsized, page
 // example: headwater unused --days 30

@@ -1,4 +1,5 @@
-// How many nodes there are of each label, and in rows of their own how many edges leave them; Neo4j keeps these counts.
+// Return the number of nodes of each label, and in rows of their own the number of edges that leave
+// them. Neo4j maintains these counts.
 // access: read
 // params: none
 // returns: label, nodes, edges

@@ -1,5 +1,5 @@
-// The nodes of one label after a urn, in the order of their urns, each with the edges that leave it; `told` of
-// one is what the node it leads to keeps for it.
+// Return a page of the nodes of one label after a urn, in the order of their urns, each with its
+// outgoing edges. `told` of an edge holds the properties that its target node stores for it.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
 // returns: urn, edges

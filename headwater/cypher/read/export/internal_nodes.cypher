@@ -1,5 +1,5 @@
-// What Headwater keeps in the graph for itself, a few nodes each: migrations, checkpoints, the write lock, what was
-// rolled up until when. A scan of labels that have no more than that.
+// Return the nodes that Headwater keeps for itself: migrations, checkpoints, the write lock and the
+// rollup horizons. This is a scan of labels with a few nodes each.
 // access: read
 // params: none
 // returns: label, properties

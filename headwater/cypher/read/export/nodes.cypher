@@ -1,6 +1,7 @@
-// The nodes of one label after a urn, in the order of their urns. `silent` tells a run, or a version that it made, that
-// is abandoned for no other reason than that nothing was heard of it; `cameFrom`, of which datasets the versions are
-// from which a version is known to come; `began`, when the run that made a version did.
+// Return a page of the nodes of one label after a urn, in the order of their urns. `silent` marks a
+// run, or a version it wrote, that is abandoned only because no events arrived. `cameFrom` lists
+// the datasets of the versions from which a version derives. `began` is the start of the run that
+// wrote a version.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
 // returns: urn, properties, silent, cameFrom, began

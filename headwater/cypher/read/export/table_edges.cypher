@@ -1,8 +1,10 @@
-// The edges that leave the nodes of one label between two urns (after the first, up to the second), of each the
-// properties that are asked for, in their order, and all of them where `whole` says so, with what the node it leads to
-// keeps for it. `types`: null for any.
+// Return the outgoing edges of the nodes of one label whose urns lie after $after and up to $upto.
+// Each edge comes with the requested properties in their order, or with all properties if $whole is
+// true. `told` holds the properties that its target node stores for it. A null in $types selects
+// edges of any type.
 // access: read
-// params: $label STRING, $after STRING, $upto STRING, $types LIST<STRING>, $columns LIST<STRING>, $whole BOOLEAN, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
+// params: $label STRING, $after STRING, $upto STRING, $types LIST<STRING>, $columns LIST<STRING>,
+//   $whole BOOLEAN, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
 // returns: source, type, target, label, values, properties, told
 // example: run by spark.read.format("headwater")
 WITH $label AS label

@@ -1,8 +1,10 @@
-// The nodes of one label between two urns (after the first, up to the second), of each the properties that are asked
-// for, in their order, and beside them of which datasets the versions are from which a version is known to come, and when
-// the run that made it began. What must hold of them is given by property: one of these values, at least, below, anything.
+// Return the nodes of one label whose urns lie after $after and up to $upto, with the requested
+// properties in their order. `cameFrom` lists the datasets of the versions from which a version
+// derives. `began` is the start of the run that wrote it. The conditions are given by property:
+// equal to one of some values, at least, below, or present.
 // access: read
-// params: $label STRING, $after STRING, $upto STRING, $columns LIST<STRING>, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
+// params: $label STRING, $after STRING, $upto STRING, $columns LIST<STRING>, $equal MAP, $least
+//   MAP, $below MAP, $present LIST<STRING>
 // returns: values, cameFrom, began
 // example: run by spark.read.format("headwater")
 WITH $label AS label

@@ -1,5 +1,6 @@
-// Where one part of a table ends: of the nodes of one label between two urns the urn after so many others, and the next
-// if there is one, so that it is known whether there is another part.
+// Return the last urn of a table partition: the urn after $skip others among the nodes of one label
+// between two urns. The next urn is returned too if there is one, and so announces another
+// partition.
 // access: read
 // params: $label STRING, $after STRING, $upto STRING, $skip INTEGER
 // returns: urn

@@ -1,9 +1,10 @@
-// The answers that cite some versions, when each was given, and when a newer complete version took the place of the one
-// it cites.
+// Return the answers that cite the given versions. Each comes with its time, and with the time at
+// which a newer complete version superseded the cited one.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: version, answer, generatedAt, superseded
-// example: headwater cypher read/failures/citations_of_versions --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/failures/citations_of_versions --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (v:Artifact {urn: urn}) RETURN v

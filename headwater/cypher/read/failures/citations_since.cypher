@@ -1,9 +1,10 @@
-// The answers that cite versions of some datasets that were current at an instant or came later, each with the
-// instant at which a newer complete version took that version's place.
+// Return the answers that cite versions of the given datasets which were current at an instant or
+// later. Each comes with the time at which a newer complete version superseded the cited one.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: dataset, answer, superseded
-// example: headwater cypher read/failures/citations_since --param urns=dataset:file:/raw/planes --param at=2026-01-31T12:00:00Z
+// example: headwater cypher read/failures/citations_since --param urns=dataset:file:/raw/planes
+//   --param at=2026-01-31T12:00:00Z
 UNWIND $urns AS urn
 WITH urn, COLLECT {
   MATCH (a:Artifact)

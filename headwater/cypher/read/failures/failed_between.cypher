@@ -1,4 +1,5 @@
-// The newest run of a job that failed after one instant and by another, for each of some rows.
+// For each row, return the newest run of the job that failed after one instant and no later than
+// the other.
 // access: read
 // params: $rows LIST<MAP>
 // returns: number, run, pipeline, failedAt

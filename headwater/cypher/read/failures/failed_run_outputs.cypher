@@ -1,6 +1,8 @@
-// What some failed runs should have made: the datasets each wrote and those that its job produces now; for each the
-// newest complete version from before the failure (or else the source) and the first later run of that job that
-// succeeded and wrote it. Beside these the first attempt after it that succeeded, and the first later success of its job.
+// Return the outputs that the given failed runs should have written. These are the datasets that
+// each run wrote and the current outputs of its job. Each comes with its newest complete version
+// before the failure, or else its source. It also comes with the first later successful run of the
+// job that wrote it. Each run comes with the first later attempt that succeeded and with the next
+// success of its job.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, failedAt, job, outputs, retry, next

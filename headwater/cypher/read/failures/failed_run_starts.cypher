@@ -1,4 +1,5 @@
-// Where the consequences of some runs begin: the datasets each wrote, and what its jobs are known to produce.
+// Return the datasets where the impact of the given failed runs begins: those each run wrote, and
+// the known outputs of its jobs.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, startedAt, written, known

@@ -1,7 +1,9 @@
-// Failed runs, newest failure first, a page at a time: since is inclusive, until is not; cursorAt and cursorUrn are
-// the last row of the page before; sees are the namespaces that may be seen, as regular expressions (null: all).
+// Return a page of failed runs, newest failure first. $since is inclusive, $until is exclusive.
+// $cursorAt and $cursorUrn are the last row of the page before. $sees: the visible namespaces, as
+// regular expressions; null: all.
 // access: read
-// params: $since DATETIME, $until DATETIME, $pipeline STRING = "", $namespace STRING = "", $cursorAt DATETIME, $cursorUrn
+// params: $since DATETIME, $until DATETIME, $pipeline STRING = "", $namespace STRING = "",
+//   $cursorAt DATETIME, $cursorUrn
 //   STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
 // returns: urn, failedAt, properties
 // example: headwater failed-runs

@@ -1,4 +1,5 @@
-// The runs that tested some versions or sources and saw tests fail, of each the thousand that were heard of last.
+// Return the runs in which tests of the given versions or sources failed, for each at most the
+// thousand with the latest events.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: version, name, capturedAt, run, at, testsFailed, testsPassed, failedTests

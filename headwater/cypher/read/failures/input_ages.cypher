@@ -1,5 +1,6 @@
-// How new what some runs read was: by dataset the versions that each read and when the newest of them was made (or the
-// source captured), and the same for the newest earlier runs of its job that succeeded and read that dataset.
+// Return how old the inputs of the given runs were. For each dataset, return the versions that the
+// run read and the time at which the newest was written, or the source captured. Return the same
+// for the newest earlier successful runs of its job that read the dataset.
 // access: read
 // params: $urns LIST<STRING>, $earlier INTEGER = 10
 // returns: run, at, pipeline, dataset, name, versions, made, isSource, earlier

@@ -1,9 +1,10 @@
-// Of some datasets the newest complete version that was made by an instant, and the newest complete one of all; spoiled
-// are versions that are neither.
+// For each given dataset, return the newest complete version written by an instant and the newest
+// complete version of all. Versions in $spoiled are excluded.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $spoiled LIST<STRING>
 // returns: urn, good, newest, newestAt
-// example: headwater cypher read/failures/last_good_versions --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z --param spoiled=artifact:file:/raw/planes:RUN
+// example: headwater cypher read/failures/last_good_versions --param urns=dataset:file:/raw/planes
+//   --param at=2026-01-31T00:00:00Z --param spoiled=artifact:file:/raw/planes:RUN
 UNWIND $urns AS urn
 WITH urn, COLLECT {
   MATCH (a:Artifact)

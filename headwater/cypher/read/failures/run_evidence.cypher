@@ -1,8 +1,10 @@
-// What some runs show of themselves that may have spoiled what they made: how they ended, the tests they made, the code
-// that ran, and the newest run of the same job before each that succeeded and told its code, of the newest thousand.
+// Return the properties of the given runs that may explain a bad output: the final status, the test
+// results and the code version. Add the newest earlier run of the same job, among a thousand, that
+// succeeded and reported its code version.
 // access: read
 // params: $urns LIST<STRING>
-// returns: urn, at, job, pipeline, status, error, version, testsFailed, testsPassed, failedTests, previous
+// returns: urn, at, job, pipeline, status, error, version, testsFailed, testsPassed, failedTests,
+//   previous
 // example: headwater cypher read/failures/run_evidence --param urns=run:RUN
 UNWIND $urns AS urn
 MATCH (r:PipelineRun {urn: urn})

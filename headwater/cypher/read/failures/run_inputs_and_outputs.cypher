@@ -1,4 +1,5 @@
-// What some runs read and made, version by version, when each began and ended, and the job of each.
+// Return the versions that the given runs read and wrote, the start and the status of each run, and
+// its job.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, startedAt, status, job, inputs, outputs

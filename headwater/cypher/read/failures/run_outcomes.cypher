@@ -1,4 +1,4 @@
-// When some runs began and ended, how, and of which jobs they are runs.
+// Return the start, end, status and jobs of the given runs.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, startedAt, endedAt, status, jobs

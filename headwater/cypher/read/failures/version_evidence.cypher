@@ -1,9 +1,11 @@
-// What some complete versions show of themselves against those before them: how their schema drifted, with its fields
-// before and after, and their rows beside those of the newest earlier complete versions that were counted.
+// Compare the given complete versions with earlier ones. Return the schema drift with the fields
+// before and after, and the row count with those of the newest earlier complete versions that have
+// one.
 // access: read
 // params: $urns LIST<STRING>, $earlier INTEGER = 10
 // returns: urn, name, at, drift, fields, fieldsBefore, rowCount, earlier
-// example: headwater cypher read/failures/version_evidence --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/failures/version_evidence --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
 WHERE a.complete = true

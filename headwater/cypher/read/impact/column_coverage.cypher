@@ -1,6 +1,6 @@
-// How much of what some jobs make now has column lineage: of each output its columns, those of them that are known to
-// come from somewhere when this job makes it, and whether anything is told that its rows are filtered, joined or
-// sorted by.
+// Return how much of the current outputs of the given jobs has column lineage. Each output comes
+// with its number of columns and the number with a known origin in this job. `indirect` is true if
+// a filter, join or sort of its rows was reported.
 // access: read
 // params: $urns LIST<STRING>
 // returns: process, place, columns, covered, indirect

@@ -1,4 +1,5 @@
-// Where some columns go: the columns, or the whole datasets, that are made of them, and by which job in which ways.
+// Return the columns or whole datasets that derive from the given columns, with the job and the
+// transformations.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, job, ways, target, dataset, column

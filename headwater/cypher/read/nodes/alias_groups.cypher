@@ -1,4 +1,5 @@
-// Some datasets by any of their names: every name that goes by the same one, and what is said under it.
+// Return every name of the datasets that have one of the given names, with the facts reported under
+// each name.
 // access: read
 // params: $urns LIST<STRING>
 // returns: canonical, urn, facts

@@ -1,4 +1,5 @@
-// The datasets that go by another name than these; the facts tell the name where the urn is a hash.
+// Return the canonical dataset of each given alias. Where the urn of the dataset is a hash, `facts`
+// holds its name.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, canonical, facts

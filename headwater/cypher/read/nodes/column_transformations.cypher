@@ -1,5 +1,5 @@
-// In which ways columns come from columns, and through which job: one row for each job. `whole`: the column feeds the
-// whole of the dataset that the other is in.
+// Return how a column derives from another, one row for each job. `whole`: the source feeds the
+// whole dataset of the target column.
 // access: read
 // params: $pairs LIST<MAP>, $limit INTEGER = 50000
 // returns: source, target, job, ways, whole

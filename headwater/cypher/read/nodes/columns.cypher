@@ -1,5 +1,5 @@
-// The columns of some datasets, those that only a column edge names among them, and of the datasets that some jobs
-// produce now.
+// Return the columns of the given datasets and of the datasets that the given jobs currently
+// produce. Columns that only a column edge names are included.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 5000
 // returns: urn

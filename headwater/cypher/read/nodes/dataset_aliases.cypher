@@ -1,8 +1,9 @@
-// The other names that some datasets go by.
+// Return the aliases of the given datasets.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER
 // returns: urn, names
-// example: headwater cypher read/nodes/dataset_aliases --param urns=dataset:file:/raw/planes --param limit=10
+// example: headwater cypher read/nodes/dataset_aliases --param urns=dataset:file:/raw/planes
+//   --param limit=10
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {

@@ -1,9 +1,13 @@
-// The answers that cite any version of some datasets, newest first, those of which no time was told before all; after
-// the one that was made $at and goes by $behind. $sees: of which namespaces all that they rest on must be; null: of any.
+// Return a page of the answers that cite any version of the given datasets, newest first. Answers
+// without a time come first of all. The page starts after the answer generated $at with the urn
+// $behind. $sees: the namespaces in which everything under the answer must lie, as regular
+// expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit
+//   INTEGER = 20
 // returns: urn, listed
-// example: headwater cypher read/nodes/dataset_answers --param urns=dataset:file:/raw/planes --param at=9999-12-31
+// example: headwater cypher read/nodes/dataset_answers --param urns=dataset:file:/raw/planes
+//   --param at=9999-12-31
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {

@@ -1,4 +1,4 @@
-// The jobs that produce and read some datasets now, on the map.
+// Return the jobs that currently produce and read the given datasets.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, producers, readers

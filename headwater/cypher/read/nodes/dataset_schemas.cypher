@@ -1,4 +1,4 @@
-// The schemas that some datasets were seen with, the one first seen last in front.
+// Return the schemas observed for the given datasets, the latest first observation first.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, schemas

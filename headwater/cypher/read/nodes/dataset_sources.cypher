@@ -1,4 +1,4 @@
-// The captured sources of some datasets.
+// Return the captured sources of the given datasets.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, sources

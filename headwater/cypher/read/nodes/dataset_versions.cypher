@@ -1,9 +1,10 @@
-// The versions of some datasets, newest first, those that are being made before all; after the one that was made $at
-// and goes by $behind.
+// Return a page of the versions of the given datasets, newest first. Versions still being written
+// come first of all. The page starts after the version created $at with the urn $behind.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $limit INTEGER = 20
 // returns: urn, listed
-// example: headwater cypher read/nodes/dataset_versions --param urns=dataset:file:/raw/planes --param at=9999-12-31
+// example: headwater cypher read/nodes/dataset_versions --param urns=dataset:file:/raw/planes
+//   --param at=9999-12-31
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 RETURN urn, COLLECT {

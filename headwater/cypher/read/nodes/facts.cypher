@@ -1,4 +1,4 @@
-// What some nodes were made from: their facts, as JSON.
+// Return the facts from which the given nodes were projected, as JSON.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, facts

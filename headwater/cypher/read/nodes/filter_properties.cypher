@@ -1,6 +1,7 @@
-// What a filter judges nodes by: the namespace, tags and owners of a dataset (those of its dataset for a version, a
-// capture or a column), or of a job and its type (those of its job for a run), and from when to when it was, in
-// milliseconds since 1970: null for a node of the map, whose edges are judged instead.
+// Return the properties that a traversal filter reads. These are the namespace, tags and owners of
+// a dataset, also for its versions, captured sources and columns. For a job or its runs, the type
+// of the job is added. `first` and `last` bound the time of a run history node, in milliseconds
+// since 1970. They are null for nodes of the lineage graph, whose edges are filtered instead.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, namespace, tags, owners, type, field, first, last

@@ -1,5 +1,5 @@
-// What some jobs read and produce now, on the map, what they are part of and what is part of
-// them, and after which jobs they run.
+// Return the current inputs and outputs of the given jobs, their parent and child jobs, and the
+// jobs that trigger them.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000
 // returns: urn, inputs, outputs, parents, children, after

@@ -1,9 +1,12 @@
-// The runs of some jobs, newest first, those of which no start was told before all; after the one that was begun $at
-// and goes by $behind. $sees: of which namespaces all that a run is said to be a run of must be; null: of any.
+// Return a page of the runs of the given jobs, newest first. Runs without a start time come first
+// of all. The page starts after the run that began $at with the urn $behind. $sees: the namespaces
+// in which all jobs of a run must lie, as regular expressions; null: any.
 // access: read
-// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit INTEGER = 20
+// params: $urns LIST<STRING>, $at DATETIME, $behind STRING = "", $sees LIST<STRING> = null, $limit
+//   INTEGER = 20
 // returns: urn, listed
-// example: headwater cypher read/nodes/job_runs --param urns=job:spark:flights.clean --param at=9999-12-31
+// example: headwater cypher read/nodes/job_runs --param urns=job:spark:flights.clean --param
+//   at=9999-12-31
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 RETURN urn, COLLECT {

@@ -1,6 +1,7 @@
-// The namespaces by which it is judged who may see some nodes: a node's own; those of all jobs that a run was ever said
-// to be one of; those of all that an answer rests on, through other answers too; those of the datasets and versions that
-// have a schema. A null among them: something that has none.
+// Return the namespaces that decide who may see the given nodes. A dataset or a job has its own. A
+// run has those of all jobs that it was ever reported for. An answer has those of everything it
+// rests on, other answers included. A schema has those of its datasets and versions. A null in the
+// list stands for a node without a namespace.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, namespaces

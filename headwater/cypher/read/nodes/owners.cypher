@@ -1,4 +1,5 @@
-// Who owns some jobs, datasets and versions: those of a version are the owners of its dataset, which is its place.
+// Return the owners of the given jobs, datasets and versions. A version has the owners of its
+// dataset, which is its `place`.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, place, owners

@@ -1,5 +1,5 @@
-// Some nodes by urn, with their properties but for the facts they were made from; `began`, when the run that made a
-// version did.
+// Return the given nodes with their properties, without their facts. `began` is the start of the
+// run that wrote a version.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, label, properties, began

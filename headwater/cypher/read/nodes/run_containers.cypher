@@ -1,5 +1,5 @@
-// What these runs are part of, up to eight levels up, each with its type and how far up it is; the outermost is part
-// of nothing. The nearest come first.
+// Return the runs that contain the given runs, nearest first, up to eight levels up. Each row has
+// the type of the container and its level; an outermost container has no container of its own.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, container, type, up, outermost

@@ -1,6 +1,7 @@
-// What hangs on some runs: their jobs, the versions read and made, the runs they are part of and those part of
-// them, and how many of the latter (down to eight levels) failed for good: not those that were tried again, and not
-// those of an earlier attempt of the run. $sees: of which namespaces these must be; null: of any.
+// Return the jobs of the given runs, the versions they read and wrote, their parent and child runs,
+// and a count of failed descendants. Descendants are counted eight levels down. A failure that was
+// retried does not count, nor does one under an earlier attempt of the run. $sees: the namespaces
+// in which these nodes must lie, as regular expressions; null: any.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1000, $sees LIST<STRING>
 // returns: urn, jobs, inputs, outputs, parents, children, childFailures

@@ -1,4 +1,5 @@
-// Runs that began before an instant, the newest first, a page at a time, with what tells how long their detail is kept.
+// Return a page of the runs that began before an instant, newest first, with the properties that
+// decide how long their detail is kept.
 // access: read
 // params: $before DATETIME, $cursorAt DATETIME, $cursorUrn STRING = "", $limit INTEGER = 5000
 // returns: urn, startedAt, lastSeen, status, runId, namespaces, versions

@@ -1,4 +1,5 @@
-// A page of answers, in the order of their urns, with the runs that made the versions each cites.
+// Return a page of answers, in the order of their urns, with the runs that wrote the versions each
+// cites.
 // access: read
 // params: $after STRING = "", $limit INTEGER = 1000
 // returns: urn, runs

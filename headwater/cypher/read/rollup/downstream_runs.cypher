@@ -1,5 +1,5 @@
-// The runs directly downstream of some runs and versions: those that read what the runs made, or these versions, or
-// took the data of the runs.
+// Return the runs directly downstream of the given runs and versions: readers of those versions,
+// readers of outputs of those runs, and runs that took data from them.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn

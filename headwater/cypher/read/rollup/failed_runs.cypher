@@ -1,4 +1,4 @@
-// A page of failed runs, the oldest failure first.
+// Return a page of failed runs, oldest failure first.
 // access: read
 // params: $cursorAt DATETIME, $cursorUrn STRING = "", $limit INTEGER = 500
 // returns: urn, failedAt

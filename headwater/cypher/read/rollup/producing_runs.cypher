@@ -1,4 +1,4 @@
-// The runs that made some versions.
+// Return the runs that wrote the given versions.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn

@@ -1,10 +1,12 @@
-// Which of some runs nothing in the graph needs but their own age would keep: they ended and did not fail, at the first
-// attempt, with no test that failed; no run that is there is part of them, runs after them or took their data; they
-// share their slot with none, dropped nothing, and are not the newest of a job, nor made the newest of a dataset, nor
-// one of the two versions between which a schema changed, nor one that is cited. With what a summary needs of them.
+// Return those of the given runs that no other node needs, with the properties for their summary.
+// Such a run ended without failure at its first attempt and without failed tests. No run in the
+// graph is part of it, runs after it or took data from it. It shares its schedule slot with no run
+// and dropped no dataset. It is not the newest run of a job and wrote no newest version of a
+// dataset. None of its versions begins or ends a schema change or is cited.
 // access: read
 // params: $rows LIST<MAP>
-// returns: urn, job, status, startedAt, finishedAt, version, errors, reads, writes, rowsRead, rowsWritten, bytesWritten
+// returns: urn, job, status, startedAt, finishedAt, version, errors, reads, writes, rowsRead,
+//   rowsWritten, bytesWritten
 // example: run by `headwater pipeline rollup`
 UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.urn})

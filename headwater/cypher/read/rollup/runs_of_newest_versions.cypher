@@ -1,4 +1,5 @@
-// A page of datasets, in the order of their urns, with the runs that made the newest complete version of each.
+// Return a page of datasets, in the order of their urns, with the runs that wrote the newest
+// complete version of each.
 // access: read
 // params: $after STRING = "", $limit INTEGER = 1000
 // returns: urn, runs

@@ -1,4 +1,4 @@
-// What was rolled up of a job, day by day, the newest first.
+// Return the daily run summaries of a job, newest first.
 // access: read
 // params: $job STRING, $limit INTEGER = 1000
 // returns: properties

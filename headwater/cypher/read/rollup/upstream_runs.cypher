@@ -1,4 +1,5 @@
-// The runs directly upstream of some runs: those that made what these read, or whose data they took.
+// Return the runs directly upstream of the given runs: those that wrote their inputs, and those
+// that passed data to them.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn

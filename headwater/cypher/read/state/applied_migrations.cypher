@@ -1,4 +1,5 @@
-// The migrations this database has had: a scan of a label that has a node for each migration and no more.
+// Return the migrations of this database. This is a scan of a label with one node for each
+// migration.
 // access: read
 // params: none
 // returns: name, appliedAt

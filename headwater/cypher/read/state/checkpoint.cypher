@@ -1,4 +1,5 @@
-// How far the events of one spool have been folded, and how many of them were folded or set aside.
+// Return the position up to which the events of a spool are folded, with the counts of folded and
+// dead-lettered events.
 // access: read
 // params: $spool STRING
 // returns: position, folded, dead, settled

@@ -1,4 +1,4 @@
-// What the time is by the clock of Neo4j.
+// Return the time by the clock of Neo4j.
 // access: read
 // params: none
 // returns: now

@@ -1,4 +1,4 @@
-// By which rules, and at which moments, the detail of old runs was rolled up, as JSON; nothing where that never was.
+// Return the rules and instants of all rollups of this graph, as JSON; no row without a rollup.
 // access: read
 // params: none
 // returns: horizons, late

@@ -1,4 +1,4 @@
-// What these answers cite: versions, columns, other answers.
+// Return the versions, columns and answers that the given answers cite.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target

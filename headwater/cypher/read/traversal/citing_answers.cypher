@@ -1,8 +1,9 @@
-// The answers that cite these versions, columns or answers.
+// Return the answers that cite the given versions, columns or answers.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target
-// example: headwater cypher read/traversal/citing_answers --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/traversal/citing_answers --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (v:Artifact {urn: urn}) RETURN v

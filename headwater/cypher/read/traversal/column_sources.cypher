@@ -1,9 +1,10 @@
-// One layer of a walk upstream over columns: the columns that feed these, and those that feed the whole of the
-// datasets they are in.
+// Make one hop upstream over columns. Return the columns that feed the given columns, and the
+// columns that feed the whole dataset of a given column.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target, firstSeen
-// example: headwater cypher read/traversal/column_sources --param urns=column:file:/raw/planes:tailnum
+// example: headwater cypher read/traversal/column_sources --param
+//   urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
 MATCH (c:Column {urn: urn})
 CALL (c) {

@@ -1,9 +1,10 @@
-// One layer of a walk downstream over columns: the columns that these feed, and all columns of the datasets whose
-// whole they feed.
+// Make one hop downstream over columns. Return the columns that the given columns feed. A column
+// that feeds a whole dataset feeds each column of it.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target, firstSeen
-// example: headwater cypher read/traversal/column_targets --param urns=column:file:/raw/planes:tailnum
+// example: headwater cypher read/traversal/column_targets --param
+//   urns=column:file:/raw/planes:tailnum
 UNWIND $urns AS urn
 MATCH (c:Column {urn: urn})
 CALL (c) {

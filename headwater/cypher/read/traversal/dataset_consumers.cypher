@@ -1,4 +1,5 @@
-// One layer of a walk downstream over the map: the jobs that read these datasets now.
+// Make one hop downstream in the lineage graph. Return the jobs that currently read the given
+// datasets.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process, firstSeen, lastSeen

@@ -1,9 +1,10 @@
-// One layer of a walk downstream over the map as it was at an instant: the jobs that read these datasets then, by the
-// newest run of each that had succeeded.
+// Make one hop downstream in the lineage graph as of an instant. Return the jobs that read the
+// given datasets then, by the newest successful run of each job at that instant.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: place, process, firstSeen, lastSeen
-// example: headwater cypher read/traversal/dataset_consumers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+// example: headwater cypher read/traversal/dataset_consumers_at --param
+//   urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WITH *, COLLECT {

@@ -1,6 +1,6 @@
-// One layer of a walk upstream over the map: the jobs that produce these datasets now, and for each those of its
-// inputs that the dataset is known to come from (an empty list: from any of them; where it was told what it comes
-// from, told is true and the list is all).
+// Make one hop upstream in the lineage graph. Return the jobs that currently produce the given
+// datasets. `derived` are the inputs of the job from which the dataset is known to derive; an empty
+// list means any input. Where `told` is true, the events named the inputs and the list is complete.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process, derived, told, firstSeen, lastSeen

@@ -1,9 +1,10 @@
-// One layer of a walk upstream over the map as it was at an instant: the jobs that produced these datasets then, with
-// what each is known to come from.
+// Make one hop upstream in the lineage graph as of an instant. Return the jobs that produced the
+// given datasets then, with the inputs from which each dataset derives.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: place, process, derived, told, firstSeen, lastSeen
-// example: headwater cypher read/traversal/dataset_producers_at --param urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
+// example: headwater cypher read/traversal/dataset_producers_at --param
+//   urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
 WITH *, COLLECT {

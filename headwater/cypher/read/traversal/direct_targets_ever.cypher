@@ -1,5 +1,5 @@
-// One layer of a walk downstream over the map, from dataset to dataset and from job to job where nothing is known to
-// lie between, now or ever.
+// Make one hop downstream in the lineage graph, past edges included, from dataset to dataset and
+// from job to job, where no node between them is known.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target

@@ -1,4 +1,5 @@
-// One layer of a walk upstream over the map: the datasets that these jobs read now.
+// Make one hop upstream in the lineage graph. Return the datasets that the given jobs currently
+// read.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place, firstSeen, lastSeen

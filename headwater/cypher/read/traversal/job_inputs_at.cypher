@@ -1,8 +1,10 @@
-// One layer of a walk upstream over the map as it was at an instant: the datasets that these jobs read then.
+// Make one hop upstream in the lineage graph as of an instant. Return the datasets that the given
+// jobs read then.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: process, place, firstSeen, lastSeen
-// example: headwater cypher read/traversal/job_inputs_at --param urns=job:spark:flights.clean --param at=2026-01-31T00:00:00Z
+// example: headwater cypher read/traversal/job_inputs_at --param urns=job:spark:flights.clean
+//   --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})<-[e:FEEDS]-(d:Dataset)
 WITH *, COLLECT {

@@ -1,6 +1,6 @@
-// One layer of a walk downstream over the map: what these jobs produce now, and for each output those of the job's
-// inputs that it is known to come from when this job makes it (an empty list: from any of them; where it was told what
-// it comes from, told is true and the list is all).
+// Make one hop downstream in the lineage graph. Return the datasets that the given jobs currently
+// produce. `derived` are the inputs of the job from which the output is known to derive; an empty
+// list means any input. Where `told` is true, the events named the inputs and the list is complete.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place, derived, told, firstSeen, lastSeen

@@ -1,9 +1,10 @@
-// One layer of a walk downstream over the map as it was at an instant: what these jobs produced then, with what each
-// is known to come from.
+// Make one hop downstream in the lineage graph as of an instant. Return the datasets that the given
+// jobs produced then, with the inputs from which each derives.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
 // returns: process, place, derived, told, firstSeen, lastSeen
-// example: headwater cypher read/traversal/job_outputs_at --param urns=job:spark:flights.clean --param at=2026-01-31T00:00:00Z
+// example: headwater cypher read/traversal/job_outputs_at --param urns=job:spark:flights.clean
+//   --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
 WITH *, COLLECT {

@@ -1,4 +1,4 @@
-// One layer of a walk upstream over history: the versions that these runs read.
+// Make one hop upstream in the run history. Return the versions that the given runs read.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place

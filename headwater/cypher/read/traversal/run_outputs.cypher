@@ -1,6 +1,6 @@
-// One layer of a walk downstream over history: the versions that these runs made, and for each those of the versions
-// read that it is known to come from (an empty list: from any of them; where it was told what it comes from, told is
-// true and the list is all).
+// Make one hop downstream in the run history. Return the versions that the given runs wrote.
+// `derived` are the versions read from which the output is known to derive; an empty list means any
+// of them. Where `told` is true, the events named the inputs and the list is complete.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: process, place, derived, told

@@ -1,4 +1,4 @@
-// One layer of a walk downstream over history, from run to run where the data took no way over a dataset.
+// Make one hop downstream in the run history, from run to run, where no dataset carried the data.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: source, target

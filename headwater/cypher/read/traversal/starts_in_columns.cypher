@@ -1,6 +1,7 @@
-// The columns of some nodes of any layer: those that a dataset has now (all that are known where it never told), those
-// of what a job or run makes, those of the dataset of a version or a capture, those that an answer cites; a column is
-// its own.
+// Return the columns where a column traversal from the given nodes starts. A dataset starts at its
+// current columns, or at all known ones if no schema was ever reported. A job or a run starts at
+// the columns of its outputs. A version or a captured source starts at the columns of its dataset.
+// An answer starts at the columns that it cites, a column at itself.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1001
 // returns: urn

@@ -1,5 +1,6 @@
-// The datasets and jobs of some nodes of any layer: the job of a run, the dataset of a version, a capture or a column,
-// the datasets of what an answer cites; a dataset and a job are their own.
+// Return the datasets and jobs where a traversal of the lineage graph from the given nodes starts.
+// A run starts at its job. A version, a captured source or a column starts at its dataset. An
+// answer starts at the datasets that it cites, a dataset or a job at itself.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 1001
 // returns: urn

@@ -1,10 +1,13 @@
-// The history of some nodes of any layer in a range of time, newest first: the versions and captures of a dataset (for
-// a column of its dataset), the runs of a job that began in it, or not more than a week before it and had not ended by
-// then, of the last thousand that began before it; what is history itself is its own, whenever it was.
+// Return the nodes of the run history where a traversal from the given nodes starts, newest first.
+// A dataset starts at its versions and captured sources in the time range, a column at those of its
+// dataset. A job starts at its runs that began in the range. A run that began up to a week earlier
+// and had not ended counts too, among the last thousand runs before the range. A node of the run
+// history starts at itself, at any time.
 // access: read
 // params: $urns LIST<STRING>, $since DATETIME = null, $until DATETIME = null, $limit INTEGER = 1001
 // returns: urn
-// example: headwater cypher read/traversal/starts_in_run_history --param urns=job:spark:flights.clean
+// example: headwater cypher read/traversal/starts_in_run_history --param
+//   urns=job:spark:flights.clean
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (n:PipelineRun {urn: urn}) RETURN n AS found, null AS first, null AS last

@@ -1,7 +1,9 @@
-// What is upstream of some runs, versions and answers in history, each node once, nearest first, so that a long walk
-// needs no question at every hop. Of each: its id, its urn, the ids of what comes right before it and of what it is
-// derived from, whether that was told to be all, and what of the age of data hangs on it. DISTINCT over a way of any
-// length is planned as a breadth-first search that prunes and that ends with the limit; one row costs a tenth of many.
+// Return the run history upstream of the given runs, versions and answers, each node once, nearest
+// first. One statement so replaces a query at every hop. Each node comes with its id, its urn, the
+// ids of its predecessors and of the versions that it derives from. It also says whether that
+// derivation is complete, and carries the properties that freshness needs. Neo4j plans DISTINCT
+// over a path of any length as a pruning breadth-first search that stops at the limit. Returning
+// one row costs a tenth of returning many.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: nodes

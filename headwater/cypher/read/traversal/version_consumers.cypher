@@ -1,8 +1,9 @@
-// One layer of a walk downstream over history: the runs that read these versions.
+// Make one hop downstream in the run history. Return the runs that read the given versions.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process
-// example: headwater cypher read/traversal/version_consumers --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/traversal/version_consumers --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (v:Artifact {urn: urn}) RETURN v

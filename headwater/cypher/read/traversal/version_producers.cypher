@@ -1,10 +1,11 @@
-// One layer of a walk upstream over history: the runs that made these versions, and for each those of the versions it
-// read that this one is known to come from (an empty list: from any of them; where it was told what it comes from,
-// told is true and the list is all).
+// Make one hop upstream in the run history. Return the runs that wrote the given versions.
+// `derived` are the versions read from which the version is known to derive; an empty list means
+// any of them. Where `told` is true, the events named the inputs and the list is complete.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
 // returns: place, process, derived, told
-// example: headwater cypher read/traversal/version_producers --param urns=artifact:file:/marts/delay:RUN
+// example: headwater cypher read/traversal/version_producers --param
+//   urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})<-[:PRODUCED]-(r:PipelineRun)
 RETURN urn AS place, r.urn AS process, CASE WHEN a.explicit THEN [(a)-[:DERIVED_FROM]->(v) | v.urn]

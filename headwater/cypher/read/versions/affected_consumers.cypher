@@ -1,10 +1,12 @@
-// Runs and answers that may have to be linked to another version, because one appeared or moved in time: the consumers
-// of that version itself and of those around the instants it moved between. Where no complete version came before,
-// these are the consumers of the source, of the newest incomplete versions before and of every version since. A run
-// does not read its own: of each are looked at the newest and, of the eight newest, those up to the first of another
-// run, and all of the same instant. The order is that of the index artifact_version, which is named, because on the
-// statistics of a young graph the planner would scan. Beside these: the runs that asked for the version by its
-// producer's name, and those that were triggered by the run that made it.
+// Return the runs and answers that may have to be linked to another version because one appeared or
+// changed its time. These are the consumers of that version and of the versions around the instants
+// between which it moved. Without an earlier complete version, the consumers of the source, of the
+// newest incomplete versions before and of every later version count. A run does not read its own
+// versions. So of each kind the newest is read, and of the eight newest those up to the first that
+// another run wrote, with all of the same instant. The order is that of the index artifact_version.
+// The statement names the index, because the planner would scan with the statistics of a young
+// graph. Runs that requested the version by the name of its producer count too, and runs triggered
+// by the run that wrote it.
 // access: read
 // params: $rows LIST<MAP>
 // returns: urn

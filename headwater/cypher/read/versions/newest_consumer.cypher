@@ -1,4 +1,4 @@
-// When the newest run or answer of all began, and whether any run triggers another.
+// Return the start of the newest run or answer, and whether any run triggers another.
 // access: read
 // params: none
 // returns: at, triggers

@@ -1,4 +1,4 @@
-// The fields and types of some schemas, as JSON.
+// Return the fields and types of the given schemas, as JSON.
 // access: read
 // params: $urns LIST<STRING>
 // returns: hash, fields

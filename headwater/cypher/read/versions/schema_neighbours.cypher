@@ -1,5 +1,6 @@
-// Versions whose drift may have changed because one appeared or moved: that one, and the next complete one after each
-// of the instants it moved between; with the schema of the newest complete version made before each.
+// Return the versions whose drift may have changed because a version appeared or changed its time.
+// These are that version and the next complete one after each of the two instants. Each comes with
+// the schema of the newest complete version before it.
 // access: read
 // params: $rows LIST<MAP>
 // returns: artifact, schema, before, drift

@@ -1,4 +1,5 @@
-// The newest versions of some datasets, complete and other ones, newest first.
+// Return the newest complete and the newest incomplete versions of the given datasets, newest
+// first.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 8
 // returns: dataset, complete, partial

@@ -1,4 +1,4 @@
-// The runs that were to run after these, up to four on: what triggered these triggered them.
+// Return the runs that run after the given ones, up to four triggers downstream.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn

@@ -1,9 +1,11 @@
-// Which version of a dataset was current at an instant for a run or an answer: the newest complete one, and beside it
-// the newest that a failed or unfinished run left since; where there is neither yet, the first of those that were
-// already being made. A run never reads the version it makes itself. First the instant, in the very order of the index
-// artifact_version, so that it is read backwards and no further than its first row; it is named, because on the
-// statistics of a young graph the planner would scan. Then the version of that instant. One that took more than an hour
-// to make has `begunAt`; the others that were being made at an instant were ready within the hour.
+// Return the version of a dataset that was current for a run or an answer at an instant. This is
+// the newest complete version. Beside it, the newest version that a failed or unfinished run left
+// since is returned. Without either, the first version that was being written at the instant is
+// returned. A run never reads its own versions. The statement first finds the instant, backwards in
+// the order of the index artifact_version, and stops at the first row. It names the index, because
+// the planner would scan with the statistics of a young graph. It then finds the version of that
+// instant. A version that took more than an hour to write has `begunAt`; any other version being
+// written at an instant was ready within the hour.
 // access: read
 // params: $rows LIST<MAP>
 // returns: number, complete, partial, begun

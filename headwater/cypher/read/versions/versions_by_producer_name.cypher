@@ -1,4 +1,5 @@
-// The versions of a dataset that go by their producer's own name for them; a run does not read its own.
+// Return the versions of a dataset that have the given name of their producer, without the versions
+// of the reading run itself.
 // access: read
 // params: $rows LIST<MAP>
 // returns: consumer, dataset, versions

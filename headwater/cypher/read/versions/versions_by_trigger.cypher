@@ -1,4 +1,5 @@
-// The newest complete version of a dataset made by the runs after which a run was to run, up to five back.
+// Return the newest complete version of a dataset written by the runs that triggered a run, up to
+// five triggers upstream.
 // access: read
 // params: $rows LIST<MAP>
 // returns: consumer, dataset, made, version

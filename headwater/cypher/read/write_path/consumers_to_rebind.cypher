@@ -1,5 +1,6 @@
-// The runs and answers that have to do with any version of these datasets, with their columns, or with dropping them:
-// what to make afresh when these names are joined to others or parted from them.
+// Return the runs and answers that are linked to the given datasets, their versions or columns, or
+// that dropped them. The worker projects these again when the datasets join an alias group or leave
+// one.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn

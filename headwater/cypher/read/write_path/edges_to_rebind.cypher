@@ -1,5 +1,6 @@
-// The edges of the map and between columns at these datasets, as they are, so that they can be made afresh under other
-// names. names is empty where both ends go by the names they were sent with.
+// Return the edges of the lineage graph and the column edges at the given datasets, as stored. The
+// worker creates them again under other names. `names` is empty where both ends have the names
+// under which they were sent.
 // access: read
 // params: $urns LIST<STRING>
 // returns: type, source, target, properties

@@ -1,4 +1,5 @@
-// Which of some runs are in the graph, be it only because another names them; `told` when it was heard of itself.
+// Return those of the given runs that are in the graph. `told` is false for a run that only other
+// runs name.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, told

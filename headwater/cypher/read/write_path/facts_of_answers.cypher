@@ -1,4 +1,4 @@
-// The facts that the graph holds of some answers.
+// Return the facts of the given answers.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, facts

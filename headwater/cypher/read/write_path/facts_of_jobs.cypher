@@ -1,4 +1,4 @@
-// The facts that the graph holds of some jobs.
+// Return the facts of the given jobs.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, facts

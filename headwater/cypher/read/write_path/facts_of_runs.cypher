@@ -1,4 +1,4 @@
-// The facts that the graph holds of some runs.
+// Return the facts of the given runs.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, facts

@@ -1,4 +1,4 @@
-// Whether there are running runs that nothing was heard of since an instant.
+// Return a running run without events since an instant, if there is any.
 // access: read
 // params: $before DATETIME
 // returns: urn

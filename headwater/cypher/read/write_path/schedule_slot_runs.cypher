@@ -1,5 +1,5 @@
-// The runs of some schedule slots, in the order in which they began, and what is known of them as attempts: the first of
-// each slot, and those that were among the first before.
+// Return the runs of the given schedule slots in the order of their starts, with their attempt
+// properties. For each slot, these are its first runs and the runs that counted as such before.
 // access: read
 // params: $slots LIST<STRING>, $limit INTEGER = 100
 // returns: slot, urn, startedAt, finishedAt, attempt, retried, previous

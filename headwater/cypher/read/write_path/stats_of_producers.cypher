@@ -1,4 +1,4 @@
-// What the graph has counted of some producers, as the worker adds it up.
+// Return the stored counts of the given producers, for the worker to add to.
 // access: read
 // params: $urns LIST<STRING>
 // returns: urn, tally
