@@ -26,7 +26,7 @@ import msgspec
 from bench.events import events
 from bench.report import Report, say, spread
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.schema.events import Event, parse, parse_instant, to_datetime
 
 CAPTURES = Path(__file__).parent.parent / "tests" / "captures"
@@ -74,18 +74,18 @@ def _steps(bodies: Sequence[bytes]) -> Iterator[float]:
     yield time.process_time() - began
 
 
-def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> Tallies:
-    tallies = Tallies()
+def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> ProducerStats:
+    producer_stats = ProducerStats()
     for seq, (body, event) in enumerate(zip(bodies, parsed, strict=True)):
-        tally(
+        count_event(
             _RECEIVED,
             seq,
             body,
             event,
             future_tolerance_seconds=_FUTURE_TOLERANCE_SECONDS,
-            into=tallies,
+            into=producer_stats,
         )
-    return tallies
+    return producer_stats
 
 
 def measured(streams: Iterator[list[bytes]], repeats: int) -> dict[str, Any]:

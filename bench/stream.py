@@ -23,7 +23,7 @@ from bench.events import events
 from bench.report import Report, say, spread
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
-from headwater.ingest.worker import Folded
+from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
 from headwater.local.kafka import LocalKafka
 from headwater.local.neo4j import LocalNeo4j
@@ -51,7 +51,7 @@ class Watch(StreamCounts):
         self.batch_seconds: list[float] = []
         self.lags: list[float] = []
 
-    def committed(self, checkpoint: Checkpoint, folded: Folded) -> None:
+    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
         super().committed(checkpoint, folded)
         now = time.time()
         self.commits.append((now, len(folded.received)))

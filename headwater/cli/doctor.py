@@ -129,7 +129,7 @@ def _spool(settings: Settings) -> Check:
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         spool.check_writable()
-        kept = f"{counted(spool.last(), 'event')}, {len(spool.dead()):,} set aside"
+        kept = f"{counted(spool.last(), 'event')}, {len(spool.dead_letters()):,} set aside"
         return Check("spool", True, f"{kept}, at {settings.spool_path}")
     finally:
         spool.close()

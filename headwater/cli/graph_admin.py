@@ -153,7 +153,7 @@ def _make_room(database: Database, bar: Progress, *, erase: bool, yes: bool) -> 
 
 def _in_the_lake(spool: Spool) -> str | None:
     """The lake that has what was cut from the spool, None when nothing was. Raises QueryError when it has not."""
-    gone, address = spool.gone()
+    gone, address = spool.cut_events()
     if not gone:
         return None
     hint = "Put it back, or the graph cannot be made anew; erase nothing before."
@@ -237,7 +237,7 @@ def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress)
         events_max=settings.fold_events_max,
         naming=load_naming(settings.naming_path),
         future_tolerance_seconds=settings.future_tolerance_seconds,
-        on_folded=lambda folded: bar.advance(task, len(folded.received)),
+        on_commit=lambda folded: bar.advance(task, len(folded.received)),
     )
 
 

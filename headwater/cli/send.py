@@ -80,7 +80,7 @@ def dead_letters(
 
     settings = settings_of(home)
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
-    dead = spool.dead(limit=1_000)
+    dead = spool.dead_letters(limit=1_000)
     if replay and dead:
         spool.append(
             [letter.body.encode() for letter in reversed(dead)], received=time.time_ns() // 1_000

@@ -75,7 +75,7 @@ def worker(home: Home = None) -> None:
     share_metrics(settings)
     import logging
 
-    from headwater.health.metrics import observe_fold
+    from headwater.health.metrics import observe_commit
     from headwater.ingest.spool.spool import Spool
     from headwater.ingest.worker import Worker
     from headwater.schema.naming import load_naming
@@ -92,7 +92,7 @@ def worker(home: Home = None) -> None:
         naming=load_naming(settings.naming_path),
         future_tolerance_seconds=settings.future_tolerance_seconds,
         heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
-        on_folded=observe_fold,
+        on_commit=observe_commit,
     )
 
     set_when_told_to_end(folding.stop)

@@ -27,7 +27,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.health.multiprocess_metrics import VARIABLE
 from headwater.ingest.spool.spool import Spool
-from headwater.ingest.worker import Folded
+from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
 
 SCRAPE_SECONDS_MAX = 2.0
@@ -54,11 +54,11 @@ request_time = Histogram(
 refused = Counter("headwater_events_refused", "Events answered with a 4xx.")
 
 
-def observe_fold(folded: Folded) -> None:
-    """What the worker tells after every commit."""
-    for received in folded.received:
-        lag.observe(max(folded.at - received / 1_000_000, 0.0))
-    fold_time.observe(folded.seconds)
+def observe_commit(report: CommitReport) -> None:
+    """Observe the lag and the duration of a committed batch."""
+    for received in report.received:
+        lag.observe(max(report.committed_at - received / 1_000_000, 0.0))
+    fold_time.observe(report.seconds)
 
 
 def observe_query(name: str, seconds: float) -> None:

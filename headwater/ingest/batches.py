@@ -1,4 +1,4 @@
-"""Some events of a spool and what they say together: pure, so that it can be tried again with fewer of them."""
+"""A batch of spooled events, parsed and folded. Pure, so that a smaller batch can be tried again."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import msgspec
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.spool.spool import Record
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
 
-class Judged(msgspec.Struct, frozen=True):
-    """A record and the event in it, or None and the reason why there is none."""
+class ParsedRecord(msgspec.Struct, frozen=True):
+    """A record with its event, or with None and the reason why it has none."""
 
     record: Record
     event: Event | None
@@ -22,51 +22,57 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct):
-    """Some events and what they say together, or why they cannot be folded together."""
+    """Parsed records with the delta of their events, or with the error that folding them raised."""
 
-    judged: list[Judged]
+    records: list[ParsedRecord]
     delta: GraphDelta = msgspec.field(default_factory=GraphDelta)
-    tallies: Tallies = msgspec.field(default_factory=Tallies)
+    producer_stats: ProducerStats = msgspec.field(default_factory=ProducerStats)
     error: Exception | None = None
 
     @property
     def dead(self) -> list[tuple[int, str]]:
-        """The numbers of the records that hold no event, and why."""
-        return [(one.record.seq, one.reason) for one in self.judged if one.event is None]
+        """Return the sequence number and the reason of each record without an event."""
+        return [(one.record.seq, one.reason) for one in self.records if one.event is None]
 
 
-def judge(record: Record) -> Judged:
-    """The event in a record, if there is one."""
+def parse_record(record: Record) -> ParsedRecord:
+    """Return a record with its event, if it holds one."""
     if not record.intact:
-        return Judged(record, None, "damaged: the bytes on disk are not those that were accepted")
-    try:
-        return Judged(record, parse(record.body, received=record.received))
-    except EventError as error:
-        return Judged(
-            record, None, f"{error.field}: {error.message}" if error.field else error.message
+        return ParsedRecord(
+            record, None, "damaged: the bytes on disk differ from the accepted bytes"
         )
-
-
-def batch_of(judged: list[Judged], naming: Naming, *, future_tolerance_seconds: int) -> Batch:
-    """What these events say together; those that are dated further ahead than `future_tolerance_seconds` are counted as such."""
     try:
-        delta = fold((one.event for one in judged if one.event is not None), naming)
-        return Batch(judged, delta, _tallied(judged, future_tolerance_seconds))
-    except Exception as error:  # whatever an event breaks must not stop the others
-        return Batch(judged, error=error)
+        return ParsedRecord(record, parse(record.body, received=record.received))
+    except EventError as error:
+        reason = f"{error.field}: {error.message}" if error.field else error.message
+        return ParsedRecord(record, None, reason)
 
 
-def _tallied(judged: list[Judged], future_tolerance_seconds: int) -> Tallies:
-    tallies = Tallies()
-    for one in judged:
+def fold_batch(
+    records: list[ParsedRecord], naming: Naming, *, future_tolerance_seconds: int
+) -> Batch:
+    """Return the batch of these records, folded.
+
+    Events dated more than `future_tolerance_seconds` after their receipt count as events from the future.
+    """
+    try:
+        delta = fold((one.event for one in records if one.event is not None), naming)
+        return Batch(records, delta, _producer_stats(records, future_tolerance_seconds))
+    except Exception as error:  # any event may break it; the others must still be folded
+        return Batch(records, error=error)
+
+
+def _producer_stats(records: list[ParsedRecord], future_tolerance_seconds: int) -> ProducerStats:
+    stats = ProducerStats()
+    for one in records:
         record = one.record
-        tally(
+        count_event(
             record.received,
             record.seq,
             record.body,
             one.event,
             future_tolerance_seconds=future_tolerance_seconds,
             reason=one.reason,
-            into=tallies,
+            into=stats,
         )
-    return tallies
+    return stats

@@ -1,8 +1,8 @@
-"""Tallies: what each producer sends, how far off its clock is, and how often it breaks which rule.
+"""Count the events of each producer, the offset of its clock, and the rules that it breaks.
 
-`join` is associative and commutative, and the empty Tallies changes nothing; unlike facts, tallies count: an event
-received twice counts twice. They are written in the transaction that saves the checkpoint, and that is why they are
-exact.
+`join` is associative and commutative, and empty ProducerStats are its neutral element. Unlike
+facts they count: an event received twice counts twice. The worker writes them in the transaction
+that saves the checkpoint, so every event is counted exactly once.
 """
 
 from __future__ import annotations
@@ -21,41 +21,46 @@ T = TypeVar("T")
 
 EXAMPLE_CHARACTERS_MAX = 300
 _EXAMPLE_LEAD = 60
-# A skew is counted in a bucket of its size: four to the doubling, so that a median is at most a fifth off.
+# Skews are counted in buckets of growing size: with four to a doubling, a median is at most a fifth
+# off.
 _BUCKETS_PER_DOUBLING = 4
 _MILLISECOND = 1_000
 
 
-class Skews(msgspec.Struct, frozen=True):
-    """Differences between two clocks in microseconds: the least, the greatest, and how many of which size."""
+class ClockSkews(msgspec.Struct, frozen=True):
+    """Differences between two clocks in microseconds, counted by bucket."""
 
     least: int
     greatest: int
     counts: dict[int, int]
 
 
-class ProducerTally(msgspec.Struct, frozen=True):
-    """What one producer sent. `first` and `last` are when events of it were received; `skews` is how much later than
-    they say they happened, over the events that say when."""
+class ProducerCounts(msgspec.Struct, frozen=True):
+    """Counts of the events of one producer.
+
+    `first` and `last` are times of receipt, in microseconds since 1970. `skews` are the delays from
+    event time to receipt, for the events that have an event time. `future` counts the events dated
+    after their receipt.
+    """
 
     producer: str
     events: int
     first: int
     last: int
     future: int = 0
-    skews: Skews | None = None
+    skews: ClockSkews | None = None
 
 
 class Example(msgspec.Struct, frozen=True, order=True):
-    """One event that shows a finding: its receipt in the spool, and its text around the field."""
+    """An event that shows a finding: its sequence number in the spool, and its text around the field."""
 
     receipt: int
     snippet: str = ""
     detail: str = ""
 
 
-class FindingTally(msgspec.Struct, frozen=True):
-    """How often one producer broke one rule at one field."""
+class FindingCounts(msgspec.Struct, frozen=True):
+    """A count of the events in which one producer broke one rule at one field."""
 
     producer: str
     rule: str
@@ -66,14 +71,14 @@ class FindingTally(msgspec.Struct, frozen=True):
     example: Example
 
 
-class Tallies(msgspec.Struct):
-    """Tallies by urn."""
+class ProducerStats(msgspec.Struct):
+    """Counts of producers and of findings, by urn."""
 
-    producers: dict[str, ProducerTally] = {}
-    findings: dict[str, FindingTally] = {}
+    producers: dict[str, ProducerCounts] = {}
+    findings: dict[str, FindingCounts] = {}
 
 
-def tally(
+def count_event(
     received: int,
     seq: int,
     body: bytes,
@@ -81,11 +86,16 @@ def tally(
     *,
     future_tolerance_seconds: int,
     reason: str = "",
-    into: Tallies | None = None,
-) -> Tallies:
-    """`into` with what one receipt adds to it. `received` is in microseconds since 1970, `seq` its number in the spool,
-    `event` None when it was refused, and `reason` then why."""
-    into = Tallies() if into is None else into
+    into: ProducerStats | None = None,
+) -> ProducerStats:
+    """Return `into`, or new ProducerStats, with one received event counted.
+
+    received: time of receipt, in microseconds since 1970.
+    seq: sequence number in the spool.
+    event: the parsed event; None if it was refused, for `reason`.
+    future_tolerance_seconds: seconds after receipt from which an event time counts as in the future.
+    """
+    into = ProducerStats() if into is None else into
     if event is None:
         producer = _producer_of(body)
         found = [Finding("refused", "", reason)]
@@ -94,37 +104,38 @@ def tally(
         found = findings(
             body, event, received=received, future_tolerance_seconds=future_tolerance_seconds
         )
-    mine = ProducerTally(
+    skews = None
+    if event is not None and event.event_time.strip():
+        skews = _skews(received - event.instant)
+    counts = ProducerCounts(
         producer,
         events=1,
         first=received,
         last=received,
         future=sum([finding.rule == "event-from-the-future" for finding in found]),
-        skews=_skews(received - event.instant)
-        if event is not None and event.event_time.strip()
-        else None,
+        skews=skews,
     )
-    _add(into.producers, producer_urn(producer), mine, join_producers)
+    _add(into.producers, producer_urn(producer), counts, join_producers)
     for finding in found:
         urn = finding_urn(producer, finding.rule, finding.field)
         known = into.findings.get(urn)
-        # Of a later receipt nothing is shown.
-        shown = known is not None and known.example.receipt < seq
-        example = Example(seq) if shown else _example(seq, body, finding)
-        one = FindingTally(producer, finding.rule, finding.field, 1, received, received, example)
+        # The earliest event is the example, so later ones need no snippet.
+        has_earlier = known is not None and known.example.receipt < seq
+        example = Example(seq) if has_earlier else _example(seq, body, finding)
+        one = FindingCounts(producer, finding.rule, finding.field, 1, received, received, example)
         _add(into.findings, urn, one, join_findings)
     return into
 
 
-def join(a: Tallies, b: Tallies) -> Tallies:
-    """Both together."""
-    joined = Tallies(dict(a.producers), dict(a.findings))
+def join(a: ProducerStats, b: ProducerStats) -> ProducerStats:
+    """Return the sums of both."""
+    joined = ProducerStats(dict(a.producers), dict(a.findings))
     absorb(joined, b)
     return joined
 
 
-def absorb(into: Tallies, other: Tallies) -> None:
-    """`into = join(into, other)`, in place: many events stay linear in their number."""
+def absorb(into: ProducerStats, other: ProducerStats) -> None:
+    """Join `other` to `into` in place, so that joining many takes time linear in their number."""
     _absorb(into.producers, other.producers, join_producers)
     _absorb(into.findings, other.findings, join_findings)
 
@@ -135,13 +146,14 @@ def _absorb(into: dict[str, T], values: Mapping[str, T], join: Callable[[T, T], 
 
 
 def _add(into: dict[str, T], urn: str, value: T, join: Callable[[T, T], T]) -> None:
-    mine = into.get(urn)
-    into[urn] = value if mine is None else join(mine, value)
+    previous = into.get(urn)
+    into[urn] = value if previous is None else join(previous, value)
 
 
-def join_producers(a: ProducerTally, b: ProducerTally) -> ProducerTally:
-    return ProducerTally(
-        # Two spellings cannot share a urn; should a hash ever collide, the choice must not depend on order.
+def join_producers(a: ProducerCounts, b: ProducerCounts) -> ProducerCounts:
+    return ProducerCounts(
+        # Two spellings cannot share a urn. Should a hash ever collide, the choice must not depend on
+        # the order.
         min(a.producer, b.producer),
         a.events + b.events,
         min(a.first, b.first),
@@ -151,31 +163,31 @@ def join_producers(a: ProducerTally, b: ProducerTally) -> ProducerTally:
     )
 
 
-def join_findings(a: FindingTally, b: FindingTally) -> FindingTally:
+def join_findings(a: FindingCounts, b: FindingCounts) -> FindingCounts:
     producer, rule, field = min((a.producer, a.rule, a.field), (b.producer, b.rule, b.field))
-    return FindingTally(
+    return FindingCounts(
         producer,
         rule,
         field,
         a.count + b.count,
         min(a.first, b.first),
         max(a.last, b.last),
-        # The first of its kind stays, so that an example does not change under its reader.
+        # The first example stays, so that it does not change under its reader.
         min(a.example, b.example),
     )
 
 
-def _join_skews(a: Skews | None, b: Skews | None) -> Skews | None:
+def _join_skews(a: ClockSkews | None, b: ClockSkews | None) -> ClockSkews | None:
     if a is None or b is None:
         return a or b
     counts = dict(a.counts)
     for bucket, count in b.counts.items():
         counts[bucket] = counts.get(bucket, 0) + count
-    return Skews(min(a.least, b.least), max(a.greatest, b.greatest), counts)
+    return ClockSkews(min(a.least, b.least), max(a.greatest, b.greatest), counts)
 
 
-def _skews(skew: int) -> Skews:
-    return Skews(skew, skew, {_bucket(skew): 1})
+def _skews(skew: int) -> ClockSkews:
+    return ClockSkews(skew, skew, {_bucket(skew): 1})
 
 
 def _bucket(skew: int) -> int:
@@ -183,26 +195,26 @@ def _bucket(skew: int) -> int:
     return size if skew >= 0 else -size
 
 
-def median(skews: Skews) -> int:
-    """The median in microseconds, as well as the buckets know it: never outside of what was really seen."""
+def median(skews: ClockSkews) -> int:
+    """Return the median in microseconds, as exact as the buckets and within the observed range."""
     half = sum(skews.counts.values()) / 2
-    seen = 0
+    counted = 0
     for bucket in sorted(skews.counts):
-        seen += skews.counts[bucket]
-        if seen >= half:
+        counted += skews.counts[bucket]
+        if counted >= half:
             size = round((2 ** (abs(bucket) / _BUCKETS_PER_DOUBLING) - 1) * _MILLISECOND)
             return min(max(size if bucket >= 0 else -size, skews.least), skews.greatest)
-    raise ValueError("there is no median of nothing")
+    raise ValueError("the median needs at least one skew")
 
 
-class _Sender(msgspec.Struct):
+class _ProducerField(msgspec.Struct):
     producer: Any = None
 
 
 def _producer_of(body: bytes) -> str:
-    """Who sent what is no event, when at least that can be read."""
+    """Return the producer of a malformed event, or "" if it is unreadable."""
     try:
-        producer = msgspec.json.decode(body, type=_Sender).producer
+        producer = msgspec.json.decode(body, type=_ProducerField).producer
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ""
     return producer.strip() if isinstance(producer, str) else ""
@@ -213,12 +225,15 @@ def _example(seq: int, body: bytes, finding: Finding) -> Example:
 
 
 def snippet(body: bytes, field: str) -> str:
-    """The text of an event around a field: its names are looked for one after the other, and those in vain skipped."""
-    at = 0
+    """Return the text of an event around a field.
+
+    The names of the field's path are found one after the other; absent names are skipped.
+    """
+    position = 0
     for name in field.replace("[]", "").split("."):
-        found = body.find(b'"' + name.encode() + b'"', at) if name else -1
-        at = found if found >= 0 else at
-    start = max(0, at - _EXAMPLE_LEAD)
-    # A character has at most four bytes; one that is cut at either end is left out.
+        found = body.find(b'"' + name.encode() + b'"', position) if name else -1
+        position = found if found >= 0 else position
+    start = max(0, position - _EXAMPLE_LEAD)
+    # A character has at most four bytes. Characters cut at either end are dropped.
     text = body[start : start + 4 * EXAMPLE_CHARACTERS_MAX].decode("utf-8", "ignore")
     return text[:EXAMPLE_CHARACTERS_MAX]

@@ -1,4 +1,4 @@
-"""Tallies into the graph: what it has of the same urns is read, joined, and written, all in one transaction."""
+"""Add ProducerStats to those of the graph: read, join and write in one transaction."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.producer_stats import (
-    FindingTally,
-    ProducerTally,
-    Tallies,
+    FindingCounts,
+    ProducerCounts,
+    ProducerStats,
     join_findings,
     join_producers,
     median,
@@ -19,37 +19,42 @@ from headwater.ingest.producer_stats import (
 from headwater.schema.events import to_datetime
 from headwater.schema.urns import display_name
 
-T = TypeVar("T", ProducerTally, FindingTally)
+T = TypeVar("T", ProducerCounts, FindingCounts)
 
 _MICROSECONDS = 1_000_000
 
 
-def write_tallies(transaction: Transaction, tallies: Tallies) -> None:
-    """Add these to what the graph has counted. The graph's write lock must be held."""
+def write_producer_stats(transaction: Transaction, producer_stats: ProducerStats) -> None:
+    """Add ProducerStats to the graph. The transaction must hold the graph's write lock."""
     _write(
         transaction,
         "producers",
-        tallies.producers,
-        ProducerTally,
+        producer_stats.producers,
+        ProducerCounts,
         join_producers,
         _producer_properties,
     )
     _write(
-        transaction, "findings", tallies.findings, FindingTally, join_findings, _finding_properties
+        transaction,
+        "findings",
+        producer_stats.findings,
+        FindingCounts,
+        join_findings,
+        _finding_properties,
     )
 
 
 def _write(
     transaction: Transaction,
     kind: str,
-    tallies: Mapping[str, T],
+    counts: Mapping[str, T],
     type_: type[T],
     join: Callable[[T, T], T],
     properties: Callable[[T], dict[str, Any]],
 ) -> None:
-    if not tallies:
+    if not counts:
         return
-    urns = sorted(tallies)
+    urns = sorted(counts)
     stored = {
         row["urn"]: row["tally"]
         for row in transaction.run(f"read/write_path/stats_of_{kind}", urns=urns)
@@ -57,42 +62,40 @@ def _write(
     rows: list[Row] = []
     for urn in urns:
         text = stored.get(urn)
-        said = (
-            tallies[urn]
-            if text is None
-            else join(msgspec.json.decode(text, type=type_), tallies[urn])
-        )
-        # In one order, so that equal tallies are equal texts.
-        kept = msgspec.json.encode(
-            msgspec.to_builtins(said, str_keys=True), order="deterministic"
+        total = counts[urn]
+        if text is not None:
+            total = join(msgspec.json.decode(text, type=type_), total)
+        # In a fixed order, so that equal counts are equal texts.
+        tally = msgspec.json.encode(
+            msgspec.to_builtins(total, str_keys=True), order="deterministic"
         ).decode()
-        rows.append({"urn": urn, "properties": {**properties(said), "tally": kept}})
+        rows.append({"urn": urn, "properties": {**properties(total), "tally": tally}})
     transaction.run(f"write/{kind}", rows=rows)
 
 
-def _producer_properties(said: ProducerTally) -> dict[str, Any]:
-    skews = said.skews
+def _producer_properties(counts: ProducerCounts) -> dict[str, Any]:
+    skews = counts.skews
     return {
-        "producer": display_name(said.producer),
-        "events": said.events,
-        "first": to_datetime(said.first),
-        "last": to_datetime(said.last),
-        "fromTheFuture": said.future,
+        "producer": display_name(counts.producer),
+        "events": counts.events,
+        "first": to_datetime(counts.first),
+        "last": to_datetime(counts.last),
+        "fromTheFuture": counts.future,
         "skewMin": skews and skews.least / _MICROSECONDS,
         "skewMedian": skews and median(skews) / _MICROSECONDS,
         "skewMax": skews and skews.greatest / _MICROSECONDS,
     }
 
 
-def _finding_properties(said: FindingTally) -> dict[str, Any]:
+def _finding_properties(counts: FindingCounts) -> dict[str, Any]:
     return {
-        "producer": display_name(said.producer),
-        "rule": said.rule,
-        "field": said.field,
-        "count": said.count,
-        "first": to_datetime(said.first),
-        "last": to_datetime(said.last),
-        "receipt": said.example.receipt,
-        "example": said.example.snippet,
-        "detail": said.example.detail,
+        "producer": display_name(counts.producer),
+        "rule": counts.rule,
+        "field": counts.field,
+        "count": counts.count,
+        "first": to_datetime(counts.first),
+        "last": to_datetime(counts.last),
+        "receipt": counts.example.receipt,
+        "example": counts.example.snippet,
+        "detail": counts.example.detail,
     }

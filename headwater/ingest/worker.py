@@ -1,17 +1,17 @@
-"""The worker: spool -> fold -> one transaction -> checkpoint, for ever.
+"""The worker: it reads the spool, folds a batch, writes one transaction with the checkpoint, and repeats.
 
-What may go wrong, and what happens then:
+Failures and their handling:
 
-- Neo4j is away, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s, with jitter) and try
-  again with half as many events, since it may be that there were too many for the time a transaction has. Batches
-  that go well soon make them as many again.
-- An event cannot be folded, or Neo4j refuses what it says: the batch is halved until that event is alone, then it is
-  set aside with the reason, and its neighbours go on.
-- Nothing is heard of a run for too long: it is marked as abandoned, until there is news of it.
-- An event was set aside by an earlier worker, and this graph is made anew: it is tried like any other, and is dead no
-  longer when it can be folded now.
-- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not at all. What was
-  put off while events waited, when things were last seen, it folds once more from the spool.
+- Neo4j is unreachable, slow or restarting, or the spool's disk fails: wait (0.1 s, doubling to 5 s,
+  with jitter) and try again with half as many events, since the batch may have exceeded the time
+  limit of a transaction. Successful batches soon restore the batch size.
+- An event cannot be folded, or Neo4j refuses its facts: halve the batch until that event is alone,
+  dead-letter it with the reason, and fold the others.
+- A run has no event for too long: mark it as abandoned until its next event.
+- An earlier worker dead-lettered an event, and this graph is built again: try it like any other. If
+  it folds now, it is no dead letter any longer.
+- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not
+  at all. It folds the events with deferred last-seen updates once more from the spool.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
 """
 
@@ -35,7 +35,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import folds, warm
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
-from headwater.ingest.batches import Batch, Judged, batch_of, judge
+from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.cache import Memory
@@ -56,32 +56,50 @@ POLL_SECONDS = 0.05
 BACKOFF_SECONDS_MIN = 0.1
 BACKOFF_SECONDS_MAX = 5.0
 REASON_LENGTH_MAX = 1_000
-# How often runs that have fallen silent are looked for.
+# The interval at which the worker looks for runs without a heartbeat.
 SWEEP_SECONDS = 60.0
-# For how long, and for how many events, it may be put off to tell the graph what was only seen again.
-LATER_SECONDS_MAX = 10.0
-LATER_EVENTS_MAX = 30_000
+# Last-seen updates are deferred for at most this time and this number of events.
+DEFER_SECONDS_MAX = 10.0
+DEFER_EVENTS_MAX = 30_000
 
-# What is tried again as it is.
-_PASSING = (UnavailableError, SpoolFullError, CheckpointMovedError)
+# Errors after which the same batch is tried again.
+_RETRIABLE = (UnavailableError, SpoolFullError, CheckpointMovedError)
 
 log = logging.getLogger("headwater.worker")
 
 
-class Folded(msgspec.Struct, frozen=True):
-    """What one committed transaction did: when its events were received (microseconds since 1970), how many were set
-    aside, how long it took (seconds), and when it was committed (seconds since 1970)."""
+class CommitReport(msgspec.Struct, frozen=True):
+    """The result of one committed transaction.
+
+    received: the times of receipt of its events, in microseconds since 1970.
+    dead: the number of events that were dead-lettered.
+    seconds: the duration from the start of folding to the commit.
+    committed_at: the time of the commit, in seconds since 1970.
+    """
 
     received: tuple[int, ...]
     dead: int
     seconds: float
-    at: float
+    committed_at: float
+
+
+class _PendingBatch(NamedTuple):
+    """A batch that Neo4j has not committed yet, with the checkpoint before it.
+
+    `started` is in seconds since 1970.
+    """
+
+    batch: Batch
+    before: Checkpoint
+    transaction: Sent
+    started: float
 
 
 class Worker:
-    """Folds one spool into one graph. `run` until `stop` is set; `on_folded` hears of every commit.
+    """The process that folds one spool into one graph.
 
-    Up to `ahead` transactions are on their way to being committed while the next is worked out.
+    `run` returns once `stop` is set. `on_commit` gets a report of every commit. Up to
+    `max_in_flight` transactions await their commit while the worker prepares the next.
     """
 
     def __init__(
@@ -90,41 +108,44 @@ class Worker:
         spool: Spool,
         *,
         events_max: int = 1_000,
-        ahead: int = 1,
+        max_in_flight: int = 1,
         naming: Naming | None = None,
         future_tolerance_seconds: int = 60,
         heartbeat_timeout_seconds: int = 86_400,
-        on_folded: Callable[[Folded], object] = id,
+        on_commit: Callable[[CommitReport], object] = lambda _: None,
     ) -> None:
         self._database = database
         self._spool = spool
         self._events_max = events_max
-        self.events_at_once = events_max
-        self._ahead = ahead
+        self.batch_events = events_max
+        self._max_in_flight = max_in_flight
         self._naming = naming or load_naming()
         self._future_tolerance_seconds = future_tolerance_seconds
         self._heartbeat_timeout_seconds = heartbeat_timeout_seconds
-        self._sweep_at = 0.0
-        self._on_folded = on_folded
+        self._next_sweep = 0.0
+        self._on_commit = on_commit
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
         self._memory = Memory()
-        # When the last batches were begun, and behind which position.
-        self._begun: deque[tuple[float, int]] = deque()
-        self._dead_before: set[int] = set()
-        self._cold = False
-        # What Neo4j has not committed yet, while what comes after it is worked out.
-        self._on_the_way: deque[_Sent] = deque()
+        # The start times of the recent batches, with the positions before them.
+        self._batch_starts: deque[tuple[float, int]] = deque()
+        # The events after the checkpoint that an earlier worker dead-lettered.
+        self._earlier_dead: set[int] = set()
+        self._needs_warm_up = False
+        self._pending: deque[_PendingBatch] = deque()
         self.stop = threading.Event()
 
     def run(self, *, until_done: bool = False) -> None:
-        """Fold until told to stop, or until all that was received is folded. Ends only between transactions."""
-        log.info("folding %s into %s", self._spool.path, self._database.uri)
-        self._cold = True
+        """Fold until `stop` is set; with `until_done`, until every received event is folded.
+
+        Return only between transactions.
+        """
+        log.info("worker_started spool=%s graph=%s", self._spool.path, self._database.uri)
+        self._needs_warm_up = True
         try:
             self._run(until_done=until_done)
         finally:
-            self._settle_at_the_end()
+            self._finish()
 
     def _run(self, *, until_done: bool) -> None:
         failures = 0
@@ -134,207 +155,228 @@ class Worker:
                     if until_done:
                         return
                     self.stop.wait(POLL_SECONDS)
-                # Of a history that is folded anew, nothing was heard for long.
+                # All runs of a rebuilt history lack recent heartbeats.
                 if not until_done:
                     self._sweep()
                 failures = 0
-                self.events_at_once = min(self.events_at_once * 8, self._events_max)
+                self.batch_events = min(self.batch_events * 8, self._events_max)
             except (UnavailableError, SpoolFullError) as error:
                 failures += 1
-                self._forget()  # an interrupted commit may have happened
-                self.events_at_once = max(self.events_at_once // 2, 1)
+                self._forget_checkpoint()  # an interrupted commit may have happened
+                self.batch_events = max(self.batch_events // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
-                log.warning("waiting up to %.1f s: %s", pause, error.message)
+                log.warning("waiting_to_retry seconds_max=%.1f error=%s", pause, error.message)
                 self.stop.wait(random.uniform(pause / 2, pause))
 
     def step(self) -> int:
-        """Fold the next batch; returns how many events it took. Raises UnavailableError or SpoolFullError."""
+        """Fold the next batch; return its number of events.
+
+        Raises UnavailableError or SpoolFullError.
+        """
         try:
             if self._checkpoint is None:
-                self._checkpoint = self._begin()
-            batch = self._read(self._checkpoint.position, self.events_at_once)
-            if batch.judged:
-                self._fold(batch)
+                self._checkpoint = self._start()
+            batch = self._read_batch(self._checkpoint.position)
+            if batch.records:
+                self._write_batch(batch)
             else:
-                self._finish()
-                self._settle()
-            return len(batch.judged)
+                self._await_pending()
+                self._write_deferred()
+            return len(batch.records)
         except CheckpointMovedError as error:
-            log.warning("beginning again: %s", error.message)
-            self._forget()
+            log.warning("batch_restarted error=%s", error.message)
+            self._forget_checkpoint()
             return 1
 
-    def _forget(self) -> None:
-        """How far the graph is, is not known any more. What is on its way is waited for, however it ends."""
+    def _forget_checkpoint(self) -> None:
+        """Drop the checkpoint, which may be wrong, and wait for pending transactions to end."""
         self._checkpoint = None
-        while self._on_the_way:
+        while self._pending:
             with suppress(Exception):
-                self._on_the_way.popleft().transaction.wait()
+                self._pending.popleft().transaction.wait()
 
-    def _begin(self) -> Checkpoint:
+    def _start(self) -> Checkpoint:
+        """Prepare the graph; return the checkpoint from which to fold."""
         applied = migrate(self._database)
         if applied:
-            log.info("applied %s", ", ".join(applied))
-        checkpoint = self._where_to_go_on()
-        if self._cold:
-            # Events that wait need few of the statements, and need them now.
+            log.info("migrations_applied names=%s", ",".join(applied))
+        checkpoint = self._read_checkpoint()
+        if self._needs_warm_up:
+            # Waiting events need few of the statements, and need them now.
             warm(self._database, folds, stop=lambda: self._has_work(checkpoint))
-            self._cold = False
-        self._memory = Memory()  # it may be another graph than before
-        self._dead_before = self._spool.dead_after(checkpoint.position)
-        return self._caught_up(checkpoint)
+            self._needs_warm_up = False
+        self._memory = Memory()  # the graph may be another one than before
+        self._earlier_dead = self._spool.dead_after(checkpoint.position)
+        return self._refold_deferred(checkpoint)
 
-    def _caught_up(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Fold once more, without counting them, the events of which a part was put off and forgotten."""
-        passed_over, size = self._spool.dead_after(checkpoint.whole), self.events_at_once
+    def _refold_deferred(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Fold the events whose last-seen updates were deferred and lost, without counting them."""
+        skipped, size = self._spool.dead_after(checkpoint.whole), self.batch_events
         while (done := checkpoint.settled) is not None:
-            some = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
-            records = [record for record in some if record.seq <= checkpoint.position]
+            read = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
+            records = [record for record in read if record.seq <= checkpoint.position]
             last = records[-1].seq if records else checkpoint.position
-            events = (judge(record).event for record in records if record.seq not in passed_over)
             try:
+                events = [parse_record(one).event for one in records if one.seq not in skipped]
                 delta = fold((event for event in events if event is not None), self._naming)
-                checkpoint = self._settled(checkpoint, last, delta)
-            except _PASSING:
+                checkpoint = self._save_deferred(checkpoint, last, delta)
+            except _RETRIABLE:
                 raise
-            except Exception:  # whatever an event breaks must not stop the others
+            except Exception:  # any event may break it; the others must still be folded
                 size = max(len(records) // 2, 1)
                 if len(records) <= 1:
-                    log.exception("when what event %s tells of was seen is not known", last)
-                    passed_over.add(last)
+                    log.exception("last_seen_lost seq=%s", last)
+                    skipped.add(last)
         return checkpoint
 
-    def _settle(self) -> None:
-        """Write what was put off, if anything was. Raises UnavailableError or CheckpointMovedError."""
+    def _write_deferred(self) -> None:
+        """Write the deferred last-seen updates.
+
+        Raises UnavailableError or CheckpointMovedError.
+        """
         before = self._checkpoint
         if before is not None and before.settled is not None:
-            self._checkpoint = self._settled(before, before.position)
+            self._checkpoint = self._save_deferred(before, before.position)
 
-    def _settled(
-        self, before: Checkpoint, settled: int, delta: GraphDelta | None = None
+    def _save_deferred(
+        self, before: Checkpoint, upto: int, delta: GraphDelta | None = None
     ) -> Checkpoint:
-        """Write what was put off up to some event: what is remembered, or else a delta of it."""
+        """Write the deferred updates of the events up to `upto`; return the new checkpoint.
+
+        The updates come from the write cache, or from `delta` if the cache has lost them.
+        """
         return write(
             self._database,
             delta or GraphDelta(),
             spool=self._spool.id,
             before=before,
-            after=msgspec.structs.replace(
-                before, settled=settled if settled < before.position else None
-            ),
+            after=msgspec.structs.replace(before, settled=upto if upto < before.position else None),
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
             again=delta is not None,
         )
 
-    def _settle_at_the_end(self) -> None:
+    def _finish(self) -> None:
         try:
-            self._finish()
-            self._settle()
+            self._await_pending()
+            self._write_deferred()
         except HeadwaterError as error:
-            log.warning("the next worker folds the last events once more: %s", error.message)
+            log.warning("deferred_updates_left error=%s", error.message)
 
-    def _may_wait(self, batch: Batch, before: Checkpoint) -> int | None:
-        """The position behind which what is only seen again may wait: while more events do, and for so long."""
-        last, now = batch.judged[-1].record.seq, time.monotonic()
+    def _defer_before(self, batch: Batch, before: Checkpoint) -> int | None:
+        """Return the position after which last-seen updates may be deferred, or None.
+
+        Updates are deferred only while further events wait.
+        """
+        last, now = batch.records[-1].record.seq, time.monotonic()
         if self.stop.is_set() or self._spool.last() <= last:
             return None
-        self._begun.append((now, before.position))
-        while self._begun[0][0] < now - LATER_SECONDS_MAX:
-            self._begun.popleft()
-        return max(self._begun[0][1], last - LATER_EVENTS_MAX)
+        self._batch_starts.append((now, before.position))
+        while self._batch_starts[0][0] < now - DEFER_SECONDS_MAX:
+            self._batch_starts.popleft()
+        return max(self._batch_starts[0][1], last - DEFER_EVENTS_MAX)
 
     def _has_work(self, checkpoint: Checkpoint) -> bool:
-        """Whether an event waits, or it is time to end."""
+        """Return True if an event waits, or the worker must stop."""
         return self.stop.is_set() or self._spool.last() > checkpoint.position
 
-    def _where_to_go_on(self) -> Checkpoint:
-        """The checkpoint. Raises UnavailableError when events after it were cut from the spool: the graph must have
-        them first, or it would be one of half the history."""
+    def _read_checkpoint(self) -> Checkpoint:
+        """Return the checkpoint of the graph.
+
+        Raises UnavailableError if events after it were cut from the spool: without them the graph
+        would hold a part of the history only.
+        """
         checkpoint = read_checkpoint(self._database, self._spool.id)
-        gone, lake = self._spool.gone()
-        if checkpoint.whole < gone:
+        cut, lake = self._spool.cut_events()
+        if checkpoint.whole < cut:
             raise UnavailableError(
-                f"events {checkpoint.whole + 1} to {gone} of the spool are in the lake only: "
+                f"events {checkpoint.whole + 1} to {cut} of the spool are in the lake only: "
                 f"`headwater pipeline backfill {lake}`"
             )
         return checkpoint
 
-    def _read(self, position: int, events_max: int) -> Batch:
+    def _read_batch(self, position: int) -> Batch:
         """Read and fold the events after a position. Raises SpoolFullError."""
-        records = self._spool.read(position, events_max=events_max, bytes_max=BATCH_BYTES_MAX)
-        return self._said([judge(record) for record in records])
+        records = self._spool.read(
+            position, events_max=self.batch_events, bytes_max=BATCH_BYTES_MAX
+        )
+        return self._fold([parse_record(record) for record in records])
 
-    def _said(self, events: list[Judged]) -> Batch:
-        return batch_of(
-            events, self._naming, future_tolerance_seconds=self._future_tolerance_seconds
+    def _fold(self, records: list[ParsedRecord]) -> Batch:
+        return fold_batch(
+            records, self._naming, future_tolerance_seconds=self._future_tolerance_seconds
         )
 
-    def _fold(self, batch: Batch) -> None:
-        """Send a batch while Neo4j commits the one before, and wait for that one then."""
+    def _write_batch(self, batch: Batch) -> None:
+        """Send a batch while Neo4j commits earlier ones, then wait for the earliest of those."""
         try:
-            self._on_the_way.append(self._send(batch))
-        except Exception as error:  # whatever an event breaks must not stop the others
-            if self._finish():
-                self._fold_apart(batch, error)
+            self._pending.append(self._send(batch))
+        except Exception as error:  # any event may break it; the others must still be folded
+            if self._await_pending():
+                self._write_halves(batch, error)
         else:
-            self._finish(but=self._ahead)
+            self._await_pending(leaving=self._max_in_flight)
 
-    def _finish(self, *, but: int = 0) -> bool:
-        """Wait for what is on its way, but for so many. False when a batch could not be written as it was: then it is
-        written, and what was sent after it was not."""
-        while len(self._on_the_way) > but:
-            sent = self._on_the_way[0]
+    def _await_pending(self, *, leaving: int = 0) -> bool:
+        """Wait for pending batches until at most `leaving` remain.
+
+        Return False if a batch could not be written in one piece: its parts are then written, and
+        the batches sent after it are not.
+        """
+        while len(self._pending) > leaving:
+            pending = self._pending[0]
             try:
-                at = sent.transaction.wait()
-            except _PASSING:
+                committed_at = pending.transaction.wait()
+            except _RETRIABLE:
                 raise
             except Exception as error:  # as above
-                self._forget()
-                self._checkpoint = sent.before
-                self._fold_apart(sent.batch, error)
+                self._forget_checkpoint()
+                self._checkpoint = pending.before
+                self._write_halves(pending.batch, error)
                 return False
-            self._on_the_way.popleft()
-            self._committed(sent, at)
+            self._pending.popleft()
+            self._report(pending, committed_at)
         return True
 
-    def _fold_apart(self, batch: Batch, error: Exception) -> None:
-        """Fold half by half what cannot be folded together, and set aside the event that cannot be folded alone."""
-        judged = batch.judged
-        if isinstance(error, _PASSING) or (judged[0].event is None and len(judged) == 1):
+    def _write_halves(self, batch: Batch, error: Exception) -> None:
+        """Write the halves of a failed batch; dead-letter an event that fails alone."""
+        records = batch.records
+        if isinstance(error, _RETRIABLE) or (records[0].event is None and len(records) == 1):
             raise error
-        if len(judged) > 1:
-            middle = len(judged) // 2
-            self._fold_now(self._said(judged[:middle]))
-            self._fold_now(self._said(judged[middle:]))
+        if len(records) > 1:
+            middle = len(records) // 2
+            self._write_now(self._fold(records[:middle]))
+            self._write_now(self._fold(records[middle:]))
             return
-        record = judged[0].record
-        log.error("event %s is set aside", record.seq, exc_info=error)
-        self._fold_now(self._said([Judged(record, None, f"{type(error).__name__}: {error}")]))
+        record = records[0].record
+        log.error("event_dead_lettered seq=%s", record.seq, exc_info=error)
+        reason = f"{type(error).__name__}: {error}"
+        self._write_now(self._fold([ParsedRecord(record, None, reason)]))
 
-    def _fold_now(self, batch: Batch) -> None:
+    def _write_now(self, batch: Batch) -> None:
+        """Write a batch and wait for its commit."""
         before = self._checkpoint
         try:
-            sent = self._send(batch)
-            at = sent.transaction.wait()
+            pending = self._send(batch)
+            committed_at = pending.transaction.wait()
         except Exception as error:  # as above
             self._checkpoint = before
-            self._fold_apart(batch, error)
+            self._write_halves(batch, error)
         else:
-            self._committed(sent, at)
+            self._report(pending, committed_at)
 
-    def _send(self, batch: Batch) -> _Sent:
+    def _send(self, batch: Batch) -> _PendingBatch:
         if batch.error is not None:
             raise batch.error
         assert self._checkpoint is not None
-        began, before, judged = time.time(), self._checkpoint, batch.judged
+        started, before, records = time.time(), self._checkpoint, batch.records
         dead = batch.dead
         if dead:
-            self._spool.set_aside((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
+            self._spool.dead_letter((seq, reason[:REASON_LENGTH_MAX]) for seq, reason in dead)
         after = Checkpoint(
-            position=judged[-1].record.seq,
-            folded=before.folded + len(judged) - len(dead),
+            position=records[-1].record.seq,
+            folded=before.folded + len(records) - len(dead),
             dead=before.dead + len(dead),
         )
         transaction = send(
@@ -346,54 +388,48 @@ class Worker:
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
-            tallies=batch.tallies,
-            later=self._may_wait(batch, before),
+            producer_stats=batch.producer_stats,
+            later=self._defer_before(batch, before),
         )
         self._checkpoint = transaction.after
-        return _Sent(batch, before, transaction, began)
+        return _PendingBatch(batch, before, transaction, started)
 
-    def _committed(self, sent: _Sent, at: float) -> None:
-        judged = sent.batch.judged
-        self._revive(
-            {one.record.seq for one in judged if one.event is not None} & self._dead_before
+    def _report(self, pending: _PendingBatch, committed_at: float) -> None:
+        """Report a commit, and revive its events that were dead letters before."""
+        records = pending.batch.records
+        folded = {one.record.seq for one in records if one.event is not None}
+        self._revive(folded & self._earlier_dead)
+        report = CommitReport(
+            received=tuple(one.record.received for one in records),
+            dead=len(pending.batch.dead),
+            seconds=max(committed_at - pending.started, 0.0),
+            committed_at=committed_at,
         )
-        received = tuple(one.record.received for one in judged)
         try:
-            self._on_folded(Folded(received, len(sent.batch.dead), max(at - sent.began, 0.0), at))
-        except Exception:  # it is committed: whatever this is, it is no reason to fold it again
-            log.exception("a commit could not be measured")
+            self._on_commit(report)
+        except Exception:  # the batch is committed and must not be folded again
+            log.exception("commit_report_failed")
 
     def _revive(self, seqs: set[int]) -> None:
         if not seqs:
             return
         self._spool.revive(seqs)
-        self._dead_before -= seqs
-        log.info("%d events that were set aside once are folded", len(seqs))
+        self._earlier_dead -= seqs
+        log.info("dead_letters_revived count=%d", len(seqs))
 
     def _sweep(self) -> None:
-        """Once a minute, mark the runs that have fallen silent."""
-        if time.monotonic() < self._sweep_at:
+        """Once a minute, mark the runs without a recent heartbeat as abandoned."""
+        if time.monotonic() < self._next_sweep:
             return
-        self._sweep_at = time.monotonic() + SWEEP_SECONDS
+        self._next_sweep = time.monotonic() + SWEEP_SECONDS
         now = datetime.now(UTC)
-        silent = sweep(
+        abandoned = sweep(
             self._database,
             now=now,
             heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,
             holder=self._holder,
         )
-        if silent:
+        if abandoned:
             log.info(
-                "%d runs of which nothing was heard for %d s are abandoned",
-                silent,
-                self._heartbeat_timeout_seconds,
+                "runs_abandoned count=%d seconds=%d", abandoned, self._heartbeat_timeout_seconds
             )
-
-
-class _Sent(NamedTuple):
-    """A batch that is on its way, how far the graph was before it, and since when (seconds since 1970)."""
-
-    batch: Batch
-    before: Checkpoint
-    transaction: Sent
-    began: float

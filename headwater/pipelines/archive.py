@@ -124,7 +124,7 @@ def cut(
             pause((time.monotonic() - began) * _REST)
         while True:
             began = time.monotonic()
-            if not spool.give_back():
+            if not spool.release_pages():
                 return gone
             pause((time.monotonic() - began) * _REST)
 

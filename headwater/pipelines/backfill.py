@@ -23,7 +23,7 @@ import msgspec
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
-from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.transaction import read_checkpoint
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.chunk_writer import PieceWriter, move_on
@@ -118,9 +118,14 @@ def backfill(
     counts, met, letters = told.counts, told.met, told.letters
     letters.close()
     for spool, position in archived.items():
-        tallies = told.tallies.get(spool, Tallies())
+        producer_stats = told.producer_stats.get(spool, ProducerStats())
         move_on(
-            database, spool, begun[spool], position, dead=letters.of_spools[spool], tallies=tallies
+            database,
+            spool,
+            begun[spool],
+            position,
+            dead=letters.of_spools[spool],
+            producer_stats=producer_stats,
         )
     folded = met.events + counts.undated
     return msgspec.structs.replace(
@@ -196,7 +201,7 @@ class _Told:
 
     def __init__(self, letters: _DeadLetters) -> None:
         self.counts, self.met = Counts(), Met()
-        self.tallies: dict[str, Tallies] = {}
+        self.producer_stats: dict[str, ProducerStats] = {}
         self.letters = letters
 
     def take(self, piece: Sequence[Row]) -> None:
@@ -207,8 +212,10 @@ class _Told:
                 )
             elif row.kind == Kind.MET:
                 self.met = join_met(self.met, msgspec.msgpack.decode(row.fact, type=Met))
-            elif row.kind == Kind.TALLIES:
-                self.tallies[row.key.decode()] = msgspec.msgpack.decode(row.fact, type=Tallies)
+            elif row.kind == Kind.PRODUCER_STATS:
+                self.producer_stats[row.key.decode()] = msgspec.msgpack.decode(
+                    row.fact, type=ProducerStats
+                )
             else:
                 self.letters.add(row.fact)
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError, UnavailableError
-from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import (
     Checkpoint,
@@ -135,7 +135,7 @@ def move_on(
     position: int,
     *,
     dead: int,
-    tallies: Tallies,
+    producer_stats: ProducerStats,
 ) -> None:
     """Tell the graph that it has the events of a spool up to this position, all but those that are dead: a worker goes
     on behind them. `tallies` are of those after `before`, where it was when they were counted, and count with them.
@@ -157,6 +157,6 @@ def move_on(
             before=before,
             after=after,
             holder=holder,
-            tallies=tallies,
+            producer_stats=producer_stats,
             again=True,
         )

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redaction_key import load_key
 from headwater.pipelines import worker_cache as remembered
 from headwater.pipelines.lake import spool_of
@@ -206,21 +206,21 @@ class Folding:
             place = encode((refused.file, refused.start, refused.number))
             yield Row(Kind.REFUSED, 0, place, encode(refused))
         yield from seen(self._seen)
-        for spool, tallies in self._tallying.taken().items():
-            yield Row(Kind.TALLIES, 0, spool.encode(), encode(tallies))
+        for spool, producer_stats in self._tallying.taken().items():
+            yield Row(Kind.PRODUCER_STATS, 0, spool.encode(), encode(producer_stats))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
         yield from rows_of(fold(self.events, self._naming))
         self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
 
 
 class _Tallying:
-    """Tallies receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
+    """ProducerStats receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
     that others made nobody knows what was received how often, and when: those are not tallied."""
 
     def __init__(self, untold: Mapping[str, range], future_tolerance_seconds: int) -> None:
         self.wanted = untold
         self._future_tolerance_seconds = future_tolerance_seconds
-        self._tallies: dict[str, Tallies] = {}
+        self._tallies: dict[str, ProducerStats] = {}
 
     def add(
         self,
@@ -240,18 +240,18 @@ class _Tallying:
             reason = f"{refused.field}: {refused.message}" if refused.field else refused.message
         elif event is None:
             event = parse(body, received=received)
-        tallies = self._tallies.setdefault(spool, Tallies())
-        tally(
+        producer_stats = self._tallies.setdefault(spool, ProducerStats())
+        count_event(
             received,
             seq,
             body,
             event,
             future_tolerance_seconds=self._future_tolerance_seconds,
             reason=reason,
-            into=tallies,
+            into=producer_stats,
         )
 
-    def taken(self) -> dict[str, Tallies]:
+    def taken(self) -> dict[str, ProducerStats]:
         """What was counted since the last time, by spool."""
         taken, self._tallies = self._tallies, {}
         return taken

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from headwater.ingest.producer_stats import Tallies
-from headwater.ingest.producer_stats import join as join_tallies
+from headwater.ingest.producer_stats import ProducerStats
+from headwater.ingest.producer_stats import join as join_producer_stats
 from headwater.schema.dataset_aliases import linked_urns
 from headwater.schema.facts import (
     AnswerFacts,
@@ -56,7 +56,7 @@ class Kind(IntEnum):
     # The SHA-1 of events, end to end; by their first byte.
     SEEN = 2
     # By spool.
-    TALLIES = 3
+    PRODUCER_STATS = 3
     REFUSED = 4
     DATASET_MENTION = 5
     JOB_MENTION = 6
@@ -154,7 +154,7 @@ _RUNS, _ANSWERS = _codec(Heard, _join_heard), _codec(AnswerFacts, join_answers)
 _CODECS: dict[int, _Codec] = {
     Kind.COUNTS: _codec(Counts, join_counts),
     Kind.MET: _codec(Met, join_met),
-    Kind.TALLIES: _codec(Tallies, join_tallies),
+    Kind.PRODUCER_STATS: _codec(ProducerStats, join_producer_stats),
     Kind.REFUSED: _codec(Any, _either),
     Kind.DATASET_MENTION: _codec(Place, _join_places),
     Kind.JOB_MENTION: _JOBS,

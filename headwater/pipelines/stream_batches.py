@@ -35,8 +35,8 @@ from headwater.cypher.driver.warmup import folds, warm
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, absorb
-from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, Folded
+from headwater.ingest.producer_stats import ProducerStats, absorb
+from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, CommitReport
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import (
     Checkpoint,
@@ -94,7 +94,7 @@ class Observer(Protocol):
     def known(self, checkpoint: Checkpoint) -> None:
         """So far the graph had come when the stream asked."""
 
-    def committed(self, checkpoint: Checkpoint, folded: Folded) -> None:
+    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
         """A batch was committed; so far the graph has come with it."""
 
 
@@ -260,7 +260,7 @@ class Batches:
         return {}
 
     def _write_facts(self, delta: GraphDelta, checkpoint: Checkpoint) -> None:
-        self._save(delta, Tallies(), checkpoint, checkpoint)
+        self._save(delta, ProducerStats(), checkpoint, checkpoint)
 
     def _commit(self, batch: _Batch, delta: GraphDelta, checkpoint: Checkpoint) -> None:
         """The transaction by which the batch counts as done."""
@@ -271,10 +271,10 @@ class Batches:
             folded=checkpoint.folded + batch.events - dead,
             dead=checkpoint.dead + dead,
         )
-        self._save(delta, batch.tallies(), checkpoint, after)
+        self._save(delta, batch.producer_stats(), checkpoint, after)
         received = tuple(at for part in batch.parts for at in part.chunk.received)
         self._observer.committed(
-            after, Folded(received, dead, time.monotonic() - batch.began, time.time())
+            after, CommitReport(received, dead, time.monotonic() - batch.began, time.time())
         )
 
     def _set_aside(self, batch: _Batch) -> None:
@@ -295,7 +295,11 @@ class Batches:
         )
 
     def _save(
-        self, delta: GraphDelta, tallies: Tallies, before: Checkpoint, after: Checkpoint
+        self,
+        delta: GraphDelta,
+        producer_stats: ProducerStats,
+        before: Checkpoint,
+        after: Checkpoint,
     ) -> None:
         write(
             self._database,
@@ -306,7 +310,7 @@ class Batches:
             holder=self.holder,
             memory=self._memory,
             naming=self._rules.naming,
-            tallies=tallies,
+            producer_stats=producer_stats,
         )
 
 
@@ -330,11 +334,11 @@ class _Batch:
     def dead(self) -> list[Dead]:
         return [dead for part in self.parts for dead in part.chunk.dead]
 
-    def tallies(self) -> Tallies:
-        tallies = Tallies()
+    def producer_stats(self) -> ProducerStats:
+        producer_stats = ProducerStats()
         for part in self.parts:
-            absorb(tallies, part.chunk.tallies)
-        return tallies
+            absorb(producer_stats, part.chunk.producer_stats)
+        return producer_stats
 
     def events_of(self, part: Part) -> list[tuple[int, Event]]:
         """The events of a part that are none of its dead, by the index of their message."""

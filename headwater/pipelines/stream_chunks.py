@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, absorb, tally
+from headwater.ingest.producer_stats import ProducerStats, absorb, count_event
 from headwater.pipelines import worker_cache as remembered
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
@@ -64,7 +64,7 @@ class Chunk(msgspec.Struct):
     """What some messages of one task say together."""
 
     delta: GraphDelta
-    tallies: Tallies
+    producer_stats: ProducerStats
     received: list[int]
     dead: list[Dead]
 
@@ -86,13 +86,13 @@ class Rules(msgspec.Struct, frozen=True):
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
     ) -> Chunk:
         """Fold these, and set aside what cannot be; also what was refused elsewhere: its index, and the reason."""
-        chunk = Chunk(GraphDelta(), Tallies(), [], [])
+        chunk = Chunk(GraphDelta(), ProducerStats(), [], [])
         events: list[Event] = []
         for index, judged in enumerate(self.judge(messages)):
             reason = refused.get(index, judged.reason)
             event = None if reason else judged.event
             chunk.received.append(judged.message.received)
-            absorb(chunk.tallies, self._tally(judged.message, event, reason))
+            absorb(chunk.producer_stats, self._tally(judged.message, event, reason))
             if event is None:
                 chunk.dead.append(Dead(judged.message, reason[:REASON_LENGTH_MAX]))
             else:
@@ -123,9 +123,9 @@ class Rules(msgspec.Struct, frozen=True):
                     f"{error.field}: {error.message}" if error.field else error.message,
                 )
 
-    def _tally(self, message: Message, event: Event | None, reason: str = "") -> Tallies:
+    def _tally(self, message: Message, event: Event | None, reason: str = "") -> ProducerStats:
         """What one message adds to the tallies; its receipt is its offset."""
-        return tally(
+        return count_event(
             message.received,
             message.start,
             message.body,

@@ -24,7 +24,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from headwater.errors import SettingsError
-from headwater.ingest.worker import Folded
+from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
 
 HOST = "127.0.0.1"
@@ -56,7 +56,7 @@ class StreamCounts(Collector):
         with self._lock:
             self._checkpoint = checkpoint
 
-    def committed(self, checkpoint: Checkpoint, folded: Folded) -> None:
+    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
         """A batch was committed; so far the graph has come with it."""
         now = time.time()
         for received in folded.received:

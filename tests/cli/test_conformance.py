@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
-from headwater.ingest.producer_stats import tally
-from headwater.ingest.producer_stats_writer import write_tallies
+from headwater.ingest.producer_stats import count_event
+from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.schema.events import parse
 
 pytestmark = pytest.mark.neo4j
@@ -24,9 +24,11 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
     """One event is counted, and the command asks the tests' own graph."""
     del clean_graph
     with database.write() as transaction:
-        write_tallies(
+        write_producer_stats(
             transaction,
-            tally(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_tolerance_seconds=60),
+            count_event(
+                RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_tolerance_seconds=60
+            ),
         )
     monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
 

@@ -129,12 +129,12 @@ def test_what_was_set_aside_is_tried_again(home: Home, database: Database) -> No
     home.spool.append([good[0], b"poison", *good[1:]], received=RECEIVED)
     home.fold(database)
     # As if an earlier Headwater had not known what to do with the third.
-    home.spool.set_aside([(3, "not known yet")])
-    assert {dead.seq for dead in home.spool.dead()} == {2, 3}
+    home.spool.dead_letter([(3, "not known yet")])
+    assert {dead.seq for dead in home.spool.dead_letters()} == {2, 3}
     code, out, _ = home("rebuild", "--erase", "--yes", "--json")
     said = json.loads(out)
     assert (code, said["folded"], said["dead"]) == (0, 6, 1)
-    assert [dead.seq for dead in home.spool.dead()] == [2]
+    assert [dead.seq for dead in home.spool.dead_letters()] == [2]
     assert read_checkpoint(database, home.spool.id) == Checkpoint(7, 6, 1)
 
 

@@ -206,7 +206,7 @@ def test_paused_under_load(running: OwnNeo4j, here: House) -> None:
             paused = time.monotonic()
             noticed = wait_for(
                 "the worker noticed",
-                lambda: "waiting up to" in here.worker.said(),
+                lambda: "waiting_to_retry" in here.worker.said(),
                 BACK_SECONDS_MAX,
             )
             says_neo4j_is_away(here)

@@ -105,7 +105,7 @@ def test_poison_is_set_aside(home: House, graph: Database) -> None:
         "spool_depth": 0,
     }
     with closing(Spool(home.spool_path)) as spool:
-        reasons = {dead.seq: dead.reason for dead in spool.dead()}
+        reasons = {dead.seq: dead.reason for dead in spool.dead_letters()}
     assert reasons.keys() == {*inserted, *damaged}
     assert all("damaged" in reasons[seq] for seq in damaged)
     for seq, why in inserted.items():
@@ -158,9 +158,9 @@ def test_what_is_hard_to_write_does_not_stop_the_line(home: House, graph: Databa
     home.worker.start()
     checkpoint = home.wait_folded(graph, 60)
     with closing(Spool(home.spool_path)) as spool:
-        for dead in spool.dead():
+        for dead in spool.dead_letters():
             print(dead.seq - 101, dead.reason[:150])
-        assert {dead.seq for dead in spool.dead()} <= set(range(101, 101 + len(bodies)))
+        assert {dead.seq for dead in spool.dead_letters()} <= set(range(101, 101 + len(bodies)))
     assert checkpoint.position == len(good) + len(bodies)
     assert checkpoint.folded >= len(good)
     assert (

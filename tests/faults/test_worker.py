@@ -11,7 +11,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database, Transaction
 from headwater.ingest.spool.spool import Spool
-from headwater.ingest.worker import Folded, Worker
+from headwater.ingest.worker import CommitReport, Worker
 from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical
 from tests.conftest import Neo4jServer
@@ -49,7 +49,7 @@ def running(worker: Worker) -> Iterator[threading.Thread]:
 def is_whole(graph: Database, spool: Spool) -> None:
     checkpoint = read_checkpoint(graph, spool.id)
     assert (checkpoint.position, checkpoint.folded, checkpoint.dead) == (2 * RUNS + 1, 2 * RUNS, 1)
-    assert [dead.seq for dead in spool.dead()] == [201]
+    assert [dead.seq for dead in spool.dead_letters()] == [201]
     assert counted(graph) == expected(RUNS)
     assert canonical(graph) == folded_at_once(graph, history(RUNS))
 
@@ -91,29 +91,29 @@ def test_a_batch_that_takes_too_long_is_made_smaller(
             hurried,
             spool,
             events_max=400,
-            on_folded=lambda folded: sizes.append(len(folded.received)),
+            on_commit=lambda folded: sizes.append(len(folded.received)),
         )
         with graph.write() as other:
             other.run("write/lock_graph", holder="another")
             with running(worker):
-                wait_for("it took too long", lambda: worker.events_at_once < 400, 30)
+                wait_for("it took too long", lambda: worker.batch_events < 400, 30)
         hurried.patience = 60.0
         worker.stop.clear()
         with running(worker):
             wait_for(
                 "all folded", lambda: read_checkpoint(graph, spool.id).position == spool.last(), 60
             )
-            wait_for("as many at once again", lambda: worker.events_at_once == 400, 30)
+            wait_for("as many at once again", lambda: worker.batch_events == 400, 30)
     print(f"batches of {sizes}")
     assert sizes[0] <= 200
     is_whole(graph, spool)
 
 
 def test_what_listens_to_it_may_break(graph: Database, spool: Spool) -> None:
-    def broken(_: Folded) -> None:
+    def broken(_: CommitReport) -> None:
         raise OSError("no room for a measurement")
 
-    worker = Worker(graph, spool, events_max=100, on_folded=broken)
+    worker = Worker(graph, spool, events_max=100, on_commit=broken)
     while worker.step():
         pass
     is_whole(graph, spool)

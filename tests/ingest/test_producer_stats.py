@@ -1,4 +1,4 @@
-"""Tallies: they add up in any order and any pieces, examples stay, and the graph counts each receipt once."""
+"""ProducerStats: they add up in any order and any pieces, examples stay, and the graph counts each receipt once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import EventError, QueryError
 from headwater.ingest.producer_stats import (
     EXAMPLE_CHARACTERS_MAX,
-    Skews,
-    Tallies,
+    ClockSkews,
+    ProducerStats,
     absorb,
+    count_event,
     join,
     median,
     snippet,
-    tally,
 )
-from headwater.ingest.producer_stats_writer import write_tallies
+from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.lineage.questions import conformance
 from headwater.schema.events import Event, parse, parse_instant, to_datetime
 from headwater.schema.urns import finding_urn, producer_urn
@@ -52,7 +52,7 @@ def event(**fields: Any) -> dict[str, Any]:
     return {**sent, "job": job, **fields}
 
 
-def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> Tallies:
+def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> ProducerStats:
     body = json.dumps(sent).encode()
     parsed: Event | None
     reason = ""
@@ -60,7 +60,7 @@ def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> 
         parsed = parse(body, received=received)
     except EventError as error:
         parsed, reason = None, error.message
-    return tally(received, seq, body, parsed, future_tolerance_seconds=60, reason=reason)
+    return count_event(received, seq, body, parsed, future_tolerance_seconds=60, reason=reason)
 
 
 EVENTS = st.sampled_from(
@@ -77,26 +77,28 @@ EVENTS = st.sampled_from(
 RECEIPTS = st.builds(
     tallied, EVENTS, st.integers(AT - 3600 * SECOND, AT + 3600 * SECOND), st.integers(1, 9)
 )
-TALLIES = st.lists(RECEIPTS, max_size=4).map(lambda several: reduce(join, several, Tallies()))
+TALLIES = st.lists(RECEIPTS, max_size=4).map(lambda several: reduce(join, several, ProducerStats()))
 
 
 @PATIENT
 @given(TALLIES, TALLIES, TALLIES)
 def test_joining_is_associative_and_commutative_and_nothing_changes_nothing(
-    a: Tallies, b: Tallies, c: Tallies
+    a: ProducerStats, b: ProducerStats, c: ProducerStats
 ) -> None:
     assert join(a, join(b, c)) == join(join(a, b), c)
     assert join(a, b) == join(b, a)
-    assert join(a, Tallies()) == a
+    assert join(a, ProducerStats()) == a
 
 
 @PATIENT
 @given(st.lists(RECEIPTS, max_size=6))
-def test_absorbing_is_joining_and_every_event_is_counted_once(receipts: list[Tallies]) -> None:
-    into = Tallies()
+def test_absorbing_is_joining_and_every_event_is_counted_once(
+    receipts: list[ProducerStats],
+) -> None:
+    into = ProducerStats()
     for one in receipts:
         absorb(into, one)
-    assert into == reduce(join, receipts, Tallies())
+    assert into == reduce(join, receipts, ProducerStats())
     assert sum(found.events for found in into.producers.values()) == len(receipts)
 
 
@@ -127,7 +129,7 @@ def test_what_was_refused_is_counted_for_whoever_sent_it() -> None:
     found = tallied({"producer": SENDER, "run": {}}).findings[finding_urn(SENDER, "refused", "")]
     assert found.count == 1
     assert "runId" in found.example.detail
-    garbage = tally(AT, 1, b"\xff{", None, future_tolerance_seconds=60, reason="not JSON")
+    garbage = count_event(AT, 1, b"\xff{", None, future_tolerance_seconds=60, reason="not JSON")
     assert list(garbage.producers) == [producer_urn("")]
 
 
@@ -158,7 +160,7 @@ def test_a_median_is_off_by_a_fifth_at_most(skews: list[int]) -> None:
 
 def test_there_is_no_median_of_nothing() -> None:
     with pytest.raises(ValueError, match="nothing"):
-        median(Skews(0, 0, {}))
+        median(ClockSkews(0, 0, {}))
 
 
 @pytest.mark.parametrize(
@@ -187,10 +189,10 @@ def test_a_snippet_of_anything_is_a_text(body: bytes, field: str) -> None:
     assert len(snippet(body, field)) <= EXAMPLE_CHARACTERS_MAX
 
 
-def _write(database: Database, tallies: Sequence[Tallies]) -> None:
+def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
     with database.write() as transaction:
-        for one in tallies:
-            write_tallies(transaction, one)
+        for one in producer_stats:
+            write_producer_stats(transaction, one)
 
 
 @pytest.mark.neo4j
@@ -198,7 +200,7 @@ def _write(database: Database, tallies: Sequence[Tallies]) -> None:
 def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
     source = {"_producer": "https://a", "_schemaURL": "https://b", "name": "file", "uri": "file"}
     local = event(outputs=[{"namespace": "db", "name": "t", "facets": {"dataSource": source}}])
-    _write(database, [tallied(local, AT + 2 * SECOND, seq=5), Tallies()])
+    _write(database, [tallied(local, AT + 2 * SECOND, seq=5), ProducerStats()])
     _write(
         database,
         [tallied(local, AT + SECOND, seq=9), tallied(event(producer="b:x"), AT - 90 * SECOND)],
@@ -226,7 +228,7 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
 
 def _write_and_fail(database: Database) -> None:
     with database.write() as transaction:
-        write_tallies(transaction, tallied(event()))
+        write_producer_stats(transaction, tallied(event()))
         raise QueryError("refused")
 
 

@@ -168,12 +168,12 @@ def test_a_worker_sets_aside_what_fails_only_when_the_next_is_on_its_way(
             refusing,
             spool,
             events_max=4,
-            on_folded=lambda folded: seen.append(len(folded.received)),
+            on_commit=lambda folded: seen.append(len(folded.received)),
         )
         worker.run(until_done=True)
         checkpoint = read_checkpoint(database, spool.id)
         assert checkpoint == Checkpoint(len(told_off), len(events), 1)
-        assert [dead.seq for dead in spool.dead()] == [11]
+        assert [dead.seq for dead in spool.dead_letters()] == [11]
         assert sum(seen) == len(told_off)
     graph = canonical(database)
     assert graph == at_once(database, *events)

@@ -151,7 +151,7 @@ def test_a_gap_ends_what_is_archived(lake: Lake) -> None:
 
 def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, lake: Lake) -> None:
     spool.append(told(30), received=JANUARY_31)
-    spool.set_aside([(3, "dead")])
+    spool.dead_letter([(3, "dead")])
     part(spool, lake, 1, 40)
 
     def left() -> list[int]:
@@ -160,14 +160,14 @@ def test_a_cut_takes_what_is_archived_and_folded_and_nothing_else(spool: Spool, 
     assert pipeline.cut(spool, lake, 0) == 0
     assert pipeline.cut(spool, lake, 10) == 9
     assert left() == [3, *range(11, 61)]
-    assert spool.gone() == (10, lake.root)
+    assert spool.cut_events() == (10, lake.root)
     assert pipeline.cut(spool, lake, 60) == 30
     assert left() == [3, *range(41, 61)]
     part(spool, lake, 41, 60)
     # The newest stays: by it the spool knows how many it has received.
     assert pipeline.cut(spool, lake, 60) == 19
     assert (left(), spool.last(), SpoolReader(spool.path).count()) == ([3, 60], 60, 60)
-    assert [dead.seq for dead in spool.dead()] == [3]
+    assert [dead.seq for dead in spool.dead_letters()] == [3]
     assert spool.append(told(1), received=JANUARY_31) == 62
     assert [row["seq"] for row in rows(lake)] == list(range(1, 61))
 

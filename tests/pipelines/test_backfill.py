@@ -25,7 +25,7 @@ from headwater.cli import graph_admin as whole
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
@@ -252,9 +252,11 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
 
 
 def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> None:
-    said = Tallies()
+    said = ProducerStats()
     for seq, body in enumerate(told(5), 1):
-        tally(seq, seq, body, parse(body, received=seq), future_tolerance_seconds=60, into=said)
+        count_event(
+            seq, seq, body, parse(body, received=seq), future_tolerance_seconds=60, into=said
+        )
     begun = Checkpoint(5, 5, 0)
     write(
         graph,
@@ -264,9 +266,9 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
         after=Checkpoint(8, 8, 0),
         holder="test",
     )
-    move_on(graph, "s", begun, 20, dead=1, tallies=said)
+    move_on(graph, "s", begun, 20, dead=1, producer_stats=said)
     assert (read_checkpoint(graph, "s"), producers(graph)) == (Checkpoint(8, 8, 0), [])
-    move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, tallies=said)
+    move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=said)
     assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
     assert [one.events for one in producers(graph)] == [10]
 

@@ -10,8 +10,8 @@ import pytest
 
 from headwater.errors import SettingsError
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies
-from headwater.ingest.worker import Folded
+from headwater.ingest.producer_stats import ProducerStats
+from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import Checkpoint
 from headwater.pipelines import stream_batches
@@ -94,7 +94,7 @@ def test_the_counts_add_up_at_every_moment() -> None:
     counts.known(Checkpoint(3, 30, 1))
     counts.progressed(progress(2, latest=20, end=0))
     assert sums(counts) == {"received": 51, "folded": 30, "dead": 1, "lag": 20}
-    counts.committed(Checkpoint(4, 41, 2), Folded((1,) * 12, 1, 0.5, 2.0))
+    counts.committed(Checkpoint(4, 41, 2), CommitReport((1,) * 12, 1, 0.5, 2.0))
     assert sums(counts) == {"received": 51, "folded": 41, "dead": 2, "lag": 8}
     # What is said of a batch before the last commit is old.
     counts.progressed(progress(2, latest=20, end=0))
@@ -158,4 +158,4 @@ def chunk_of(number: int) -> Chunk:
     told["outputs"] = [{"namespace": "db", "name": f"b{number}", "facets": facets}]
     delta = fold([parse(json.dumps(told).encode(), received=0)])
     assert (len(delta.runs), len(delta.columns), len(delta.derivations)) == (1, 2, 1)
-    return Chunk(delta, Tallies(), [0], [])
+    return Chunk(delta, ProducerStats(), [0], [])

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies, tally
+from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.schema.events import STATES, parse, parse_instant
 from headwater.schema.facts import GraphDelta, join
 from headwater.schema.memo import Memo
@@ -29,16 +29,16 @@ REAL = [
 ]
 
 
-def told(bodies: list[bytes]) -> tuple[GraphDelta, Tallies]:
+def told(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
     """What the worker makes of these events."""
     events = [parse(body, received=RECEIVED) for body in bodies]
-    tallies = Tallies()
+    producer_stats = ProducerStats()
     for seq, (body, event) in enumerate(zip(bodies, events, strict=True)):
-        tally(RECEIVED, seq, body, event, future_tolerance_seconds=60, into=tallies)
-    return fold(events), tallies
+        count_event(RECEIVED, seq, body, event, future_tolerance_seconds=60, into=producer_stats)
+    return fold(events), producer_stats
 
 
-def told_by_one_who_forgets(bodies: list[bytes]) -> tuple[GraphDelta, Tallies]:
+def told_by_one_who_forgets(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
     with patch.object(Memo, "get", lambda *_: None):
         return told(bodies)
 

@@ -1,19 +1,23 @@
-"""The spool: every accepted event, as it was sent, in order, on disk. The truth from which the graph is made.
+"""The spool: every accepted event as it was sent, in order, on disk. The graph is built from it.
 
-A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after the events are synced. It holds
+A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after the events are synced.
+Its tables:
 
-    event(seq, received, checksum, body)    received in microseconds since 1970; checksum is the CRC-32 of the body
-    dead(seq, at, reason)                   events that could not be folded, and why
-    meta(name, value)                       the spool's own id, under which the graph keeps its checkpoint; up to which
-                                            seq it was cut, and into which lake what is gone was archived before
+    event(seq, received, checksum, body)    received in microseconds since 1970; checksum is the
+                                            CRC-32 of the body
+    dead(seq, at, reason)                   dead letters: events that could not be folded, and why
+    meta(name, value)                       the spool's own id, by which the graph stores its
+                                            checkpoint; the seq up to which events were cut, and the
+                                            lake into which they were archived before
 
-The API appends, the worker reads and sets aside; both through apsw, which brings a SQLite newer than 3.51.3 (in
-older ones two connections that write or checkpoint a WAL file at once can corrupt it). After a failed write the
-connection is dropped, and nothing is appended until all of the log was written into the database and synced: a
-second fsync proves nothing about pages that the first one failed to write, so an event appended behind such pages
-could be lost with them.
+The API appends; the worker reads and writes dead letters. Both use apsw, which brings a SQLite newer
+than 3.51.3: in older ones two connections that write or checkpoint a WAL file at once can corrupt it.
 
-Whatever the disk does comes out as SpoolFullError, and the next call tries again with a new connection.
+After a failed write the spool drops its connection. It appends nothing until the whole log is written
+into the database and synced. A second fsync proves nothing about pages that the first one failed to
+write, so an event appended behind such pages could be lost with them.
+
+Every disk error is raised as SpoolFullError, and the next call tries again with a new connection.
 """
 
 from __future__ import annotations
@@ -36,21 +40,21 @@ CREATE TABLE IF NOT EXISTS event(
 CREATE TABLE IF NOT EXISTS dead(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-# Of a new file. An event of 6 kB takes a fifth of such a page, and two of the smallest ones; to write it and to move it
-# from the log into the database takes half the time.
+# The page size of a new file. An event of 6 kB takes a fifth of a page. Writing it, and moving it from
+# the log into the database, takes half as long as with the default of 4,096 bytes.
 _PAGE_BYTES = 32_768
-# When the log has so much, it is written into the database; whoever appends just then waits for it.
+# A log of this size is written into the database; the next append waits for that.
 _LOG_BYTES = 8 * 2**20
 _PAGES_MIN = 16
 _BUSY_MS = 10_000
-# While it recovers, those who want to append wait.
+# Appends wait while the spool recovers.
 _RECOVER_BUSY_MS = 200
-# More than a page: what is free in the last one must not hide that there are no more.
+# More than a page: the free bytes of the last page must not hide that no page is left.
 _PROBE_BYTES = 2 * _PAGE_BYTES
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """One event of the spool. `intact` is False when its bytes are not those that were written."""
+    """One event of the spool. `intact` is False if its bytes differ from the accepted bytes."""
 
     seq: int
     received: int
@@ -58,8 +62,8 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     intact: bool
 
 
-class Dead(msgspec.Struct, frozen=True):
-    """An event that was set aside, and why."""
+class DeadLetter(msgspec.Struct, frozen=True):
+    """An event that could not be folded, with the reason. `at` is in microseconds since 1970."""
 
     seq: int
     at: int
@@ -68,23 +72,26 @@ class Dead(msgspec.Struct, frozen=True):
 
 
 class Spool:
-    """One spool file. Used by one thread at a time; open one `Spool` per thread or process."""
+    """One spool file. Each thread or process opens a Spool of its own.
+
+    Every method raises SpoolFullError if the disk fails or is full.
+    """
 
     def __init__(self, path: Path, *, bytes_max: int = 20 * 2**30, vfs: str | None = None) -> None:
         self.path = path
         self._bytes_max = bytes_max
         self._vfs = vfs
         self._connection: apsw.Connection | None = None
-        self._suspect = False
-        self.id = self._open_id()
+        self._needs_recovery = False
+        self.id = self._read_or_create_id()
 
     def close(self) -> None:
-        self._drop()
+        self._drop_connection()
 
     def append(self, bodies: Sequence[bytes], *, received: int) -> int:
-        """Append events in one synced transaction; returns the seq of the last.
+        """Append events in one synced transaction; return the seq of the last.
 
-        Raises SpoolFullError when they are not all on disk; then none of them counts as accepted.
+        Raises SpoolFullError if they are not all on disk; none of them then counts as accepted.
         """
         with self._writing() as connection:
             with connection:
@@ -95,7 +102,7 @@ class Spool:
             return connection.last_insert_rowid()
 
     def read(self, after: int, *, events_max: int, bytes_max: int) -> list[Record]:
-        """The events after `after`, in order: at most so many, and, beyond the first, at most so many bytes."""
+        """Return the events after `after`, in order, within both limits but at least one."""
         records: list[Record] = []
         size = 0
         with self._reading() as connection:
@@ -111,18 +118,21 @@ class Spool:
         return records
 
     def last(self) -> int:
-        """The seq of the newest event; 0 when there is none. As seqs have no gaps, also how many were received."""
+        """Return the seq of the newest event, or 0.
+
+        Seqs have no gaps, so it is also the number of received events.
+        """
         with self._reading() as connection:
             return int(connection.execute("SELECT coalesce(max(seq), 0) FROM event").get)
 
     def received_at(self, seq: int) -> int | None:
-        """When an event was received (microseconds since 1970); None when there is no such event."""
+        """Return the time of receipt in microseconds since 1970; None for an absent event."""
         with self._reading() as connection:
             value = connection.execute("SELECT received FROM event WHERE seq = ?", (seq,)).get
         return None if value is None else int(value)
 
-    def set_aside(self, dead: Iterable[tuple[int, str]]) -> None:
-        """Record events that cannot be folded, by seq, with the reason; the newest reason stays."""
+    def dead_letter(self, dead: Iterable[tuple[int, str]]) -> None:
+        """Record events that cannot be folded, by seq and reason; a newer reason replaces an older."""
         now = time.time_ns() // 1_000
         with self._writing() as connection, connection:
             connection.executemany(
@@ -132,35 +142,32 @@ class Spool:
             )
 
     def dead_after(self, seq: int) -> set[int]:
-        """The seqs after this one that were set aside."""
+        """Return the seqs of the dead letters after this seq."""
         with self._reading() as connection:
-            return {
-                int(row[0])
-                for row in connection.execute("SELECT seq FROM dead WHERE seq > ?", (seq,))
-            }
+            rows = connection.execute("SELECT seq FROM dead WHERE seq > ?", (seq,))
+            return {int(row[0]) for row in rows}
 
     def revive(self, seqs: Iterable[int]) -> None:
-        """Events that were set aside once and have been folded since are dead no longer."""
+        """Remove dead letters that have been folded since."""
         with self._writing() as connection, connection:
             connection.executemany("DELETE FROM dead WHERE seq = ?", [(seq,) for seq in seqs])
 
-    def dead(self, *, limit: int = 100) -> list[Dead]:
-        """The newest events that were set aside."""
+    def dead_letters(self, *, limit: int = 100) -> list[DeadLetter]:
+        """Return the newest dead letters, the newest first."""
         with self._reading() as connection:
             rows = connection.execute(
                 "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) ORDER BY seq DESC LIMIT ?",
                 (limit,),
             )
             return [
-                Dead(seq, at, reason, bytes(body).decode(errors="replace"))
+                DeadLetter(seq, at, reason, bytes(body).decode(errors="replace"))
                 for seq, at, reason, body in rows
             ]
 
     def cut(self, upto: int, *, lake: str, events_max: int) -> int:
-        """Remove the oldest events, none after `upto` and at most so many, in one transaction; returns how many.
+        """Remove the oldest events up to a seq, in one transaction; return their number.
 
-        What was set aside stays, and the newest event, by whose seq is known how many were received. Raises
-        SpoolFullError.
+        Dead letters stay, and so does the newest event: its seq is the number of received events.
         """
         with self._writing() as connection, connection:
             found = connection.execute(
@@ -177,9 +184,11 @@ class Spool:
                     )
         return len(seqs)
 
-    def give_back(self, *, pages_max: int = 64) -> bool:
-        """Give some of the room of what was cut back to the disk; whether there is more. In a file that was made before
-        there was cutting it is kept, for events to come. Raises SpoolFullError."""
+    def release_pages(self, *, pages_max: int = 64) -> bool:
+        """Return free pages to the disk; return True if more are left.
+
+        A file older than the `cut` method keeps its free pages for later events.
+        """
         with self._writing() as connection:
             before = connection.pragma("freelist_count")
             connection.execute(f"PRAGMA incremental_vacuum({int(pages_max)})")
@@ -189,8 +198,8 @@ class Spool:
                 return False
         return True
 
-    def gone(self) -> tuple[int, str]:
-        """Up to which seq events were cut, 0 when none were, and the lake that has them."""
+    def cut_events(self) -> tuple[int, str]:
+        """Return the seq up to which events were cut, or 0, and the lake that holds them."""
         with self._reading() as connection:
             found = dict(
                 connection.execute("SELECT name, value FROM meta WHERE name IN ('cut', 'lake')")
@@ -198,16 +207,16 @@ class Spool:
         return int(found.get("cut", 0)), str(found.get("lake", ""))
 
     def check_writable(self) -> None:
-        """Raise SpoolFullError when an event could not be appended now.
+        """Raise SpoolFullError if an event could not be appended now.
 
-        Only a commit shows that: until then SQLite does not write. What it writes takes the place of what the last
-        check wrote.
+        Only a commit shows that: SQLite does not write before. Each check overwrites the bytes of
+        the last one.
         """
         with self._writing() as connection:
             with connection:
                 probe = "INSERT OR REPLACE INTO meta(name, value) VALUES('probe', zeroblob(?))"
                 connection.execute(probe, (_PROBE_BYTES,))
-            # The bound on the size of the file is met when pages are taken, by an event as by this one.
+            # SQLite checks the size limit of the file when it takes pages, for this row as for an event.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 event = "INSERT INTO event(received, checksum, body) VALUES(0, 0, zeroblob(?))"
@@ -218,47 +227,46 @@ class Spool:
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:
         try:
-            yield self._opened()
+            yield self._connected()
         except (apsw.Error, OSError) as error:
-            self._drop()
+            self._drop_connection()
             raise SpoolFullError(
-                f"the spool cannot be read now: {error}",
-                hint=f"Can {self.path} be read, and is its disk well?",
+                f"the spool {self.path} cannot be read: {error}",
+                hint="Check that the file is readable and its disk healthy.",
             ) from error
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
         try:
-            if self._suspect:
+            if self._needs_recovery:
                 self._recover()
-            yield self._opened()
+            yield self._connected()
         except (apsw.Error, OSError) as error:
-            self._drop()
-            # A write for which there was no room has damaged nothing. Whatever else it was may have.
+            self._drop_connection()
+            # A write that found no room has damaged nothing. Any other failure may have.
             if not isinstance(error, apsw.FullError):
-                self._suspect = True
+                self._needs_recovery = True
                 with suppress(apsw.Error, OSError):
                     self._recover()
             raise SpoolFullError(
-                f"the spool cannot keep events now: {error}",
-                hint=f"Is the disk of {self.path} full? Events are accepted again as soon as it can be written.",
+                f"the spool {self.path} cannot store events: {error}",
+                hint="Check that its disk has room. Events are accepted again once it is writable.",
             ) from error
 
-    def _opened(self) -> apsw.Connection:
+    def _connected(self) -> apsw.Connection:
         if self._connection is None:
             self._connection = self._connect()
         return self._connection
 
     def _connect(self) -> apsw.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        # Before SQLite opens it: the log beside it gets the same mode, and holds the same events.
+        # Before SQLite opens it: the log, which holds the same events, gets the same mode.
         self.path.touch(mode=0o600)
         connection = apsw.Connection(str(self.path), vfs=self._vfs)
         try:
             connection.set_busy_timeout(_BUSY_MS)
-            if not int(
-                connection.pragma("page_count")
-            ):  # a file that is there keeps its own, or it would be written
+            # Only in a new file: in an existing one the pragmas would write.
+            if not int(connection.pragma("page_count")):
                 connection.pragma("page_size", _PAGE_BYTES)
                 connection.pragma("auto_vacuum", "incremental")
             connection.pragma("journal_mode", "wal")
@@ -272,7 +280,7 @@ class Spool:
             raise
         return connection
 
-    def _open_id(self) -> str:
+    def _read_or_create_id(self) -> str:
         with self._writing() as connection:
             with connection:
                 connection.execute(
@@ -280,23 +288,25 @@ class Spool:
                 )
             return str(connection.execute("SELECT value FROM meta WHERE name = 'id'").get)
 
-    def _drop(self) -> None:
-        """Give the connection up; opening the file again replays what is whole in its log."""
+    def _drop_connection(self) -> None:
+        """Close the connection; the next one replays the complete transactions of the log."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            # Closing writes the log into the database if it can; if not, whoever opens it next does.
+            # Closing writes the log into the database. If that fails, the next connection does it.
             with suppress(apsw.Error):
                 connection.close(True)
 
     def _recover(self) -> None:
-        """Write the log into the database, so that every page of it is written and synced anew. Raises when it
-        cannot be done yet."""
-        connection = self._opened()
+        """Write the log into the database, so that each of its pages is written and synced again.
+
+        Raises apsw.Error or OSError if that fails.
+        """
+        connection = self._connected()
         connection.set_busy_timeout(_RECOVER_BUSY_MS)
         try:
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.Error, OSError):
-            self._drop()
+            self._drop_connection()
             raise
         connection.set_busy_timeout(_BUSY_MS)
-        self._suspect = False
+        self._needs_recovery = False

@@ -18,8 +18,8 @@ import msgspec
 from headwater.cypher.driver.database import Database, Transaction
 from headwater.cypher.driver.write_lock import locked
 from headwater.errors import HeadwaterError
-from headwater.ingest.producer_stats import Tallies
-from headwater.ingest.producer_stats_writer import write_tallies
+from headwater.ingest.producer_stats import ProducerStats
+from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.ingest.project import (
     RunView,
     answer_view,
@@ -125,14 +125,14 @@ def write(
     holder: str,
     memory: Memory | None = None,
     naming: Naming | None = None,
-    tallies: Tallies | None = None,
+    producer_stats: ProducerStats | None = None,
     later: int | None = None,
     again: bool = False,
 ) -> Checkpoint:
     """Write a delta and move the checkpoint of `spool` from `before` to `after`, both or neither; returns it as it is
     then.
 
-    `naming` must be that by which the delta was folded. `tallies` are counted with the same checkpoint. `memory` spares
+    `naming` must be that by which the delta was folded. `producer_stats` are counted with the same checkpoint. `memory` spares
     reading and writing what it knows from earlier deltas; it learns from this one. What is only seen again may wait in
     it if that was first so behind the position `later`; `again` tells that it waited, and is forgotten: the delta, or
     the graph by now, has all of it from `before` to `after`, of which the graph may have everything else.
@@ -148,7 +148,7 @@ def write(
         holder=holder,
         memory=memory or Memory(),
         naming=naming or load_naming(),
-        tallies=tallies,
+        producer_stats=producer_stats,
         later=later,
         again=again,
     )
@@ -166,7 +166,7 @@ def send(
     holder: str,
     memory: Memory,
     naming: Naming,
-    tallies: Tallies | None = None,
+    producer_stats: ProducerStats | None = None,
     later: int | None = None,
     again: bool = False,
 ) -> Sent:
@@ -190,7 +190,7 @@ def send(
                     raise CheckpointMovedError(
                         "somebody else has written, and what was put off is forgotten"
                     )
-                write_tallies(transaction, tallies or Tallies())
+                write_producer_stats(transaction, producer_stats or ProducerStats())
                 write_delta(transaction, delta, memory, naming, again=again)
                 may_wait = memory.is_following and not memory.is_crowded
                 write_seen(transaction, memory, before=later if may_wait else None)

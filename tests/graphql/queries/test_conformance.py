@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.ingest.producer_stats import join, tally
-from headwater.ingest.producer_stats_writer import write_tallies
+from headwater.ingest.producer_stats import count_event, join
+from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.schema.conformance_rules import RULES
 from headwater.schema.events import parse, parse_instant
 from tests.graphql.conftest import Ask
@@ -34,9 +34,11 @@ QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { 
 
 def test_producers_and_what_is_found_in_their_events(database: Database, data: Ask) -> None:
     body = json.dumps(SENT).encode()
-    once = tally(RECEIVED, 7, body, parse(body, received=RECEIVED), future_tolerance_seconds=60)
+    once = count_event(
+        RECEIVED, 7, body, parse(body, received=RECEIVED), future_tolerance_seconds=60
+    )
     with database.write() as transaction:
-        write_tallies(transaction, join(once, once))
+        write_producer_stats(transaction, join(once, once))
     received = "2026-01-31T12:00:02Z"
     rule = RULES["lower-case-event-type"]
     assert data(QUERY)["conformance"]["producers"] == [

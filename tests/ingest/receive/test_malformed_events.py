@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.ingest.spool.spool import Dead, Spool
+from headwater.ingest.spool.spool import DeadLetter, Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical, empty
@@ -96,13 +96,13 @@ def spool(tmp_path: Path) -> Iterator[Spool]:
         yield spool
 
 
-def fold_all(database: Database, spool: Spool, events_max: int) -> list[Dead]:
+def fold_all(database: Database, spool: Spool, events_max: int) -> list[DeadLetter]:
     empty(database)
     worker = Worker(database, spool, events_max=events_max)
     while worker.step():
         pass
     assert read_checkpoint(database, spool.id).position == spool.last()
-    return spool.dead(limit=1_000)
+    return spool.dead_letters(limit=1_000)
 
 
 @pytest.mark.neo4j

@@ -211,7 +211,7 @@ def test_no_canary_is_found_anywhere(
         worker = Worker(database, spool)
         while worker.step():
             pass
-        dead = sorted(spool.dead(), key=lambda one: one.seq)
+        dead = sorted(spool.dead_letters(), key=lambda one: one.seq)
         # Read as records: in the file a text may be cut in two by the end of a page.
         kept = b"".join(
             record.body for record in spool.read(0, events_max=100, bytes_max=2**30)

@@ -111,7 +111,7 @@ async def handed_in_while_the_disk_is_busy(path: Path, *requests: list[bytes]) -
     """The receipts of requests that all wait when the disk is free again."""
     spool = Spool(path)
     with closing(Spool(path)) as other:
-        connection = other._opened()
+        connection = other._connected()
         connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
         committer = GroupCommitter(spool)
         held = committer.append([b"held"])

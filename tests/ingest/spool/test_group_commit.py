@@ -132,7 +132,7 @@ def test_more_than_the_disk_keeps_up_with_is_refused_at_once(
     async def send() -> None:
         spool = Spool(path)
         with closing(Spool(path)) as other:
-            connection = other._opened()
+            connection = other._connected()
             connection.execute("BEGIN IMMEDIATE")  # the disk is busy with somebody else
             committer = GroupCommitter(spool)
             first = committer.append([b"x" * 5_000])  # a first one is always taken, however large

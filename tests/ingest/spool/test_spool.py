@@ -87,17 +87,17 @@ def test_what_is_set_aside_is_listed_newest_first_and_once_with_its_newest_reaso
     spool: Spool,
 ) -> None:
     spool.append([b"one", b"tw\xff", b"three"], received=1)
-    spool.set_aside([(1, "no event")])
-    spool.set_aside([(1, "something else"), (2, "not JSON")])
-    assert [(dead.seq, dead.reason, dead.body) for dead in spool.dead()] == [
+    spool.dead_letter([(1, "no event")])
+    spool.dead_letter([(1, "something else"), (2, "not JSON")])
+    assert [(dead.seq, dead.reason, dead.body) for dead in spool.dead_letters()] == [
         (2, "not JSON", "tw\ufffd"),
         (1, "something else", "one"),
     ]
-    assert [dead.seq for dead in spool.dead(limit=1)] == [2]
+    assert [dead.seq for dead in spool.dead_letters(limit=1)] == [2]
     assert len(read(spool)) == 3, "they stay in the log"
     assert (spool.dead_after(0), spool.dead_after(1)) == ({1, 2}, {2})
     spool.revive([1, 3])
-    assert [dead.seq for dead in spool.dead()] == [2]
+    assert [dead.seq for dead in spool.dead_letters()] == [2]
 
 
 def test_beyond_its_bound_it_is_full_and_takes_no_half_of_a_request(tmp_path: Path) -> None:

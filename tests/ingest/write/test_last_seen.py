@@ -14,9 +14,9 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.ingest import worker as worker_module
 from headwater.ingest.fold import fold
-from headwater.ingest.producer_stats import Tallies
+from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.spool.spool import Spool
-from headwater.ingest.worker import Folded, Worker
+from headwater.ingest.worker import CommitReport, Worker
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import (
     Checkpoint,
@@ -184,7 +184,7 @@ def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
     database: Database, spool: Spool
 ) -> None:
     events = filled(spool, 5)
-    worker = Worker(database, spool, events_max=3, ahead=0)
+    worker = Worker(database, spool, events_max=3, max_in_flight=0)
     found = []
     while worker.step():
         checkpoint = read_checkpoint(database, spool.id)
@@ -196,9 +196,9 @@ def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
 def test_a_worker_does_not_put_off_for_long(
     database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_module, "LATER_EVENTS_MAX", 4)
+    monkeypatch.setattr(worker_module, "DEFER_EVENTS_MAX", 4)
     filled(spool, 5)
-    worker = Worker(database, spool, events_max=2, ahead=0)
+    worker = Worker(database, spool, events_max=2, max_in_flight=0)
     found = []
     while worker.step():
         found.append(read_checkpoint(database, spool.id).whole)
@@ -208,11 +208,11 @@ def test_a_worker_does_not_put_off_for_long(
 def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) -> None:
     filled(spool, 3)
 
-    def halfway(_: Folded) -> None:
+    def halfway(_: CommitReport) -> None:
         if read_checkpoint(database, spool.id).position == 4:
             worker.stop.set()
 
-    worker = Worker(database, spool, events_max=2, ahead=0, on_folded=halfway)
+    worker = Worker(database, spool, events_max=2, max_in_flight=0, on_commit=halfway)
 
     worker.run()
     assert read_checkpoint(database, spool.id) == Checkpoint(4, 4, 0)
@@ -222,12 +222,12 @@ def test_a_worker_that_is_told_to_end_settles(database: Database, spool: Spool) 
 def test_what_a_killed_worker_put_off_is_folded_once_more(database: Database, spool: Spool) -> None:
     events = filled(spool, 5)
     spool.append([b"{}"], received=1)
-    killed = Worker(database, spool, events_max=2, ahead=0)
+    killed = Worker(database, spool, events_max=2, max_in_flight=0)
     for _ in range(4):
         killed.step()
     assert read_checkpoint(database, spool.id) == Checkpoint(8, 8, 0, settled=2)
     assert seen(database)[0] == minute(15)
-    next_one = Worker(database, spool, events_max=4, ahead=0)
+    next_one = Worker(database, spool, events_max=4, max_in_flight=0)
     next_one.step()
     assert read_checkpoint(database, spool.id).position == 11
     while next_one.step():
@@ -240,7 +240,7 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
     database: Database, spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(spool, 5)
-    killed = Worker(database, spool, events_max=2, ahead=0)
+    killed = Worker(database, spool, events_max=2, max_in_flight=0)
     for _ in range(4):
         killed.step()
 
@@ -251,7 +251,7 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
         return fold(told, naming)
 
     monkeypatch.setattr(worker_module, "fold", broken)
-    Worker(database, spool, events_max=4, ahead=0).step()
+    Worker(database, spool, events_max=4, max_in_flight=0).step()
     assert read_checkpoint(database, spool.id) == Checkpoint(10, 10, 0)
     assert seen(database) == (minute(55),) * 5
 
@@ -273,6 +273,6 @@ def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
         holder="backfill",
         again=True,
     )
-    move_on(database, SPOOL, before, 4, dead=0, tallies=Tallies())
+    move_on(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert seen(database) == (minute(25),) * 5
