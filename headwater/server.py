@@ -38,7 +38,8 @@ from headwater.ingest.receive.redaction_key import load_key
 from headwater.ingest.spool.group_commit import GroupCommitter
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
-from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.lineage.cache.cache_refresher import CacheRefresher
+from headwater.lineage.view import GraphView
 from headwater.rest import cypher_api
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
@@ -80,8 +81,8 @@ class Components:
         naming = load_naming(settings.naming_path)
         self.acceptor = EventAcceptor(Redactor(key), naming, self.committer)
         self.database = connect(settings)
-        if settings.lineage_cache:
-            self.database.memory = MapFollower(self.database)
+        cache = CacheRefresher(self.database) if settings.lineage_cache else None
+        self.view = GraphView(self.database, cache=cache)
 
     def close(self) -> None:
         self.committer.close()
@@ -89,9 +90,9 @@ class Components:
         self.access_store.close()
         self.database.close()
 
-    def visible_graph(self, request: Request) -> Database:
+    def visible_graph(self, request: Request) -> GraphView:
         """Return the graph as the principal of a request may see it."""
-        return self.database.seen_by(principal_of(request).visibility)
+        return self.view.visible_to(principal_of(request).visibility)
 
     def log_refusal(self, principal: str, field: str, reason: str) -> None:
         """Record that a GraphQL field was refused."""
@@ -114,7 +115,7 @@ def create_app(settings: Settings) -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = QUERY_THREADS_MAX
         stop = threading.Event()
-        threads = _background_threads(components.database, stop)
+        threads = _background_threads(components.view, stop)
         for thread in threads:
             thread.start()
         yield
@@ -151,10 +152,10 @@ def _routes(components: Components) -> list[BaseRoute]:
             batch_bytes_max=settings.batch_bytes_max,
             on_refused=metrics.refused.inc,
         ),
-        *health.routes(components.database, components.health_spool),
+        *health.routes(components.view, components.health_spool),
         *access.routes(components.guard.keys, components.guard.log),
         *graphql_routes(
-            components.database,
+            components.view,
             acceptor.submit,
             components.log_refusal,
             admit=components.guard.authenticate,
@@ -179,15 +180,13 @@ def _guard(store: AccessStore, *, required: bool) -> Guard:
     return guard
 
 
-def _background_threads(database: Database, stop: threading.Event) -> list[threading.Thread]:
+def _background_threads(view: GraphView, stop: threading.Event) -> list[threading.Thread]:
     threads = [
-        threading.Thread(target=_warm_up, args=(database, stop), name="warm-up", daemon=True)
+        threading.Thread(target=_warm_up, args=(view.database, stop), name="warm-up", daemon=True)
     ]
-    if database.memory is not None:
+    if view.cache is not None:
         threads.append(
-            threading.Thread(
-                target=database.memory.run, args=(stop,), name="lineage-cache", daemon=True
-            )
+            threading.Thread(target=view.cache.run, args=(stop,), name="lineage-cache", daemon=True)
         )
     return threads
 

@@ -20,6 +20,7 @@ from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
+from headwater.lineage.view import GraphView
 from headwater.local.neo4j import LocalNeo4j
 from headwater.local.progress import show_jars
 
@@ -123,3 +124,9 @@ def database(neo4j_server: Neo4jServer) -> Iterator[Database]:
     migrate(database)
     yield database
     database.close()
+
+
+@pytest.fixture(scope="session")
+def view(database: Database) -> GraphView:
+    """Return a view of that database for a caller who sees everything, without a cache."""
+    return GraphView(database)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from headwater.cypher.driver.database import Database, Row
 from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Mark, Walk, explore
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 
@@ -103,7 +104,12 @@ class Map:
         bounds = Bounds.within(60, depth=depth, nodes_max=nodes_max, edges_max=20_000)
         layer = MAP_UP if upstream else MAP_DOWN
         return explore(
-            cast(Database, self), layer, {start: [start]}, bounds, marks=marks, where=where
+            GraphView(cast(Database, self)),
+            layer,
+            {start: [start]},
+            bounds,
+            marks=marks,
+            where=where,
         )[start]
 
 

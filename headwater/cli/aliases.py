@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, Url, api_url, graph
+from headwater.cli.options import Home, Json, Url, api_url, graph_view
 
 if TYPE_CHECKING:
-    from headwater.cypher.driver.database import Database
     from headwater.lineage.questions.aliases import Symlink
+    from headwater.lineage.view import GraphView
 
 Namespace = Annotated[str, typer.Argument(help="Namespace of the one name.")]
 Name = Annotated[str, typer.Argument(help="The one name.")]
@@ -25,16 +25,17 @@ def listed(home: Home = None, as_json: Json = False) -> None:
     """List the names that go by another dataset: which, whether by a facet or by hand, and since when."""
     from headwater.cli import render as show
 
-    with closing(graph(home)) as database:
-        found = [_data(one) if as_json else _row(one) for one in _all(database)]
+    view = graph_view(home)
+    with closing(view.database):
+        found = [_data(one) if as_json else _row(one) for one in _all(view)]
     show.rows(["name", "dataset", "by", "since", "through"], found, as_json=as_json)
 
 
-def _all(database: Database) -> Iterator[Symlink]:
+def _all(view: GraphView) -> Iterator[Symlink]:
     from headwater.lineage.questions.aliases import SYMLINKS_MAX, symlinks
 
     after = ""
-    while page := symlinks(database, first=SYMLINKS_MAX, after=after):
+    while page := symlinks(view, first=SYMLINKS_MAX, after=after):
         yield from page
         after = page[-1].urn
 

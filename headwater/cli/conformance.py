@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, graph
+from headwater.cli.options import Home, Json, graph_view
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,7 +26,7 @@ def conformance(
     from headwater.cli import render as show
     from headwater.lineage.questions.conformance import producers
 
-    found = producers(graph(home), producer=producer or "", first=first)
+    found = producers(graph_view(home), producer=producer or "", first=first)
     if as_json:
         show.json_of([_data(one) for one in found])
         return

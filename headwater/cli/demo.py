@@ -24,6 +24,7 @@ from headwater.ingest.write.transaction import read_checkpoint
 from headwater.lineage.questions.failure_impact import consequences
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.lineage import trace
+from headwater.lineage.view import GraphView
 from headwater.settings import Settings
 
 ANSWER = "worst-carrier-2013"
@@ -45,17 +46,16 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         _pipeline(stack.url, home)
         wait_folded(settings, stack.database)
         out.rule("[bold]3  where did this answer come from?")
-        show.trace_tree(trace(stack.database, ANSWER))
+        view = GraphView(stack.database)
+        show.trace_tree(trace(view, ANSWER))
         for answer_id in OTHER_ANSWERS:
-            sources = trace(stack.database, answer_id).sources
+            sources = trace(view, answer_id).sources
             out.print(
                 f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}"
             )
         out.rule("[bold]4  what failed, and what lies downstream of it?")
-        page = failed_runs(stack.database)
-        show_failures.failures_tree(
-            page, consequences(stack.database, [found.urn for found in page.runs])
-        )
+        page = failed_runs(view)
+        show_failures.failures_tree(page, consequences(view, [found.urn for found in page.runs]))
         if not page.runs:
             raise ServerError(
                 "no failed run is in the graph", hint=f"Look at {home / 'spark.log'}."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, graph
+from headwater.cli.options import Home, Json, graph_view
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,10 +48,10 @@ def fresh(
     length = parse_duration(within, name="--within")
     if parse_urn(urn).kind != "dataset":
         raise QueryError(f"{urn!r} is not the urn of a dataset")
-    database = graph(home)
-    dataset = str(require_node(database, urn)["urn"])
+    view = graph_view(home)
+    dataset = str(require_node(view, urn)["urn"])
     now = datetime.now(UTC)
-    found = freshness(database, [dataset])[dataset]
+    found = freshness(view, [dataset])[dataset]
     verdict = judge(found, within=length, now=now)
     if as_json:
         show.json_of(
@@ -102,10 +102,10 @@ def coverage(
     from headwater.cli import render as show
     from headwater.lineage.questions import coverage as covered
 
-    database = graph(home)
-    found = covered.coverage(database, days=days, namespace=namespace)
-    radius = covered.blast_radius(database, namespace=namespace)
-    paths = covered.certified_paths(database, namespace=namespace)
+    view = graph_view(home)
+    found = covered.coverage(view, days=days, namespace=namespace)
+    radius = covered.blast_radius(view, namespace=namespace)
+    paths = covered.certified_paths(view, namespace=namespace)
     if as_json:
         by_namespace = {name: _counts(counts) for name, counts in found.namespaces.items()}
         integrity = {
@@ -222,7 +222,7 @@ def unused(
     from headwater.cli import render as show
     from headwater.lineage.questions.usage import unused as find
 
-    found = find(graph(home), days=days, namespace=namespace, first=first, after=after)
+    found = find(graph_view(home), days=days, namespace=namespace, first=first, after=after)
     if as_json:
         totals = {"count": found.count, "bytes": found.bytes, "unsized": found.unsized}
         show.json_of(
@@ -260,7 +260,7 @@ def usage(
     from headwater.lineage.questions.usage import chargeback, consumers_page
     from headwater.lineage.questions.usage import usage as find
 
-    found = find(graph(home), urn, days=days)
+    found = find(graph_view(home), urn, days=days)
     page, charges = consumers_page(found, first=first, after=after), chargeback(found.consumers)
     if as_json:
         show.json_of(
@@ -313,7 +313,7 @@ def owners(
     from headwater.lineage.questions import owners as owning
 
     if owner is not None:
-        nodes = owning.owned(graph(home), owner, first=first, after=after)
+        nodes = owning.owned(graph_view(home), owner, first=first, after=after)
         if as_json:
             show.json_of({"owned": _with_cursors(nodes), "hasNextPage": nodes.has_next})
             return
@@ -321,7 +321,7 @@ def owners(
         if nodes.has_next:
             show.console().print(f"[dim]for more: --after {nodes.cursors[-1]}[/]")
         return
-    found = owning.owners(graph(home), first=first, after=after)
+    found = owning.owners(graph_view(home), first=first, after=after)
     if as_json:
         unowned = {"unownedDatasets": found.unowned_datasets, "unownedJobs": found.unowned_jobs}
         show.json_of(

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, existing, graph
+from headwater.cli.options import Home, Json, existing, graph_view
 from headwater.errors import HeadwaterError, QueryError
 
 NAME_CHARACTERS_MAX = 60
@@ -65,8 +65,9 @@ def _make(
     from headwater.evidence.pack import gather
 
     instant = time_of("--at", at) or datetime.now(UTC)
-    with closing(graph(home)) as database:
-        document = sealed(gather(database, urn, at=instant, depth=depth))
+    view = graph_view(home)
+    with closing(view.database):
+        document = sealed(gather(view, urn, at=instant, depth=depth))
     if as_json:
         print(json.dumps(document, indent=2, sort_keys=True))
         if out == ".":

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, graph
+from headwater.cli.options import Home, Json, graph_view
 from headwater.cli.query import time_of
 
 
@@ -33,9 +33,9 @@ def failed_runs(
     from headwater.lineage.questions.failures import failed_downstream
     from headwater.lineage.questions.failures import failed_runs as found_runs
 
-    database = graph(home)
+    view = graph_view(home)
     page = found_runs(
-        database,
+        view,
         since=time_of("--since", since),
         until=time_of("--until", until),
         pipeline=pipeline,
@@ -44,9 +44,9 @@ def failed_runs(
         after=after,
     )
     urns = [run.urn for run in page.runs]
-    followed = consequences(database, urns)
+    followed = consequences(view, urns)
     if as_json:
-        show.json_of(show_failures.failures_data(page, failed_downstream(database, urns), followed))
+        show.json_of(show_failures.failures_data(page, failed_downstream(view, urns), followed))
     else:
         show_failures.failures_tree(page, followed)
 
@@ -67,7 +67,7 @@ def root_cause(
     from headwater.cli import show_failures
     from headwater.lineage.questions.root_cause import root_cause as found_cause
 
-    found = found_cause(graph(home), urn, since=time_of("--since", since), first=first)
+    found = found_cause(graph_view(home), urn, since=time_of("--since", since), first=first)
     if as_json:
         show.json_of({**show.data_of(found), "truncated": found.truncated})
     else:
@@ -90,7 +90,7 @@ def replay_plan(
     from headwater.cli import show_failures
     from headwater.lineage.questions.replay import replay_plan as found_plan
 
-    plan = found_plan(graph(home), urn, since=time_of("--since", since))
+    plan = found_plan(graph_view(home), urn, since=time_of("--since", since))
     if as_json:
         show.json_of({**show.data_of(plan), "truncated": plan.truncated})
     else:

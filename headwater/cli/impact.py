@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headwater.cli.options import Home, Json, existing, graph
+from headwater.cli.options import Home, Json, existing, graph_view
 from headwater.errors import QueryError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def impact(
         path: existing(path).read_text(encoding="utf-8", errors="replace") for path in file or ()
     }
     report = assess(
-        graph(home),
+        graph_view(home),
         parse_changes(given, urn),
         files=files,
         dialect=dialect,

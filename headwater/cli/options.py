@@ -13,6 +13,7 @@ from headwater.settings import Settings, load
 
 if TYPE_CHECKING:
     from headwater.cypher.driver.database import Database
+    from headwater.lineage.view import GraphView
 
 Home = Annotated[
     str | None,
@@ -52,6 +53,13 @@ def with_local_neo4j(settings: Settings) -> Settings:
 def graph(home: str | None) -> Database:
     """The graph that the settings name, or the one in the home."""
     return connect(with_local_neo4j(settings_of(home)))
+
+
+def graph_view(home: str | None) -> GraphView:
+    """Return a view of that graph for a caller who sees everything, without a cache."""
+    from headwater.lineage.view import GraphView
+
+    return GraphView(graph(home))
 
 
 def connect(settings: Settings) -> Database:

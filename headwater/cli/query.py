@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from headwater.cli.options import Home, Json, graph
+from headwater.cli.options import Home, Json, graph, graph_view
 from headwater.errors import EventError, QueryError
 
 
@@ -21,7 +21,7 @@ def trace(
     from headwater.cli import render as show
     from headwater.lineage.questions.lineage import trace as traced
 
-    found = traced(graph(home), answer_id)
+    found = traced(graph_view(home), answer_id)
     if as_json:
         show.json_of(show.trace_data(found))
     else:
@@ -82,7 +82,7 @@ def lineage(
         until=time_of("--until", until),
     )
     found = found_lineage(
-        graph(home),
+        graph_view(home),
         urns,
         direction=direction.upper(),
         depth=depth,
@@ -128,7 +128,7 @@ def search(
     from headwater.lineage.questions.search import search as find
 
     filters = Filters(kind.upper(), namespace, tag, owner)
-    found = find(graph(home), text, filters=filters, first=first, after=after)
+    found = find(graph_view(home), text, filters=filters, first=first, after=after)
     nodes = [hit.node for hit in found.page.entries]
     rows = [
         {"kind": node.kind, "namespace": node.namespace, "name": node.name, "urn": node.urn}

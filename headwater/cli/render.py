@@ -19,7 +19,7 @@ from headwater.schema.urns import parse_urn
 
 if TYPE_CHECKING:
     # At once, that is: a command that only counts does not wait for Neo4j's driver.
-    from headwater.lineage.nodes import NodeName
+    from headwater.lineage.node_names import NodeName
     from headwater.lineage.pagination import Page
     from headwater.lineage.questions.lineage import Difference, Lineage, Trace
     from headwater.lineage.traversal.bfs import Edge

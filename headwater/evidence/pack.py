@@ -13,14 +13,16 @@ from datetime import datetime
 from typing import Any
 
 import headwater
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.evidence.digest import Data, plain
 from headwater.evidence.violations import violations
 from headwater.lineage.history_pages import newest
-from headwater.lineage.nodes import kind_of, name_nodes, read_nodes, require_node
+from headwater.lineage.node_names import kind_of
+from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.questions.freshness import Freshness, freshness
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Lineage, lineage
 from headwater.lineage.questions.quality import Quality, quality
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn, parse_urn
 
 FORMAT = "headwater-evidence/1"
@@ -72,13 +74,13 @@ class _Around:
     more_versions: list[str]
 
 
-def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEFAULT) -> Data:
+def gather(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DEFAULT) -> Data:
     """The pack of one node. Raises NotFoundError and QueryError as `lineage` does."""
-    subject = require_node(database, urn)
+    subject = require_node(view, urn)
     urn = str(subject["urn"])
     walked = {
         way: lineage(
-            database,
+            view,
             urn,
             direction=way,
             depth=depth,
@@ -89,9 +91,9 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
         )
         for way in ("UPSTREAM", "DOWNSTREAM")
     }
-    around = _around(database, urn, [node.urn for walk in walked.values() for node in walk.nodes])
-    name = name_nodes(database, [urn])[0]
-    judged = quality(database, sorted({*around.datasets, *_of_kind([urn], "artifact")}))
+    around = _around(view, urn, [node.urn for walk in walked.values() for node in walk.nodes])
+    name = name_nodes(view, [urn])[0]
+    judged = quality(view, sorted({*around.datasets, *_of_kind([urn], "artifact")}))
     checks = _checks(judged)
     pack = {
         "format": FORMAT,
@@ -121,7 +123,7 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
         "quality": checks,
         "measures": _measures(judged),
         "freshness": _freshness(
-            freshness(database, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at
+            freshness(view, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at
         ),
         "violations": violations(around.runs.values(), around.versions.values(), checks),
         "owners": _words(around, "owners"),
@@ -130,10 +132,10 @@ def gather(database: Database, urn: str, *, at: datetime, depth: int = DEPTH_DEF
     return dict(plain(pack))
 
 
-def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
+def _around(view: GraphView, urn: str, walked: Iterable[str]) -> _Around:
     """What the nodes of the lineage lead to: datasets, their versions, jobs, their runs."""
     urns = sorted({urn, *walked})
-    history = read_nodes(database, _of_kind(urns, "run", "artifact", "source"))
+    history = read_nodes(view, _of_kind(urns, "run", "artifact", "source"))
     datasets = {
         *_of_kind(urns, "dataset"),
         *(row["dataset"] for row in history.values() if row.get("dataset")),
@@ -149,18 +151,18 @@ def _around(database: Database, urn: str, walked: Iterable[str]) -> _Around:
     if urn.startswith("column:"):
         for one in sorted(datasets):
             makers = (
-                lineage(database, one, direction="UPSTREAM", depth=1)
-                if read_nodes(database, [one])
+                lineage(view, one, direction="UPSTREAM", depth=1)
+                if read_nodes(view, [one])
                 else None
             )
             jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
-    runs, more_runs = _recent(database, "read/nodes/job_runs", sorted(jobs))
-    versions, more_versions = _recent(database, "read/nodes/dataset_versions", sorted(datasets))
+    runs, more_runs = _recent(view, "read/nodes/job_runs", sorted(jobs))
+    versions, more_versions = _recent(view, "read/nodes/dataset_versions", sorted(datasets))
     runs |= {key: row for key, row in history.items() if key.startswith("run:")}
     versions |= {key: row for key, row in history.items() if not key.startswith("run:")}
     return _Around(
-        read_nodes(database, sorted(datasets)),
-        read_nodes(database, sorted(jobs)),
+        read_nodes(view, sorted(datasets)),
+        read_nodes(view, sorted(jobs)),
         runs,
         versions,
         more_runs,
@@ -176,13 +178,11 @@ def _job(run: Row) -> str:
     return job_urn(run["namespace"], run["pipelineName"])
 
 
-def _recent(
-    database: Database, query: str, urns: Sequence[str]
-) -> tuple[dict[str, Row], list[str]]:
+def _recent(view: GraphView, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
     """The newest of what hangs on these nodes, and those of them on which more hangs."""
-    found = newest(database, query, urns, first=RECENT)
+    found = newest(view, query, urns, first=RECENT)
     wanted = [one for page in found.values() for one in page.entries]
-    return read_nodes(database, sorted(wanted)), sorted(
+    return read_nodes(view, sorted(wanted)), sorted(
         urn for urn, page in found.items() if page.has_next
     )
 

@@ -18,7 +18,7 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from headwater.access.principal import Principal
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.graphql.run_feed import News
 from headwater.lineage.history_pages import newest
 from headwater.lineage.node_visibility import visible
@@ -28,6 +28,7 @@ from headwater.lineage.questions.failure_impact import Consequences, consequence
 from headwater.lineage.questions.failures import Downstream, failed_downstream
 from headwater.lineage.questions.freshness import Freshness, freshness
 from headwater.lineage.questions.quality import Quality, quality
+from headwater.lineage.view import GraphView
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -56,14 +57,14 @@ class Context:
 
     def __init__(
         self,
-        database: Database,
+        view: GraphView,
         submit: Submit,
         principal: Principal,
         refused: Refused,
         told: Told | None = None,
     ) -> None:
         """`refused` hears of what the principal may not ask: the field and why. `told` is there for a subscription."""
-        self.database = database.seen_by(principal.visibility)
+        self.view = view.visible_to(principal.visibility)
         self.principal = principal
         self.refused = refused
         self.told = told
@@ -78,7 +79,7 @@ class Context:
         self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
         self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
         self.quality: DataLoader[str, Quality] = self._loader(self._quality)
-        self.run_links = self._links("read/nodes/run_links", sees=self.database.visibility.regexes)
+        self.run_links = self._links("read/nodes/run_links", sees=self.view.visibility.regexes)
         self.job_links = self._links("read/nodes/job_links")
         self.dataset_links = self._links("read/nodes/dataset_links")
         self.dataset_sources = self._links("read/nodes/dataset_sources")
@@ -104,33 +105,33 @@ class Context:
         return [row for row in await self.nodes.load_many(urns) if row is not None]
 
     def _nodes(self, urns: list[str]) -> list[Row | None]:
-        rows = read_nodes(self.database, urns)
+        rows = read_nodes(self.view, urns)
         return [rows.get(urn) for urn in urns]
 
     def _facets(self, urns: list[str]) -> list[dict[str, Any]]:
-        found = read_all_facets(self.database, urns)
+        found = read_all_facets(self.view, urns)
         return [found.get(urn, {}) for urn in urns]
 
     def _downstream(self, urns: list[str]) -> list[Downstream]:
-        touched = failed_downstream(self.database, urns)
+        touched = failed_downstream(self.view, urns)
         return [touched.get(urn) or Downstream([], [], [], [], []) for urn in urns]
 
     def _consequences(self, urns: list[str]) -> list[Consequences]:
-        found = consequences(self.database, urns)
+        found = consequences(self.view, urns)
         return [found.get(urn) or Consequences() for urn in urns]
 
     def _freshness(self, urns: list[str]) -> list[Freshness]:
-        known = freshness(self.database, urns)
+        known = freshness(self.view, urns)
         return [known.get(urn) or Freshness(urn, None, None, []) for urn in urns]
 
     def _quality(self, urns: list[str]) -> list[Quality]:
-        said = quality(self.database, urns)
+        said = quality(self.view, urns)
         return [said.get(urn) or Quality() for urn in urns]
 
     def _citations(self) -> DataLoader[str, list[str]]:
         def load(urns: list[str]) -> list[list[str]]:
             cited: dict[str, list[str]] = defaultdict(list)
-            for row in self.database.read(
+            for row in self.view.read(
                 "read/traversal/cited_nodes", urns=urns, limit=LINKS_MAX * len(urns)
             ):
                 cited[row["target"]].append(row["source"])
@@ -142,8 +143,8 @@ class Context:
         """Those of these nodes that whoever asks may see, in order."""
         return (
             urns
-            if self.database.visibility.is_unrestricted
-            else await self.ask(visible, self.database, urns)
+            if self.view.visibility.is_unrestricted
+            else await self.ask(visible, self.view, urns)
         )
 
     def _links(self, name: str, **parameters: Any) -> DataLoader[str, Row]:
@@ -151,8 +152,7 @@ class Context:
 
         def load(urns: list[str]) -> list[Row]:
             rows = {
-                row["urn"]: row
-                for row in self.database.read(name, urns=urns, **limits, **parameters)
+                row["urn"]: row for row in self.view.read(name, urns=urns, **limits, **parameters)
             }
             return [rows.get(urn, {}) for urn in urns]
 
@@ -166,7 +166,7 @@ class Context:
             for urn, first, after in keys:
                 alike[first, after].append(urn)
             found = {
-                (first, after): newest(self.database, name, urns, first=first, after=after)
+                (first, after): newest(self.view, name, urns, first=first, after=after)
                 for (first, after), urns in alike.items()
             }
             return [

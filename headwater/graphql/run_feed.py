@@ -19,10 +19,11 @@ from datetime import datetime, timedelta
 
 import anyio.to_thread
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.changed_runs import LOOK_BACK, ROWS_MAX, Change, changed_runs, now
+from headwater.lineage.view import GraphView
 
 POLL_SECONDS = 1.0
 START_SECONDS_MAX = 10.0
@@ -62,8 +63,8 @@ class Listener:
 class News:
     """The runs of a database that change. `database` sees everything: each listener's `wanted` judges what it may."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
         self._listeners: set[Listener] = set()
         self._polling: asyncio.Task[None] | None = None
         self._since: datetime | None = None
@@ -103,14 +104,14 @@ class News:
     async def _look(self) -> None:
         """Tell what is new. The first look tells nothing: what had changed by then is not new."""
         if self._since is None:
-            self._since = await anyio.to_thread.run_sync(now, self._database)
+            self._since = await anyio.to_thread.run_sync(now, self._view)
         if not self._began.is_set():
             async for _ in self._fresh():
                 pass
             self._began.set()
         async for fresh in self._fresh():
             rows = await anyio.to_thread.run_sync(
-                read_nodes, self._database, [change.urn for change in fresh]
+                read_nodes, self._view, [change.urn for change in fresh]
             )
             for run in rows.values():
                 for listener in self._listeners:
@@ -122,7 +123,7 @@ class News:
         assert self._since is not None
         since, more = self._since - LOOK_BACK, True
         while more:
-            changes = await anyio.to_thread.run_sync(changed_runs, self._database, since)
+            changes = await anyio.to_thread.run_sync(changed_runs, self._view, since)
             more = len(changes) == ROWS_MAX
             since = max(changes[-1].at, since + _LEAST) if more else since
             fresh = [change for change in changes if self._is_fresh(change)]

@@ -88,7 +88,7 @@ async def _changes(
     filters = {key: value for key, value in wanted.items() if value is not None}
 
     def is_wanted(run: Row) -> bool:
-        seen = context.database.visibility.includes(run.get("namespace"))
+        seen = context.view.visibility.includes(run.get("namespace"))
         return seen and all(run.get(key) == value for key, value in filters.items())
 
     async with told.news.listening(is_wanted) as listener:

@@ -24,14 +24,15 @@ from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
 from headwater.health.metrics import SCRAPE_SECONDS_MAX, Counts, exposition
 from headwater.ingest.spool.spool import Spool
+from headwater.lineage.view import GraphView
 
 CHECK_SECONDS_MAX = 5.0
 _UNKNOWN = {"ok": False, "why": "not known while Neo4j does not answer"}
 
 
-def routes(database: Database, spool: Spool) -> list[Route]:
+def routes(view: GraphView, spool: Spool) -> list[Route]:
     """The routes of health. `spool` is a connection of their own."""
-    counts = Counts(spool, database)
+    database, counts = view.database, Counts(spool, view)
     # One SQLite connection serves one thread at a time.
     turn = anyio.Lock()
 

@@ -23,12 +23,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.health.multiprocess_metrics import VARIABLE
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
+from headwater.lineage.view import GraphView
 
 SCRAPE_SECONDS_MAX = 2.0
 _LAG_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
@@ -68,9 +68,9 @@ def observe_query(name: str, seconds: float) -> None:
 class Counts(Collector):
     """The counts that add up. While Neo4j does not answer, its last known checkpoint stands."""
 
-    def __init__(self, spool: Spool, database: Database) -> None:
+    def __init__(self, spool: Spool, view: GraphView) -> None:
         self._spool = spool
-        self._database = database
+        self._view = view
         self._checkpoint = Checkpoint()
         self._up = False
         self._revision = 0
@@ -79,10 +79,10 @@ class Counts(Collector):
         """Ask Neo4j; to be called before `collect`, and given up when it takes too long."""
         self._up = False
         try:
-            rows = self._database.read(
+            rows = self._view.read(
                 "read/state/checkpoint", seconds=SCRAPE_SECONDS_MAX, spool=self._spool.id
             )
-            revisions = self._database.read("read/cache/revision", seconds=SCRAPE_SECONDS_MAX)
+            revisions = self._view.read("read/cache/revision", seconds=SCRAPE_SECONDS_MAX)
         except HeadwaterError:
             return
         self._revision = revisions[0]["revision"] if revisions else 0
@@ -111,18 +111,18 @@ class Counts(Collector):
             max(age, 0.0),
         )
         yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
-        if (memory := self._database.memory) is not None:
-            behind = max(self._revision - memory.revision, 0)
+        if (cache := self._view.cache) is not None:
+            behind = max(self._revision - cache.revision, 0)
             yield _gauge(
                 "headwater_map_staleness_seconds",
                 "Since the map in memory was in step.",
-                memory.staleness,
+                cache.staleness,
             )
             yield _gauge(
                 "headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind
             )
             yield _gauge(
-                "headwater_map_unread", "Datasets whose columns it has not read yet.", memory.unread
+                "headwater_map_unread", "Datasets whose columns it has not read yet.", cache.unread
             )
 
 

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from headwater.code_analysis.files import read_files
 from headwater.code_analysis.model import ALL, fold_case
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.impact.assets import Assets
 from headwater.impact.changes import (
@@ -43,10 +43,10 @@ from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
 from headwater.impact.severity import classify_writer
 from headwater.impact.type_changes import is_narrowing
-from headwater.lineage.cache.cache_refresher import in_step
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import read_nodes, require_node
 from headwater.lineage.questions.downstream import Downstream, citing, downstream
+from headwater.lineage.view import GraphView
 
 CHANGES_MAX = 200
 SECONDS_MAX = 20.0
@@ -54,7 +54,7 @@ WALK_SECONDS_MAX = 8.0
 
 
 def assess(
-    database: Database,
+    view: GraphView,
     changes: Sequence[Change],
     *,
     files: Mapping[str, str] | None = None,
@@ -73,16 +73,16 @@ def assess(
         )
     deadline = time.monotonic() + seconds
     # A verdict is of the graph as it is, not as it was a moment ago.
-    database = in_step(database)
-    about = [require_node(database, change.urn) for change in changes]
+    view = view.up_to_date()
+    about = [require_node(view, change.urn) for change in changes]
     columns = _columns_named(changes, about)
     down = downstream(
-        database,
+        view,
         [row["urn"] for row in about],
         seconds=min(seconds, WALK_SECONDS_MAX),
         ever=include_stale,
     )
-    unseen = hidden(database, down.rows)
+    unseen = hidden(view, down.rows)
     places = [
         Table(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None)
         for urn, row in down.rows.items()
@@ -91,17 +91,17 @@ def assess(
     codes = read_files(
         files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2
     )
-    edges = ColumnEdges(database)
+    edges = ColumnEdges(view)
     scene = gather(edges, down, columns, codes, unseen)
     writing = writers(scene, down, codes, unseen)
-    assets = Assets(database, down.rows, scene)
+    assets = Assets(view, down.rows, scene)
     for change, row in zip(changes, about, strict=True):
-        starts = _starts(database, change, row, down, scene)
+        starts = _starts(view, change, row, down, scene)
         found = propagate(scene, starts, deadline)
         if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | ColumnAdd):
             _meet_writers(starts[0], writing.get(row["urn"], []), found, scene.place(row["urn"]))
         assets.take(found)
-        _take_answers(database, assets, found)
+        _take_answers(view, assets, found)
     notes = [
         note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)
     ]
@@ -127,7 +127,7 @@ def _spelled(row: Row, name: str) -> str:
 
 
 def _starts(
-    database: Database, change: Change, row: Row, down: Downstream, scene: DependencyModel
+    view: GraphView, change: Change, row: Row, down: Downstream, scene: DependencyModel
 ) -> list[PropagatedChange]:
     """What a change does where it is made."""
     urn = row["urn"]
@@ -138,10 +138,10 @@ def _starts(
         return [PropagatedChange(urn, ALL, "gone", path=(urn,))]
     column = _spelled(row, change.column) if change.column else ALL
     path = (urn,) if column == ALL else (scene.place(urn).column_urn(column),)
-    return [PropagatedChange(urn, column, _kind(database, change, path[0]), path=path)]
+    return [PropagatedChange(urn, column, _kind(view, change, path[0]), path=path)]
 
 
-def _kind(database: Database, change: Change, column: str) -> Kind:
+def _kind(view: GraphView, change: Change, column: str) -> Kind:
     if isinstance(change, ColumnRename):
         return "renamed"
     if isinstance(change, ColumnDrop):
@@ -149,7 +149,7 @@ def _kind(database: Database, change: Change, column: str) -> Kind:
     if isinstance(change, ColumnAdd):
         return "added" if change.nullable else "added_required"
     if isinstance(change, ColumnTypeChange):
-        before = change.before or read_nodes(database, [column]).get(column, {}).get("type")
+        before = change.before or read_nodes(view, [column]).get(column, {}).get("type")
         return "narrowed" if is_narrowing(before, change.to) else "widened"
     return "meaning"
 
@@ -161,7 +161,7 @@ def _meet_writers(
         found.hit(reader, trouble, classify_writer(reader, trouble, place), 0)
 
 
-def _take_answers(database: Database, assets: Assets, found: ImpactResult) -> None:
+def _take_answers(view: GraphView, assets: Assets, found: ImpactResult) -> None:
     """Answers that cite a column in trouble are as badly off as any reference; those that cite a version of a dataset
     in trouble may be, unless the dataset itself goes away."""
     worst: dict[str, PropagatedChange] = {}
@@ -177,7 +177,7 @@ def _take_answers(database: Database, assets: Assets, found: ImpactResult) -> No
             before.rank,
         ):
             worst[trouble.place] = trouble
-    cited = citing(database, worst, by_column)
+    cited = citing(view, worst, by_column)
     for place, answers in cited.items():
         trouble = by_column.get(place) or worst[place]
         is_shown = place in by_column or (trouble.column == ALL and trouble.is_start)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.impact.model import DependencyModel, PropagatedChange, Severity
 from headwater.impact.propagate import ImpactResult
 from headwater.impact.report import EVIDENCE_MAX, Affected, Evidence, Report, is_certified
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import name_nodes, read_nodes
+from headwater.lineage.view import GraphView
 
 
 @dataclass
@@ -32,9 +33,9 @@ class _Asset:
 class Assets:
     """What is affected so far."""
 
-    def __init__(self, database: Database, rows: Mapping[str, Row], scene: DependencyModel) -> None:
+    def __init__(self, view: GraphView, rows: Mapping[str, Row], scene: DependencyModel) -> None:
         self.scene = scene
-        self._database = database
+        self._view = view
         self._rows = dict(rows)
         self._assets: dict[str, _Asset] = {}
         self._truncated = ""
@@ -61,7 +62,7 @@ class Assets:
     def report(self, *, truncated: str, notes: list[str]) -> Report:
         """What may be seen of it all, nearest first."""
         unread = [urn for urn in self._assets if urn.startswith("answer:")]
-        self._rows.update(read_nodes(self._database, unread))
+        self._rows.update(read_nodes(self._view, unread))
         nodes = [urn for urn, asset in self._assets.items() if asset.kind != "FILE"]
         named = {
             urn
@@ -69,7 +70,7 @@ class Assets:
             for urn in _named(asset)
             if not urn.startswith(("file:", "table:"))
         }
-        unseen = hidden(self._database, [*nodes, *sorted(named)])
+        unseen = hidden(self._view, [*nodes, *sorted(named)])
         shown = [
             self._affected(asset, unseen)
             for urn, asset in self._assets.items()
@@ -117,7 +118,7 @@ class Assets:
         return list(self._rows.get(urn, {}).get("tags") or ())
 
     def _name(self, urn: str) -> tuple[str | None, str]:
-        (node,) = name_nodes(self._database, [urn])
+        (node,) = name_nodes(self._view, [urn])
         return node.namespace, node.name
 
 

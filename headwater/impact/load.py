@@ -10,9 +10,10 @@ from functools import lru_cache, partial
 from headwater.code_analysis.files import CodeFile
 from headwater.code_analysis.model import References, TableName, fold_case, same_table, together
 from headwater.code_analysis.sql.parse import Columns, dialect_of, references_in_sql
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.impact.model import Consumer, DependencyModel, Table
 from headwater.lineage.questions.downstream import ColumnEdge, Downstream, column_edges
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 _TABLE = "table:"
@@ -73,17 +74,15 @@ def columns_in(places: Iterable[Table]) -> Columns:
 class ColumnEdges:
     """Where columns go, asked for as an assessment comes to them. `whole`: nothing was cut off so far."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, view: GraphView) -> None:
         self.whole = True
-        self._database = database
+        self._view = view
 
     def __call__(self, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
         found: dict[str, list[ColumnEdge]] = {}
         wanted = sorted(urn for urn in columns if urn.startswith("column:"))
         for start in range(0, len(wanted), _COLUMNS_PER_QUERY):
-            edges, is_whole = column_edges(
-                self._database, wanted[start : start + _COLUMNS_PER_QUERY]
-            )
+            edges, is_whole = column_edges(self._view, wanted[start : start + _COLUMNS_PER_QUERY])
             found.update(edges)
             self.whole = self.whole and is_whole
         return found

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwater.cypher.driver.database import READ_SECONDS_MAX, Database
+from headwater.cypher.driver.database import READ_SECONDS_MAX
 from headwater.lineage.hidden_nodes import HIDDEN
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 from headwater.schema.visibility import Visibility
 
@@ -19,12 +20,10 @@ _URNS_PER_QUERY_MAX = 2_000
 _SPELLED = ("dataset", "job", "source", "artifact", "column")
 
 
-def hidden(
-    database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
-) -> set[str]:
+def hidden(view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> set[str]:
     """Those of these nodes that whoever asks may not see. What is not in the graph may not be seen either, unless its
     urn spells a namespace that may."""
-    if database.visibility.is_unrestricted:
+    if view.visibility.is_unrestricted:
         return set()
     found: set[str] = set()
     unspelled: list[str] = []
@@ -35,24 +34,22 @@ def hidden(
         kind, parts = parse_urn(urn)
         if kind not in _SPELLED or not parts:
             unspelled.append(urn)
-        elif not database.visibility.includes(parts[0]):
+        elif not view.visibility.includes(parts[0]):
             found.add(urn)
     for start in range(0, len(unspelled), _URNS_PER_QUERY_MAX):
         some = unspelled[start : start + _URNS_PER_QUERY_MAX]
-        rows = database.read("read/nodes/namespaces", seconds=seconds, urns=some)
+        rows = view.read("read/nodes/namespaces", seconds=seconds, urns=some)
         seen = {
-            row["urn"]
-            for row in rows
-            if _is_seen(database.visibility, row["urn"], row["namespaces"])
+            row["urn"] for row in rows if _is_seen(view.visibility, row["urn"], row["namespaces"])
         }
         found.update(urn for urn in some if urn not in seen)
     return found
 
 
-def visible(database: Database, urns: Iterable[str]) -> list[str]:
+def visible(view: GraphView, urns: Iterable[str]) -> list[str]:
     """Those of these nodes that whoever asks may see, in order."""
     wanted = list(urns)
-    unseen = hidden(database, wanted)
+    unseen = hidden(view, wanted)
     return [urn for urn in wanted if urn not in unseen]
 
 

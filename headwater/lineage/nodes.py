@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
+from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import NotFoundError
 from headwater.lineage.hidden_nodes import HIDDEN
+from headwater.lineage.node_names import NodeName, node_name
 from headwater.lineage.node_visibility import visible
+from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 from headwater.schema.facts import Name
-from headwater.schema.graph import LABELS, NODE_KINDS
 from headwater.schema.naming import normalise
 from headwater.schema.urns import artifact_urn, column_urn, dataset_urn, parse_urn, source_urn
 
 URNS_PER_QUERY_MAX = 2_000
-HIDDEN_KIND = "HIDDEN"
 
 
 def _version_urn(namespace: str, name: str, run_id: str, ended: str | None = None) -> str:
@@ -38,51 +37,35 @@ _OF_DATASETS: dict[str, Callable[..., str]] = {
 }
 
 
-@dataclass(frozen=True)
-class NodeName:
-    """A node as a lineage shows it. `kind` is its label in capitals: DATASET, JOB, PIPELINE_RUN, ...; HIDDEN for a
-    stub."""
-
-    urn: str
-    kind: str
-    namespace: str | None
-    name: str
-
-
-def kind_of(urn: str) -> str:
-    """The kind of node a urn names. Raises QueryError when it is no urn."""
-    return NODE_KINDS[LABELS[parse_urn(urn).kind]]
-
-
 def read_nodes(
-    database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
+    view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
 ) -> dict[str, Row]:
     """The properties of those of these nodes that exist and may be seen, by urn."""
     found: dict[str, Row] = {}
-    wanted = visible(database, dict.fromkeys(urns))
+    wanted = visible(view, dict.fromkeys(urns))
     for start in range(0, len(wanted), URNS_PER_QUERY_MAX):
         some = wanted[start : start + URNS_PER_QUERY_MAX]
-        for row in database.read("read/nodes/properties", seconds=seconds, urns=some):
+        for row in view.read("read/nodes/properties", seconds=seconds, urns=some):
             kept = {key: value for key, value in row["properties"].items() if value is not None}
             found[row["urn"]] = with_derived_properties(row["label"], kept, began=row["began"])
     return found
 
 
-def resolve(database: Database, urn: str) -> str:
+def resolve(view: GraphView, urn: str) -> str:
     """The urn by which a node goes: a dataset, a column, a version may be asked for by any name of its dataset, in any
     spelling that the rules of naming know; not by a name that may not be seen. Raises QueryError when it is no urn."""
     kind, parts = parse_urn(urn)
     if kind not in _OF_DATASETS:
         return urn
     name = normalise(*parts[:2]) if parts else None
-    if not database.visibility.includes(name.namespace if name else None):
+    if not view.visibility.includes(name.namespace if name else None):
         return urn
     tidy = (
         f"dataset:{urn.partition(':')[2]}"
         if name is None
         else dataset_urn(name.namespace, name.name)
     )
-    rows = database.read("read/nodes/canonical_datasets", urns=[tidy])
+    rows = view.read("read/nodes/canonical_datasets", urns=[tidy])
     if rows:
         canonical = parse_urn(rows[0]["canonical"]).parts
         name = Name(canonical[0], canonical[1]) if canonical else None
@@ -91,10 +74,10 @@ def resolve(database: Database, urn: str) -> str:
     return _OF_DATASETS[kind](name.namespace, name.name, *parts[2:])
 
 
-def require_node(database: Database, urn: str) -> Row:
+def require_node(view: GraphView, urn: str) -> Row:
     """The properties of one node, asked for by any of its names. Raises NotFoundError when it is not in the graph."""
     kind = parse_urn(urn).kind
-    rows = read_nodes(database, [urn]) or read_nodes(database, [resolve(database, urn)])
+    rows = read_nodes(view, [urn]) or read_nodes(view, [resolve(view, urn)])
     row = next(iter(rows.values()), None)
     if row is None:
         raise NotFoundError(
@@ -103,10 +86,10 @@ def require_node(database: Database, urn: str) -> Row:
     return row
 
 
-def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
+def name_nodes(view: GraphView, urns: Iterable[str]) -> list[NodeName]:
     """What these nodes are called, in the order given; those that are not in the graph keep what their urn spells."""
     wanted = list(urns)
-    memory = database.memory.current() if database.memory else None
+    memory = view.cache.current() if view.cache else None
     known: Mapping[str, NodeName] = memory.names if memory else {}
     names = list(map(known.get, wanted))
     if all(names):
@@ -117,43 +100,23 @@ def name_nodes(database: Database, urns: Iterable[str]) -> list[NodeName]:
         if not name and not urn.startswith(HIDDEN)
     ]
     unspelled = [urn for urn in seen if urn.startswith("run:") or not parse_urn(urn).parts]
-    rows = read_nodes(database, unspelled) if unspelled else {}
-    return [name or _named(urn, rows.get(urn, {})) for urn, name in zip(wanted, names, strict=True)]
+    rows = read_nodes(view, unspelled) if unspelled else {}
+    return [
+        name or node_name(urn, rows.get(urn, {})) for urn, name in zip(wanted, names, strict=True)
+    ]
 
 
-def node_names_of(urns: Iterable[str], rows: Mapping[str, Row]) -> list[NodeName]:
-    """The same, where the properties of those whose urn does not spell their name are known."""
-    return [_named(urn, rows.get(urn, {})) for urn in urns]
-
-
-def _named(urn: str, row: Mapping[str, Any]) -> NodeName:
-    if urn.startswith(HIDDEN):
-        return NodeName(urn, HIDDEN_KIND, None, "hidden")
-    kind, parts = parse_urn(urn)
-    if kind == "run":
-        run_id = row.get("runId") or (parts[0] if parts else urn)
-        return NodeName(urn, kind_of(urn), row.get("namespace"), row.get("pipelineName") or run_id)
-    if not parts:
-        return NodeName(
-            urn, kind_of(urn), row.get("namespace"), row.get("name") or row.get("answerId") or urn
-        )
-    if kind == "answer":
-        return NodeName(urn, kind_of(urn), None, parts[0])
-    name = ".".join((parts[1], parts[2])) if kind == "column" else parts[1]
-    return NodeName(urn, kind_of(urn), parts[0], name)
-
-
-def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[str, Any]]:
+def read_all_facets(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The facets of those of these nodes that may be seen, as they were last sent: by urn and name. Those of a dataset
     may have been sent under any of its names. What they say of things that may not be seen is left out."""
-    wanted = visible(database, dict.fromkeys(urns))
-    newest = read_registers(database, [urn for urn in wanted if urn.startswith("dataset:")])
+    wanted = visible(view, dict.fromkeys(urns))
+    newest = read_registers(view, [urn for urn in wanted if urn.startswith("dataset:")])
     others = [urn for urn in wanted if not urn.startswith("dataset:")]
-    for row in database.read("read/nodes/facts", urns=others) if others else ():
+    for row in view.read("read/nodes/facts", urns=others) if others else ():
         newest[row["urn"]] = _registers([row["facts"]])
     return {
         urn: dict(
-            database.visibility.prune(
+            view.visibility.prune(
                 {key: json.loads(one[2]) for key, one in sorted(registers.items()) if one[2]}
             )
         )
@@ -161,12 +124,12 @@ def read_all_facets(database: Database, urns: Iterable[str]) -> dict[str, dict[s
     }
 
 
-def read_registers(database: Database, urns: Iterable[str]) -> dict[str, dict[str, list[Any]]]:
+def read_registers(view: GraphView, urns: Iterable[str]) -> dict[str, dict[str, list[Any]]]:
     """The facets of some datasets, sent under any of their names, by the urns they go by: each as [instant, rank, JSON
     text], the text empty for one that was deleted."""
     said: dict[str, list[str | None]] = {}
     wanted = list(urns)
-    for row in database.read("read/nodes/alias_groups", urns=wanted) if wanted else ():
+    for row in view.read("read/nodes/alias_groups", urns=wanted) if wanted else ():
         said.setdefault(row["canonical"], []).append(row["facts"])
     return {urn: _registers(texts) for urn, texts in said.items()}
 

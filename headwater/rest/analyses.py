@@ -44,7 +44,7 @@ class AnalysisShown(msgspec.Struct):
 def get_analyses(request: OperationRequest) -> AnalysisShown:
     """Return the findings of the last analysis. Raises NotFoundError if there is none."""
     params: FindingsParams = request.params
-    found = read(request.database, table=params.table, limit=params.limit)
+    found = read(request.view, table=params.table, limit=params.limit)
     if found is None:
         raise NotFoundError("no analysis has findings", hint="Run `headwater pipeline analyse`.")
     shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]

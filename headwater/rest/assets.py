@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import EventError, HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.impact.assess import CHANGES_MAX, assess
 from headwater.impact.changes import parse_changes
@@ -23,6 +22,7 @@ from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import asset_id, find_asset
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
+from headwater.lineage.view import GraphView
 from headwater.rest.asset_tree import Asset, TreeBuilder
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 from headwater.rest.registrations import PendingRegistrations, Upstream, resolve_registration
@@ -161,7 +161,7 @@ class Assets:
                 field="asset_type",
             )
         asset = resolve_registration(
-            request.database,
+            request.view,
             name=new.name,
             namespace=new.namespace,
             asset_type=new.asset_type.lower(),
@@ -183,10 +183,10 @@ class Assets:
     def lineage(self, request: OperationRequest) -> AssetLineage:
         """Return the lineage of an asset as a tree."""
         params: LineageParams = request.params
-        urn = self._find(request.database, params.id)
+        urn = self._find(request.view, params.id)
         # `fresh`: a client that has just registered an asset finds it with its edges.
         found = lineage(
-            request.database,
+            request.view,
             urn,
             direction=params.direction.upper(),
             depth=params.depth,
@@ -194,7 +194,7 @@ class Assets:
             fresh=True,
         )
         visible = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
-        trees = TreeBuilder(found, read_nodes(request.database, visible))
+        trees = TreeBuilder(found, read_nodes(request.view, visible))
         graph = trees.build(urn, upstream=params.direction == "upstream")
         if params.direction == "both":
             graph.upstream = trees.build(urn, upstream=True).upstream
@@ -210,12 +210,12 @@ class Assets:
     def impact(self, request: OperationRequest) -> Impact:
         """Return the assets that proposed changes would affect."""
         params: ImpactRequest = request.body
-        urn = self._find(request.database, params.asset_id)
+        urn = self._find(request.view, params.asset_id)
         try:
             changes = parse_changes([_with_urn(change, urn) for change in params.proposed_changes])
         except QueryError as error:
             raise ArgumentError(f"proposed_{error.message}", hint=error.hint) from error
-        report = assess(request.database, changes, files=params.files, dialect=params.dialect)
+        report = assess(request.view, changes, files=params.files, dialect=params.dialect)
         return Impact(
             risk_level=report.risk_level,
             affected_count=report.affected_count,
@@ -229,13 +229,13 @@ class Assets:
             notes=report.notes,
         )
 
-    def _find(self, database: Database, reference: str) -> str:
+    def _find(self, view: GraphView, reference: str) -> str:
         """Return the urn of an asset; wait for registrations that the graph does not have yet."""
-        self._pending.wait(database)
+        self._pending.wait(view)
         try:
-            return find_asset(database, reference)
+            return find_asset(view, reference)
         except NotFoundError as error:
-            if self._pending.is_late(database, reference):
+            if self._pending.is_late(view, reference):
                 raise UnavailableError(
                     "the asset is registered but not in the graph yet"
                 ) from error

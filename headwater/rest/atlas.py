@@ -15,11 +15,12 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.lineage.nodes import read_nodes, resolve
 from headwater.lineage.questions.assets import by_guid
 from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
+from headwater.lineage.view import GraphView
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 from headwater.schema.urns import guid_of, parse_urn
 
@@ -108,35 +109,35 @@ def get_lineage(request: OperationRequest) -> LineageInfo:
     """Return the lineage of an entity by guid."""
     params: LineageParams = request.params
     return _lineage(
-        request.database, _urn_of(request.database, params.guid), params.direction, params.depth
+        request.view, _urn_of(request.view, params.guid), params.direction, params.depth
     )
 
 
 def get_lineage_by_name(request: OperationRequest) -> LineageInfo:
     """Return the lineage of an entity by type and qualified name."""
     params: EntityParams = request.params
-    urn = _urn_of(request.database, params.qualified_name)
+    urn = _urn_of(request.view, params.qualified_name)
     if _TYPES[parse_urn(urn).kind] != params.type_name:
         raise EntityNotFoundError(
             f"Instance {params.type_name} with unique attribute qualifiedName={urn} does not exist"
         )
-    return _lineage(request.database, urn, params.direction, params.depth)
+    return _lineage(request.view, urn, params.direction, params.depth)
 
 
 def get_header(request: OperationRequest) -> Header:
     """Return the header of an entity by guid."""
     params: HeaderParams = request.params
-    urn = _urn_of(request.database, params.guid)
-    return _header(urn, read_nodes(request.database, [urn])[urn])
+    urn = _urn_of(request.view, params.guid)
+    return _header(urn, read_nodes(request.view, [urn])[urn])
 
 
-def _urn_of(database: Database, guid: str) -> str:
+def _urn_of(view: GraphView, guid: str) -> str:
     """Return the urn of a dataset or job by guid or urn. Raises EntityNotFoundError."""
-    found = by_guid(database, guid.lower()) if _GUID.fullmatch(guid) else None
+    found = by_guid(view, guid.lower()) if _GUID.fullmatch(guid) else None
     if found is None and guid.partition(":")[0] in _TYPES:
         try:
-            rows = read_nodes(database, [guid])
-            rows = rows or read_nodes(database, [resolve(database, guid)])
+            rows = read_nodes(view, [guid])
+            rows = rows or read_nodes(view, [resolve(view, guid)])
             found = next(iter(rows), None)
         except QueryError:
             found = None
@@ -145,13 +146,9 @@ def _urn_of(database: Database, guid: str) -> str:
     return found
 
 
-def _lineage(database: Database, urn: str, direction: Direction, depth: int) -> LineageInfo:
-    found = lineage(
-        database, urn, direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX
-    )
-    rows = read_nodes(
-        database, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
-    )
+def _lineage(view: GraphView, urn: str, direction: Direction, depth: int) -> LineageInfo:
+    found = lineage(view, urn, direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX)
+    rows = read_nodes(view, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")])
     return LineageInfo(
         base_entity_guid=guid_of(urn),
         lineage_direction=direction,

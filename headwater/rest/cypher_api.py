@@ -21,10 +21,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
 from headwater.cypher.sandbox.run import Answered, run_audit, run_text
 from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError
+from headwater.lineage.view import GraphView
 from headwater.rest.operations import read_json
 from headwater.web import error_response, json_response, read_body
 
@@ -32,7 +32,7 @@ BODY_BYTES_MAX = 256 * 1024
 # The number of queries that run at once; the others wait. Lineage has threads of its own.
 THREADS_MAX = 4
 
-Reader = Callable[[Request], Database]
+Reader = Callable[[Request], GraphView]
 # Records the request, its query, and "asked", "answered ..." or "failed ...". Raises if it cannot.
 Record = Callable[[Request, str, str], None]
 
@@ -57,26 +57,26 @@ def routes(reader: Reader, record: Record) -> list[Route]:
         parameters = read_json(body, dict[str, Any]) if body.strip() else {}
         name = request.path_params["name"]
         return await run_recorded(
-            request, _text(name, parameters), lambda database: _audit(database, name, parameters)
+            request, _text(name, parameters), lambda view: _audit(view, name, parameters)
         )
 
     async def run_statement(request: Request) -> Response:
         sent = read_json(await read_body(request, BODY_BYTES_MAX), Statement)
         text = _text(sent.query, sent.parameters)
         return await run_recorded(
-            request, text, lambda database: run_text(database, sent.query, sent.parameters)
+            request, text, lambda view: run_text(view.database, sent.query, sent.parameters)
         )
 
     async def run_recorded(
-        request: Request, text: str, run: Callable[[Database], Answered]
+        request: Request, text: str, run: Callable[[GraphView], Answered]
     ) -> Response:
-        database = reader(request)
-        if not database.visibility.is_unrestricted:
+        view = reader(request)
+        if not view.visibility.is_unrestricted:
             raise ForbiddenError(
                 "Cypher cannot be restricted to namespaces, and this key sees only some of them",
                 hint="Use a key for all namespaces, or send the question to GraphQL.",
             )
-        answer = partial(_run_recorded, partial(record, request, text), lambda: run(database))
+        answer = partial(_run_recorded, partial(record, request, text), lambda: run(view))
         return json_response(await anyio.to_thread.run_sync(answer, limiter=threads))
 
     return [
@@ -111,12 +111,12 @@ def _run_recorded(record: Callable[[str], None], run: Callable[[], Answered]) ->
     return {"columns": found.columns, "rows": found.rows, "truncated": found.truncated}
 
 
-def _audit(database: Database, name: str, parameters: Mapping[str, Any]) -> Answered:
+def _audit(view: GraphView, name: str, parameters: Mapping[str, Any]) -> Answered:
     if f"audit/{name}" not in load_queries():
         raise NotFoundError(
             f"no audit query is named {name[:100]!r}", hint="List them with GET /cypher."
         )
-    return run_audit(database, f"audit/{name}", parameters)
+    return run_audit(view.database, f"audit/{name}", parameters)
 
 
 def _description(found: Query) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def get_lineage_table(request: OperationRequest) -> LineageTable:
     """Return the lineage of a node as columns."""
     params: LineageTableParams = request.params
     return lineage_table(
-        request.database,
+        request.view,
         [params.urn],
         direction=params.direction.upper(),
         depth=params.depth,

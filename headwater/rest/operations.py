@@ -25,12 +25,12 @@ from starlette.types import Scope
 
 from headwater.access.guard import principal_of
 from headwater.access.principal import Principal
-from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, QueryError
+from headwater.lineage.view import GraphView
 from headwater.web import RETRY_AFTER_SECONDS, BodyError, json_response, read_body
 
 T = TypeVar("T")
-Reader = Callable[[Request], Database]
+Reader = Callable[[Request], GraphView]
 Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 
 BODY_BYTES_MAX = 256 * 1024
@@ -59,7 +59,7 @@ class OperationRequest:
     `submit` returns once its events are safe on disk.
     """
 
-    database: Database
+    view: GraphView
     params: Any
     body: Any
     submit: Callable[[list[dict[str, Any]]], None]

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError, UnavailableError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import (
@@ -26,6 +25,7 @@ from headwater.lineage.questions.assets import (
     own_urn,
     upstream_urn,
 )
+from headwater.lineage.view import GraphView
 from headwater.rest.operations import ArgumentError
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import URN_BYTES_MAX, job_urn, parse_urn
@@ -88,7 +88,7 @@ class Registration(msgspec.Struct, kw_only=True):
 
 
 def resolve_registration(
-    database: Database,
+    view: GraphView,
     *,
     name: str,
     namespace: str,
@@ -103,7 +103,7 @@ def resolve_registration(
     """
     own = own_urn(name, namespace)
     _check_length(own, "name")
-    known = _known(database, [name, *upstream])
+    known = _known(view, [name, *upstream])
     found: dict[str, str] = {}
     for index, one in enumerate(upstream):
         field = f"upstream_assets[{index}]"
@@ -121,16 +121,16 @@ def resolve_registration(
         source_ref=source_ref,
         upstream=found,
         known=dict(chain.from_iterable(urns.items() for urns in known.values())),
-        was_process=_is_job(database, job_urn(*parse_urn(own).parts)),
+        was_process=_is_job(view, job_urn(*parse_urn(own).parts)),
     )
 
 
-def _known(database: Database, names: Sequence[str]) -> dict[str, dict[str, bool]]:
+def _known(view: GraphView, names: Sequence[str]) -> dict[str, dict[str, bool]]:
     """Map each name, or urn of a dataset, to its urns, with True if the graph has their facts."""
     by_name = {one: urn for one in names if (urn := _parse_dataset_urn(one))}
     try:
-        known = named(database, names)
-        rows = read_nodes(database, by_name.values())
+        known = named(view, names)
+        rows = read_nodes(view, by_name.values())
     except UnavailableError:
         return {one: {} for one in names}
     by_urn = {
@@ -160,9 +160,9 @@ def _check_length(urn: str, field: str) -> None:
         )
 
 
-def _is_job(database: Database, urn: str) -> bool:
+def _is_job(view: GraphView, urn: str) -> bool:
     try:
-        return bool(database.read("read/nodes/properties", urns=[urn]))
+        return bool(view.read("read/nodes/properties", urns=[urn]))
     except UnavailableError:
         return False
 
@@ -200,17 +200,17 @@ class PendingRegistrations:
                     datetime.fromisoformat(event_time), now + WAIT_SECONDS_MAX, now + LATE_SECONDS
                 )
 
-    def wait(self, database: Database) -> None:
+    def wait(self, view: GraphView) -> None:
         """Wait until the graph has the pending registrations, or until their time is over."""
         while pending := self._waited_for():
-            self._forget(_in_graph(database, pending))
+            self._forget(_in_graph(view, pending))
             if not self._waited_for():
                 # Neo4j shows a commit piece by piece: a node may be visible before its edges.
                 time.sleep(_SETTLE_SECONDS)
                 return
             time.sleep(_POLL_SECONDS)
 
-    def is_late(self, database: Database, reference: str) -> bool:
+    def is_late(self, view: GraphView, reference: str) -> bool:
         """Return True if `reference` is a visible asset, registered here, and still pending."""
         now = time.monotonic()
         with self._lock:
@@ -218,11 +218,7 @@ class PendingRegistrations:
             self._by_urn = remembered
         for urn in remembered:
             parts = parse_urn(urn).parts
-            if (
-                parts
-                and reference in (urn, asset_id(urn))
-                and database.visibility.includes(parts[0])
-            ):
+            if parts and reference in (urn, asset_id(urn)) and view.visibility.includes(parts[0]):
                 return True
         return False
 
@@ -240,8 +236,8 @@ class PendingRegistrations:
                     del self._by_urn[urn]
 
 
-def _in_graph(database: Database, pending: Mapping[str, datetime]) -> dict[str, datetime]:
+def _in_graph(view: GraphView, pending: Mapping[str, datetime]) -> dict[str, datetime]:
     """Return the pending urns that the graph has with their events, visible or not."""
-    rows = database.read("read/nodes/properties", urns=sorted(pending))
+    rows = view.read("read/nodes/properties", urns=sorted(pending))
     found = {row["urn"]: row["properties"].get("lastSeen") for row in rows}
     return {urn: seen for urn, seen in found.items() if seen is not None and seen >= pending[urn]}

@@ -23,6 +23,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.cypher.maintenance.export import Counts, count
 from headwater.errors import QueryError
 from headwater.lineage.questions import lineage
+from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import DERIVED_PROPERTIES, with_derived_properties
 from headwater.schema.graph import NODE_KINDS
 from headwater.spark_source.options import Reading
@@ -214,7 +215,7 @@ def layer_of(source: str, type: str, target: str) -> str:
 def walk(database: Database, options: Reading) -> Iterator[Row]:
     """The nodes or the edges of a lineage. Raises QueryError when it had to be cut short but for its depth."""
     found = lineage.lineage(
-        database,
+        GraphView(database),
         options.urn,
         direction=options.direction,
         depth=options.depth,

@@ -19,6 +19,7 @@ from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.search import search
+from headwater.lineage.view import GraphView
 from headwater.rest.marquez.graphs import EventsParams, events_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
@@ -33,8 +34,8 @@ RUN = "11111111-1111-4111-8111-111111111111"
 
 
 @pytest.fixture
-def view(database: Database) -> Database:
-    return database.seen_by(Visibility((OWN,)))
+def view(view: GraphView) -> GraphView:
+    return view.visible_to(Visibility((OWN,)))
 
 
 def failed(namespace: str, job: str) -> list[dict[str, Any]]:
@@ -50,7 +51,7 @@ def failed(namespace: str, job: str) -> list[dict[str, Any]]:
     )
 
 
-def listed(view: Database) -> dict[str, Any]:
+def listed(view: GraphView) -> dict[str, Any]:
     """Every list in which a run may stand."""
     job = job_urn(OWN, "job")
     return {
@@ -62,7 +63,7 @@ def listed(view: Database) -> dict[str, Any]:
 
 
 def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
-    database: Database, view: Database
+    database: Database, view: GraphView
 ) -> None:
     tell(database, failed(OWN, "job"))
     assert all(listed(view).values())
@@ -76,7 +77,7 @@ def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
 
 
 def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
-    database: Database, view: Database
+    database: Database, view: GraphView
 ) -> None:
     tell(database, failed(THEIRS, "secret"))
     [event] = native.run_events("child", pipeline_name="job", namespace=OWN, finished_at=at(3))
@@ -89,7 +90,9 @@ def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
     assert read_nodes(view, [run_urn(RUN)]) == {}
 
 
-def test_a_page_of_answers_ends_at_one_that_may_be_seen(database: Database, view: Database) -> None:
+def test_a_page_of_answers_ends_at_one_that_may_be_seen(
+    database: Database, view: GraphView
+) -> None:
     """Its last cursor holds the urn and the time of its last entry."""
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
     tell(
@@ -110,7 +113,7 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(database: Database, view
 
 
 def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
-    database: Database, view: Database
+    database: Database, view: GraphView
 ) -> None:
     """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
     tell(
@@ -124,11 +127,11 @@ def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
     )
     assert search(view, "customers") == before
     assert [hit.node.name for hit in before.page.entries] == ["customers", "orders of customers"]
-    assert search(database, "customers").count == 11
+    assert search(GraphView(database), "customers").count == 11
 
 
 def test_what_a_job_reads_no_more_is_judged_like_any_other(
-    database: Database, view: Database
+    database: Database, view: GraphView
 ) -> None:
     """It is not among the inputs of the job, and column lineage knows that it went into what the job makes."""
     for minute, source in ((1, (THEIRS, "secret")), (3, (OWN, "plain"))):
@@ -154,7 +157,7 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(
         assert THEIRS not in told
 
 
-def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view: Database) -> None:
+def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view: GraphView) -> None:
     """Or whoever guesses it would know that it is one."""
     names = {
         way: {"namespace": namespace, "name": way}
@@ -168,7 +171,7 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
     assert (
         resolve(view, dataset_urn(OWN, "known"))
         == table
-        == resolve(database, dataset_urn(THEIRS, "secret"))
+        == resolve(GraphView(database), dataset_urn(THEIRS, "secret"))
     )
     for guess in ("secret", "guess"):
         with pytest.raises(NotFoundError, match=f"there is no dataset 'dataset:a-secret:{guess}'"):
@@ -176,7 +179,7 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
 
 
 def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right(
-    database: Database, view: Database
+    database: Database, view: GraphView
 ) -> None:
     """Of what lies downstream and may not be seen: a table, a job by the path of its code, a table that it makes."""
     [begun, _] = native.run_events(
@@ -194,18 +197,18 @@ def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right
     tell(database, [begun, _])
     changes = parse_changes([{"type": "table_drop", "urn": dataset_urn(OWN, "table")}])
 
-    def asked(database: Database, word: str) -> list[str]:
+    def asked(view: GraphView, word: str) -> list[str]:
         files = {
             "reads.sql": f"SELECT * FROM {word}",
             f"{word}/job.sql": "SELECT * FROM table_two",
             "makes.sql": f"CREATE TABLE {word} AS SELECT * FROM table_two",
         }
-        found = assess(database, changes, files=files)
+        found = assess(view, changes, files=files)
         assert not found.truncated
         return [one.name.replace(word, "*") for one in found.affected]
 
     assert asked(view, "secret") == asked(view, "guess") == []
-    assert asked(database, "secret") != asked(database, "guess")
+    assert asked(GraphView(database), "secret") != asked(GraphView(database), "guess")
 
 
 def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() -> None:

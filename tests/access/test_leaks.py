@@ -28,6 +28,7 @@ from headwater.lineage.traversal.bfs import (
     Edge,
     explore,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import (
     answer_urn,
@@ -216,12 +217,12 @@ def judge(
     )
 
 
-def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Database) -> None:
+def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, view: GraphView) -> None:
     """Fifty readers with two hundred questions each; those of one reader share their statements."""
     chance = random.Random(7)
     for _ in range(READERS):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
-        view = database.seen_by(reader.visibility)
+        view = view.visible_to(reader.visibility)
         starts = [chance.choice(sorted(reader.seen)) for _ in range(QUESTIONS)]
         asked: dict[Any, list[str]] = defaultdict(list)
         for start in starts:
@@ -238,13 +239,13 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, database: Dat
                 judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))
 
 
-def test_no_lineage_tells_it_either(world: World, database: Database) -> None:
+def test_no_lineage_tells_it_either(world: World, view: GraphView) -> None:
     """Asked as users do, names, distances, cursors and all; what is out of sight is as good as not there."""
     chance = random.Random(11)
     urns = sorted(world.namespaces)
     for _ in range(LINEAGES):
         reader = make_reader(world, chance.sample(NAMESPACES, chance.randint(1, 5)))
-        view = database.seen_by(reader.visibility)
+        view = view.visible_to(reader.visibility)
         start, direction = chance.choice(urns), chance.choice(["UPSTREAM", "DOWNSTREAM"])
         depth = chance.choice([1, 2, DEPTH_MAX])
         if start not in reader.seen:
@@ -269,11 +270,11 @@ def test_no_lineage_tells_it_either(world: World, database: Database) -> None:
         )
 
 
-def test_who_sees_all_is_shown_all(world: World, database: Database) -> None:
+def test_who_sees_all_is_shown_all(world: World, view: GraphView) -> None:
     reader = make_reader(world, NAMESPACES)
     assert reader.seen == set(world.namespaces)
     for start in sorted(world.namespaces)[::7]:
-        answer = lineage(database, start, direction="DOWNSTREAM", depth=DEPTH_MAX)
+        answer = lineage(view, start, direction="DOWNSTREAM", depth=DEPTH_MAX)
         judge(
             world,
             reader,

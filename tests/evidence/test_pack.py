@@ -14,6 +14,7 @@ from headwater.errors import NotFoundError
 from headwater.evidence.digest import sealed
 from headwater.evidence.pack import RECENT, gather
 from headwater.evidence.page import page, page_differences
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, column_urn
 from headwater.schema.visibility import Visibility
 from tests import event_builders as scenes
@@ -25,7 +26,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def history(database: Database) -> Iterator[Database]:
+def history(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
     loads = [
         run(f"load-{n}", "load", ["raw"], ["mart"], minute=n, version=f"v{n // 6}")
@@ -70,11 +71,11 @@ def history(database: Database) -> Iterator[Database]:
         ],
         answer("q1", {"namespace": "db", "name": "board", "runId": "report-1"}, minute=45),
     )
-    yield database
+    yield view
     empty(database)
 
 
-def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
+def test_lineage_both_ways_with_what_feeds_it(history: GraphView) -> None:
     pack = gather(history, ds("mart"), at=NOON)
     sides = {node["urn"]: node["sides"] for node in pack["lineage"]["nodes"]}
     assert sides == {
@@ -100,7 +101,7 @@ def test_lineage_both_ways_with_what_feeds_it(history: Database) -> None:
     assert pack["subject"]["urn"] == ds("mart")
 
 
-def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database) -> None:
+def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: GraphView) -> None:
     pack = gather(history, ds("mart"), at=NOON)
     assert [one["runId"] for one in pack["runs"]["items"]] == [
         "report-2",
@@ -119,7 +120,7 @@ def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: Database
     assert pack["codeVersions"] == [{"job": job("load"), "versions": ["v0", "v1"]}]
 
 
-def test_violations_freshness_owners_tags(history: Database) -> None:
+def test_violations_freshness_owners_tags(history: GraphView) -> None:
     pack = gather(history, ds("board"), at=NOON)
     assert [(one["kind"], one["urn"]) for one in pack["violations"]] == [
         ("FAILED_CHECK", ds("mart")),
@@ -140,7 +141,7 @@ def test_violations_freshness_owners_tags(history: Database) -> None:
     assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
 
 
-def test_checks_that_failed_are_violations(history: Database) -> None:
+def test_checks_that_failed_are_violations(history: GraphView) -> None:
     pack = gather(history, ds("mart"), at=NOON)
     checks = [(one["urn"], one["name"], one["column"], one["success"]) for one in pack["quality"]]
     assert checks == [(ds("mart"), "not_null", "id", False), (ds("mart"), "unique", "id", True)]
@@ -151,7 +152,7 @@ def test_checks_that_failed_are_violations(history: Database) -> None:
     assert [(one["urn"], one["rowCount"]) for one in pack["measures"]] == [(ds("mart"), 40)]
 
 
-def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: Database) -> None:
+def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: GraphView) -> None:
     first, second = (sealed(gather(history, ds("mart"), at=NOON)) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
     text = page(first)
@@ -161,7 +162,7 @@ def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: Databas
     assert later["seal"]["hash"] != first["seal"]["hash"]
 
 
-def test_what_a_bound_left_out_is_told_in_the_pack_and_on_the_page(history: Database) -> None:
+def test_what_a_bound_left_out_is_told_in_the_pack_and_on_the_page(history: GraphView) -> None:
     pack = gather(history, ds("raw"), at=NOON, depth=1)
     assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": "depth"}
     assert "There is more lineage than is shown; downstream: cut short by depth." in page(
@@ -173,7 +174,7 @@ def named(pack: dict[str, Any]) -> set[str]:
     return {one["runId"] for one in pack["runs"]["items"]}
 
 
-def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) -> None:
+def test_an_answer_a_run_a_version_and_a_column_have_packs(history: GraphView) -> None:
     # The answer cites what report-1 made: the failed run is no part of its history, but one of its job's newest.
     pack = gather(history, answer_urn("q1"), at=NOON)
     assert {run_of("report-1"), version("board", "report-1")} <= {
@@ -188,17 +189,17 @@ def test_an_answer_a_run_a_version_and_a_column_have_packs(history: Database) ->
         assert page_differences(page(sealed(pack))) == []
 
 
-def test_what_may_not_be_seen_is_in_no_pack(history: Database) -> None:
-    seen = history.seen_by(Visibility(("db",)))
+def test_what_may_not_be_seen_is_in_no_pack(history: GraphView) -> None:
+    seen = history.visible_to(Visibility(("db",)))
     for urn in (ds("mart"), version("board", "report-1"), column_urn("db", "board", "id")):
         pack = gather(seen, urn, at=NOON)
         assert (pack["runs"]["items"], pack["codeVersions"]) == ([], [])
         assert "job:etl" not in json.dumps({key: pack[key] for key in pack if key != "subject"})
         assert page_differences(page(sealed(pack))) == []
     with pytest.raises(NotFoundError):
-        gather(history.seen_by(Visibility(("elsewhere",))), ds("mart"), at=NOON)
+        gather(history.visible_to(Visibility(("elsewhere",))), ds("mart"), at=NOON)
 
 
-def test_what_is_not_there_has_no_pack(history: Database) -> None:
+def test_what_is_not_there_has_no_pack(history: GraphView) -> None:
     with pytest.raises(NotFoundError):
         gather(history, ds("nowhere"), at=NOON)

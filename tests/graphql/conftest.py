@@ -20,6 +20,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.graphql import run_feed as news
 from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
 from headwater.settings import Settings
 from tests.conftest import Neo4jServer
 from tests.graphql import subscribers
@@ -39,11 +40,11 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def application(database: Database, served: Served) -> Starlette:
+def application(database: Database, view: GraphView, served: Served) -> Starlette:
     async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
         await anyio.to_thread.run_sync(tell, database, events)
 
-    return served(graphql_routes(database, submit))
+    return served(graphql_routes(view, submit))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import SpoolFullError
 from headwater.graphql.transport import http as app
 from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
 from tests.graphql.conftest import Ask, Served
 from tests.run_builders import run, tell
 
@@ -155,7 +156,7 @@ def test_a_fault_of_ours_is_logged_and_not_told(
         raise RuntimeError("secret of the spool")
 
     with (
-        TestClient(served(graphql_routes(Broken(database), submit))) as client,
+        TestClient(served(graphql_routes(GraphView(Broken(database)), submit))) as client,
         caplog.at_level(logging.ERROR),
     ):
         for query in (
@@ -169,11 +170,11 @@ def test_a_fault_of_ours_is_logged_and_not_told(
     assert "secret of the spool" in caplog.text
 
 
-def test_a_full_spool_is_unavailable(database: Database, served: Served) -> None:
+def test_a_full_spool_is_unavailable(view: GraphView, served: Served) -> None:
     async def submit(*_: object) -> None:
         raise SpoolFullError("the disk is full", hint="Make room.")
 
-    with TestClient(served(graphql_routes(database, submit))) as client:
+    with TestClient(served(graphql_routes(view, submit))) as client:
         query = 'mutation { registerSource(input: {name: "x"}) { urn } }'
         error = client.post("/graphql", json={"query": query}).json()["errors"][0]
     assert error["message"] == "the disk is full"
@@ -186,7 +187,7 @@ def test_no_neo4j_is_unavailable(served: Served) -> None:
     async def submit(*_: object) -> None:
         pass
 
-    with TestClient(served(graphql_routes(gone, submit))) as client:
+    with TestClient(served(graphql_routes(GraphView(gone), submit))) as client:
         error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()[
             "errors"
         ][0]
@@ -208,7 +209,7 @@ def test_a_request_has_an_end(
         pass
 
     monkeypatch.setattr(app, "REQUEST_SECONDS_MAX", 0.2)
-    with TestClient(served(graphql_routes(Slow(database), submit))) as client:
+    with TestClient(served(graphql_routes(GraphView(Slow(database)), submit))) as client:
         error = client.post("/graphql", json={"query": '{ run(runId: "x") { runId } }'}).json()[
             "errors"
         ][0]

@@ -23,6 +23,7 @@ from headwater.graphql.persisted_queries import (
 )
 from headwater.graphql.schema import make_schema
 from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
 from tests.graphql.conftest import Served
 
 SMALL, OTHER = "{ __typename }", "query Other { t: __typename }"
@@ -163,14 +164,14 @@ async def nothing(*_: object) -> None:
 
 
 @pytest.fixture
-def nowhere() -> Iterator[Database]:
+def nowhere() -> Iterator[GraphView]:
     """No Neo4j is needed for what is asked here."""
     database = Database("bolt://127.0.0.1:1", "neo4j", "x")
-    yield database
+    yield GraphView(database)
     database.close()
 
 
-def test_over_http(nowhere: Database, served: Served) -> None:
+def test_over_http(nowhere: GraphView, served: Served) -> None:
     with TestClient(
         served(graphql_routes(nowhere, nothing, persisted=Persisted({"other": OTHER})))
     ) as client:
@@ -199,7 +200,7 @@ def test_over_http(nowhere: Database, served: Served) -> None:
             assert ask(request)[1]["extensions"]["code"] == "TOO_COSTLY"
 
 
-def test_only_trusted_ones_over_http(nowhere: Database, served: Served) -> None:
+def test_only_trusted_ones_over_http(nowhere: GraphView, served: Served) -> None:
     only = Persisted({"small": SMALL}, only=True)
     with TestClient(served(graphql_routes(nowhere, nothing, persisted=only))) as client:
         assert client.post("/graphql", json={"documentId": "small"}).json() == {

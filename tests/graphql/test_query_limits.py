@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from headwater.cypher.driver.database import Database
 from headwater.graphql.document_cache import Documents
 from headwater.graphql.query_limits import (
     ALIASES_MAX,
@@ -29,6 +28,7 @@ from headwater.graphql.query_limits import (
 )
 from headwater.graphql.schema import make_schema
 from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
 from tests.graphql.conftest import Served
 
 SCHEMA = make_schema()
@@ -313,7 +313,7 @@ def test_what_is_documented_is_allowed() -> None:
 
 @pytest.mark.neo4j
 def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
-    database: Database, served: Served, monkeypatch: pytest.MonkeyPatch
+    view: GraphView, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A query that is being validated waits until the server's own loop has gone on; on the same loop it would wait in
     vain."""
@@ -335,7 +335,7 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
         went_on.set()
 
     monkeypatch.setattr(Documents, "put", held)
-    with TestClient(served(graphql_routes(database, submit))) as client:
+    with TestClient(served(graphql_routes(view, submit))) as client:
         assert client.portal is not None
         client.portal.start_task_soon(going_on)
         assert (

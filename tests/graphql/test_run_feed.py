@@ -12,6 +12,7 @@ from headwater.errors import UnavailableError
 from headwater.graphql import run_feed as news
 from headwater.graphql.run_feed import Listener, News, TooSlowError
 from headwater.lineage.questions import changed_runs as asking
+from headwater.lineage.view import GraphView
 from tests.run_builders import run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
@@ -32,12 +33,12 @@ async def taken(listener: Listener, seconds: float = 1.0) -> list[str]:
 
 
 def test_every_change_is_told_once_in_pages_of_any_size(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: Database, view: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def listen(rows_max: int) -> list[str]:
         monkeypatch.setattr(asking, "ROWS_MAX", rows_max)
         monkeypatch.setattr(news, "ROWS_MAX", rows_max)
-        async with News(database).listening(everything) as listener:
+        async with News(view).listening(everything) as listener:
             for batch in range(3):
                 runs = (run(f"{rows_max}-{batch}-{n}", "load") for n in range(7))
                 await asyncio.to_thread(tell, database, *runs)
@@ -59,7 +60,7 @@ def test_listeners_share_what_is_read(database: Database) -> None:
             return super().read(name, **options)
 
     async def listen(counted: Counted) -> list[list[str]]:
-        shared = News(counted)
+        shared = News(GraphView(counted))
         async with (
             shared.listening(everything) as one,
             shared.listening(lambda row: row["runId"] == "b") as other,
@@ -87,7 +88,7 @@ def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
             return super().read(name, **options)
 
     async def listen(sometimes: Away) -> list[str]:
-        async with News(sometimes).listening(everything) as listener:
+        async with News(GraphView(sometimes)).listening(everything) as listener:
             sometimes.away = True
             await asyncio.to_thread(tell, database, run("meanwhile", "load"))
             assert await taken(listener) == []
@@ -100,13 +101,13 @@ def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
 def test_without_neo4j_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news, "START_SECONDS_MAX", 0.3)
 
-    async def listen(nowhere: Database) -> None:
+    async def listen(nowhere: GraphView) -> None:
         async with News(nowhere).listening(everything):
             raise AssertionError("nobody listens")
 
     nowhere = Database("bolt://127.0.0.1:1", "neo4j", "x")
     with pytest.raises(UnavailableError):
-        asyncio.run(listen(nowhere))
+        asyncio.run(listen(GraphView(nowhere)))
     nowhere.close()
 
 

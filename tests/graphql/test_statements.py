@@ -36,6 +36,7 @@ from headwater.access.principal import ANONYMOUS
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
 from headwater.graphql.schema import make_schema
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.conftest import erase
 from tests.event_builders import dataset_event, symlinks
@@ -173,9 +174,6 @@ class Counted(Database):
         self.__dict__.update(database.__dict__)
         self.asked: list[str] = []
 
-    def seen_by(self, visibility: object) -> Database:  # noqa: ARG002
-        return self
-
     def read(self, name: str, /, **options: Any) -> list[dict[str, Any]]:
         self.asked.append(name)
         return super().read(name, **options)
@@ -194,7 +192,7 @@ def ask_everything(database: Database) -> Asked:
         found: Asked = {}
         for name in (*ROWS, *QUESTIONS):
             counted = Counted(database)
-            context = Context(counted, nothing, ANONYMOUS, lambda *_: None)
+            context = Context(GraphView(counted), nothing, ANONYMOUS, lambda *_: None)
             variables = {"v": version("hub", "load00")} if name == "schemaDiff" else {}
             result = await SCHEMA.execute(
                 case_of(name), variable_values=variables, context_value=context

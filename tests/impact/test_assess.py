@@ -16,6 +16,7 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
 from headwater.impact.report import Affected, Report, report_json
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from headwater.schema.visibility import Visibility
 from tests.conftest import erase
@@ -134,17 +135,17 @@ def _field(name: str, type: str, subtype: str) -> Event:
 
 
 @pytest.fixture(scope="module")
-def shop(database: Database, graph_driver: Driver) -> Database:
+def shop(database: Database, view: GraphView, graph_driver: Driver) -> GraphView:
     with graph_driver.session() as session:
         session.run(erase).consume()
     told(database, [*seed(), *others()])
     cites = {"namespace": "db", "name": "board", "field": "y"}
     tell(database, answer("by_column", cites, minute=15), answer("by_version", "board", minute=16))
-    return database
+    return view
 
 
-def assessed(database: Database, *changes: Event, urn: str = RAW, **more: Any) -> Report:
-    return assess(database, parse_changes(list(changes), urn), **more)
+def assessed(view: GraphView, *changes: Event, urn: str = RAW, **more: Any) -> Report:
+    return assess(view, parse_changes(list(changes), urn), **more)
 
 
 def named(report: Report) -> dict[str, Affected]:
@@ -155,7 +156,7 @@ def severities(report: Report) -> dict[str, str]:
     return {one.name: one.severity for one in report.affected}
 
 
-def test_the_report_of_seed_001(shop: Database) -> None:
+def test_the_report_of_seed_001(shop: GraphView) -> None:
     report = assessed(shop, RENAME, DROP)
     assert [
         (one.name, one.asset_type, ", ".join(one.references), one.severity)
@@ -172,7 +173,7 @@ def test_the_report_of_seed_001(shop: Database) -> None:
     assert not report.hidden_affected
 
 
-def test_every_asset_carries_its_evidence(shop: Database) -> None:
+def test_every_asset_carries_its_evidence(shop: GraphView) -> None:
     affected = named(assessed(shop, RENAME))
     path, line = affected["stg_orders"].evidence
     assert (path.kind, path.path) == (
@@ -192,22 +193,22 @@ def test_every_asset_carries_its_evidence(shop: Database) -> None:
     assert affected["stg_orders"].outputs == (ds("stg_orders"),)
 
 
-def test_a_column_that_is_not_handed_on_stops_where_it_is_used(shop: Database) -> None:
+def test_a_column_that_is_not_handed_on_stops_where_it_is_used(shop: GraphView) -> None:
     assert severities(assessed(shop, DROP)) == {"stg_orders": "breaking"}
 
 
-def test_a_column_that_nobody_uses_affects_nobody(shop: Database) -> None:
+def test_a_column_that_nobody_uses_affects_nobody(shop: GraphView) -> None:
     report = assessed(shop, {"type": "column_rename", "from": "note", "to": "remark"})
     assert (report.risk_level, report.affected) == ("low", [])
     assert report_json(report)["affected_assets"] == []
 
 
-def test_capitals_do_not_matter(shop: Database) -> None:
+def test_capitals_do_not_matter(shop: GraphView) -> None:
     report = assessed(shop, {"type": "column_drop", "column": "Legacy_Discount_Code"})
     assert severities(report) == {"stg_orders": "breaking"}
 
 
-def test_types(shop: Database) -> None:
+def test_types(shop: GraphView) -> None:
     wider = assessed(
         shop, {"type": "column_type_change", "column": "order_total", "to": "decimal(12,2)"}
     )
@@ -223,14 +224,14 @@ def test_types(shop: Database) -> None:
     }
 
 
-def test_another_meaning_is_a_warning(shop: Database) -> None:
+def test_another_meaning_is_a_warning(shop: GraphView) -> None:
     report = assessed(shop, {"type": "semantics_change", "column": "order_total"})
     assert set(severities(report).values()) == {"warning"}
     assert len(report.affected) == 4
     assert set(severities(assessed(shop, {"type": "semantics_change"}))) == set(severities(report))
 
 
-def test_a_dropped_or_renamed_table(shop: Database) -> None:
+def test_a_dropped_or_renamed_table(shop: GraphView) -> None:
     for change in ({"type": "table_drop"}, {"type": "table_rename", "to": "orders"}):
         report = assessed(shop, change, urn=ds("fct_orders"))
         assert severities(report) == {
@@ -239,7 +240,7 @@ def test_a_dropped_or_renamed_table(shop: Database) -> None:
         }
 
 
-def test_a_deleted_job_leaves_stale_data(shop: Database) -> None:
+def test_a_deleted_job_leaves_stale_data(shop: GraphView) -> None:
     report = assess(shop, parse_changes([{"type": "job_delete"}], job("fct_orders")))
     assert severities(report) == {
         "daily_revenue_report": "warning",
@@ -248,7 +249,7 @@ def test_a_deleted_job_leaves_stale_data(shop: Database) -> None:
     assert report.risk_level == "medium"
 
 
-def test_a_new_column_meets_who_takes_all(shop: Database) -> None:
+def test_a_new_column_meets_who_takes_all(shop: GraphView) -> None:
     report = assessed(
         shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders")
     )
@@ -259,7 +260,7 @@ def test_a_new_column_meets_who_takes_all(shop: Database) -> None:
     )
 
 
-def test_what_is_odd_is_noted(shop: Database) -> None:
+def test_what_is_odd_is_noted(shop: GraphView) -> None:
     assert assessed(shop, {"type": "column_drop", "column": "nope"}).notes == [
         "raw_orders has no column 'nope', as far as the graph knows"
     ]
@@ -269,7 +270,7 @@ def test_what_is_odd_is_noted(shop: Database) -> None:
     assert assessed(shop, RENAME).notes == []
 
 
-def test_files_speak_for_the_jobs_they_are_the_code_of(shop: Database) -> None:
+def test_files_speak_for_the_jobs_they_are_the_code_of(shop: GraphView) -> None:
     files = {
         "models/fct_orders.sql": "select order_id from {{ ref('stg_orders') }}",
         "jobs/new.py": "spark.table('stg_orders').select('order_total')",
@@ -285,7 +286,7 @@ def test_files_speak_for_the_jobs_they_are_the_code_of(shop: Database) -> None:
     assert (script.evidence[0].file, script.evidence[0].line) == ("jobs/new.py", 1)
 
 
-def test_a_new_model_between_files(shop: Database) -> None:
+def test_a_new_model_between_files(shop: GraphView) -> None:
     files = {
         "models/mart.sql": "select order_total as revenue from {{ ref('fct_orders') }}",
         "models/board.sql": "select revenue from {{ ref('mart') }}",
@@ -297,27 +298,27 @@ def test_a_new_model_between_files(shop: Database) -> None:
     assert affected["models/board.sql"].references == ("revenue",)
 
 
-def test_what_is_not_there(shop: Database) -> None:
+def test_what_is_not_there(shop: GraphView) -> None:
     with pytest.raises(NotFoundError):
         assessed(shop, RENAME, urn=ds("nowhere"))
     with pytest.raises(QueryError, match="not between 1 and 200"):
         assess(shop, [])
 
 
-def test_what_is_hidden_is_walked_through_and_never_named(shop: Database) -> None:
+def test_what_is_hidden_is_walked_through_and_never_named(shop: GraphView) -> None:
     """Whoever sees only the jobs of `etl` sees no dataset; whoever sees only `db` no job."""
     with pytest.raises(NotFoundError):
-        assessed(shop.seen_by(Visibility(("etl",))), RENAME)
-    report = assessed(shop.seen_by(Visibility(("db",))), RENAME)
+        assessed(shop.visible_to(Visibility(("etl",))), RENAME)
+    report = assessed(shop.visible_to(Visibility(("db",))), RENAME)
     assert (report.affected, report.hidden_affected, report.risk_level) == ([], True, "medium")
     assert "fct" not in str(report_json(report))
     unaffected = assessed(
-        shop.seen_by(Visibility(("db",))), {"type": "column_drop", "column": "note"}
+        shop.visible_to(Visibility(("db",))), {"type": "column_drop", "column": "note"}
     )
     assert not unaffected.hidden_affected
 
 
-def test_answers_and_certified_outputs(shop: Database) -> None:
+def test_answers_and_certified_outputs(shop: GraphView) -> None:
     affected = named(assessed(shop, {"type": "column_drop", "column": "x"}, urn=ds("ticks")))
     assert {name: one.severity for name, one in affected.items()} == {
         "show": "breaking",
@@ -328,7 +329,7 @@ def test_answers_and_certified_outputs(shop: Database) -> None:
     assert (affected["by_column"].kind, affected["by_column"].references) == ("ANSWER", ("y",))
 
 
-def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: Database) -> None:
+def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: GraphView) -> None:
     report = assessed(shop, RENAME, urn=ds("blind_raw"))
     assert (severities(report), report.certified_count, report.risk_level) == (
         {"blind_load": "warning"},
@@ -337,17 +338,17 @@ def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: Database) 
     )
 
 
-def test_only_what_is_current_counts(shop: Database) -> None:
+def test_only_what_is_current_counts(shop: GraphView) -> None:
     for name, expected in (("was_read", {}), ("is_read", {"keep": "breaking"}), ("never_read", {})):
         assert severities(assessed(shop, {"type": "table_drop"}, urn=ds(name))) == expected, name
 
 
-def test_who_reads_no_more_counts_when_asked_for(shop: Database) -> None:
+def test_who_reads_no_more_counts_when_asked_for(shop: GraphView) -> None:
     report = assessed(shop, {"type": "table_drop"}, urn=ds("was_read"), include_stale=True)
     assert severities(report) == {"keep": "breaking"}
 
 
-def test_writers_of_what_changes(shop: Database) -> None:
+def test_writers_of_what_changes(shop: GraphView) -> None:
     added = assessed(
         shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written")
     )
@@ -357,13 +358,13 @@ def test_writers_of_what_changes(shop: Database) -> None:
     assert severities(renamed) == {"with_columns": "breaking"}
 
 
-def test_column_lineage_that_is_whole_rules_out(shop: Database) -> None:
+def test_column_lineage_that_is_whole_rules_out(shop: GraphView) -> None:
     for column, expected in (("a", {"trace": "breaking"}), ("k", {"trace": "breaking"}), ("b", {})):
         change = {"type": "column_drop", "column": column}
         assert severities(assessed(shop, change, urn=ds("source"))) == expected, column
 
 
-def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
+def test_datasets_between_which_no_job_is_known(shop: GraphView) -> None:
     (one,) = assessed(shop, RENAME, urn=ds("landed")).affected
     assert (one.kind, one.name, one.asset_type, one.severity) == (
         "DATASET",
@@ -373,10 +374,10 @@ def test_datasets_between_which_no_job_is_known(shop: Database) -> None:
     )
 
 
-def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
+def test_nothing_of_what_lies_hidden_between_gets_out(shop: GraphView) -> None:
     """open -> into -> secret vault -> out -> end -> last; what a job that is seen says of itself is seen."""
     report = assessed(
-        shop.seen_by(Visibility(("db", "etl"))),
+        shop.visible_to(Visibility(("db", "etl"))),
         {"type": "column_drop", "column": "x"},
         urn=ds("open"),
     )
@@ -393,7 +394,7 @@ def test_nothing_of_what_lies_hidden_between_gets_out(shop: Database) -> None:
     assert "secret" not in str(report_json(report))
 
 
-def test_a_job_that_is_fed_by_a_job(shop: Database) -> None:
+def test_a_job_that_is_fed_by_a_job(shop: GraphView) -> None:
     report = assessed(shop, {"type": "column_drop", "column": "x"}, urn=ds("queued"))
     assert severities(report) == {"first": "breaking", "second": "warning"}
     deleted = assess(shop, parse_changes([{"type": "job_delete"}], job("first")))

@@ -8,6 +8,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
 from tests.event_builders import (
@@ -138,14 +139,16 @@ def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Databas
     assert edge(database, column("x", "n"), "FEEDS", column("x", "n"))["ways"] == ["DIRECT"]
 
 
-def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(database: Database) -> None:
+def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(
+    database: Database, view: GraphView
+) -> None:
     outputs = [dataset("x", columns(id=[("a", "id")])), dataset("y", columns(id=[("b", "id")]))]
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
-    found = {one.urn for one in lineage(database, ds("x"), direction="UPSTREAM").nodes}
+    found = {one.urn for one in lineage(view, ds("x"), direction="UPSTREAM").nodes}
     assert found == {ds("x"), job("j"), ds("a")}
 
 
-def test_declared_without_a_run_or_without_a_job(database: Database) -> None:
+def test_declared_without_a_run_or_without_a_job(database: Database, view: GraphView) -> None:
     settle(
         database,
         job_event("planned", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]),
@@ -153,9 +156,7 @@ def test_declared_without_a_run_or_without_a_job(database: Database) -> None:
     )
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["job"] == job("planned")
     assert edge(database, column("x", "id"), "FEEDS", column("view", "id"))["job"] == ""
-    reached = {
-        one.urn for one in lineage(database, column("view", "id"), direction="UPSTREAM").nodes
-    }
+    reached = {one.urn for one in lineage(view, column("view", "id"), direction="UPSTREAM").nodes}
     assert reached == {column(name, "id") for name in ("view", "x", "a")}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from tests.canonical import edges
 from tests.event_builders import (
     dataset,
@@ -27,8 +28,8 @@ def change(kind: str, previous: str | None = None) -> Event:
     return {"lifecycleStateChange": {"lifecycleStateChange": kind, **was}}
 
 
-def reached(database: Database, urn: str, direction: str) -> set[str]:
-    return {found.urn for found in lineage(database, urn, direction=direction).nodes} - {urn}
+def reached(view: GraphView, urn: str, direction: str) -> set[str]:
+    return {found.urn for found in lineage(view, urn, direction=direction).nodes} - {urn}
 
 
 def test_dropping_is_no_producing(database: Database) -> None:
@@ -90,6 +91,7 @@ def test_every_other_change_makes_a_version_that_says_so(database: Database, kin
 
 def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
     database: Database,
+    view: GraphView,
 ) -> None:
     settle(
         database,
@@ -99,14 +101,15 @@ def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
         ),
         run_event("r", "COMPLETE", 5, job="report", inputs=["new"], outputs=["mart"]),
     )
-    assert {ds("old"), ds("raw"), job("load")} <= reached(database, ds("new"), "UPSTREAM")
-    assert {ds("new"), ds("mart")} <= reached(database, ds("old"), "DOWNSTREAM")
+    assert {ds("old"), ds("raw"), job("load")} <= reached(view, ds("new"), "UPSTREAM")
+    assert {ds("new"), ds("mart")} <= reached(view, ds("old"), "DOWNSTREAM")
     assert read_by(database, run_of("n")) == {version("old", "w")}
-    assert version("old", "w") in reached(database, version("mart", "r"), "UPSTREAM")
+    assert version("old", "w") in reached(view, version("mart", "r"), "UPSTREAM")
 
 
 def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_same(
     database: Database,
+    view: GraphView,
 ) -> None:
     lineage_of_columns = {
         "columnLineage": {"fields": {"a": {"inputFields": [_field("other", "a")]}}}
@@ -115,10 +118,16 @@ def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_sam
     settle(
         database, run_event("n", "COMPLETE", 3, job="rename", inputs=["other"], outputs=[renamed])
     )
-    assert reached(database, ds("new"), "UPSTREAM") == {ds("old"), ds("other"), job("rename")}
+    assert reached(view, ds("new"), "UPSTREAM") == {
+        ds("old"),
+        ds("other"),
+        job("rename"),
+    }
 
 
-def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(database: Database) -> None:
+def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(
+    database: Database, view: GraphView
+) -> None:
     declared = {"lineage": {"inputs": [{**_field("feed", "id"), "type": "DATASET"}]}}
     settle(
         database,
@@ -128,13 +137,13 @@ def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(database: Dat
         ),
         dataset_event("new", 5, declared),
     )
-    assert reached(database, ds("new"), "UPSTREAM") == {
+    assert reached(view, ds("new"), "UPSTREAM") == {
         ds("old"),
         job("load"),
         ds("raw"),
         ds("feed"),
     }
-    assert ds("new") in reached(database, ds("raw"), "DOWNSTREAM")
+    assert ds("new") in reached(view, ds("raw"), "DOWNSTREAM")
 
 
 def test_a_rename_to_itself_is_none(database: Database) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
 from tests.event_builders import (
@@ -43,66 +44,73 @@ def entries(*targets: Event) -> Event:
     return {"lineage": {"entries": list(targets)}}
 
 
-def upstream(database: Database, urn: str) -> set[str]:
-    return {found.urn for found in lineage(database, urn, direction="UPSTREAM").nodes} - {urn}
+def upstream(view: GraphView, urn: str) -> set[str]:
+    return {found.urn for found in lineage(view, urn, direction="UPSTREAM").nodes} - {urn}
 
 
-def downstream(database: Database, urn: str) -> set[str]:
-    return {found.urn for found in lineage(database, urn, direction="DOWNSTREAM").nodes} - {urn}
+def downstream(view: GraphView, urn: str) -> set[str]:
+    return {found.urn for found in lineage(view, urn, direction="DOWNSTREAM").nodes} - {urn}
 
 
-def test_on_outputs_of_a_run_each_comes_from_what_it_says(database: Database) -> None:
+def test_on_outputs_of_a_run_each_comes_from_what_it_says(
+    database: Database, view: GraphView
+) -> None:
     outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
-    assert (upstream(database, ds("x")), upstream(database, ds("y"))) == (
+    assert (upstream(view, ds("x")), upstream(view, ds("y"))) == (
         {job("j"), ds("a")},
         {job("j"), ds("b")},
     )
-    assert downstream(database, ds("a")) == {job("j"), ds("x")}
+    assert downstream(view, ds("a")) == {job("j"), ds("x")}
     assert edges(database, "DERIVED_FROM") == {
         (ds("x"), "DERIVED_FROM", ds("a")),
         (ds("y"), "DERIVED_FROM", ds("b")),
         (version("x", "r"), "DERIVED_FROM", "source:db:a"),
         (version("y", "r"), "DERIVED_FROM", "source:db:b"),
     }
-    assert upstream(database, version("x", "r")) == {run_of("r"), "source:db:a"}
-    assert downstream(database, "source:db:a") == {run_of("r"), version("x", "r")}
+    assert upstream(view, version("x", "r")) == {run_of("r"), "source:db:a"}
+    assert downstream(view, "source:db:a") == {run_of("r"), version("x", "r")}
 
 
-def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(database: Database) -> None:
+def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(
+    database: Database, view: GraphView
+) -> None:
     output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
     settle(database, run_event("r", "COMPLETE", 1, outputs=[output]))
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
     assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(
         database, "FEEDS"
     )
-    assert upstream(database, ds("x")) == {job("j"), ds("a"), ds("b")}
+    assert upstream(view, ds("x")) == {job("j"), ds("a"), ds("b")}
 
 
-def test_no_inputs_means_that_it_came_from_nothing(database: Database) -> None:
+def test_no_inputs_means_that_it_came_from_nothing(database: Database, view: GraphView) -> None:
     settle(
         database,
         run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]),
     )
-    assert upstream(database, ds("x")) == {job("j")}
-    assert upstream(database, version("x", "r")) == {run_of("r")}
-    assert upstream(database, ds("y")) == {job("j"), ds("a")}, "of which nothing is told"
-    assert downstream(database, ds("a")) == {job("j"), ds("y")}
+    assert upstream(view, ds("x")) == {job("j")}
+    assert upstream(view, version("x", "r")) == {run_of("r")}
+    assert upstream(view, ds("y")) == {job("j"), ds("a")}, "of which nothing is told"
+    assert downstream(view, ds("a")) == {job("j"), ds("y")}
 
 
-def test_what_it_says_outweighs_the_columns_of_an_earlier_event(database: Database) -> None:
+def test_what_it_says_outweighs_the_columns_of_an_earlier_event(
+    database: Database, view: GraphView
+) -> None:
     by_columns = {"columnLineage": {"fields": {"id": {"inputFields": [source("a", field="id")]}}}}
     settle(
         database,
         run_event("r", "START", 1, inputs=["a"], outputs=[dataset("x", by_columns)]),
         run_event("r", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", came_from())]),
     )
-    assert upstream(database, version("x", "r")) == {run_of("r")}
-    assert upstream(database, ds("x")) == {job("j")}
+    assert upstream(view, version("x", "r")) == {run_of("r")}
+    assert upstream(view, ds("x")) == {job("j")}
 
 
 def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing(
     database: Database,
+    view: GraphView,
 ) -> None:
     told = entries(
         {**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]}
@@ -111,55 +119,57 @@ def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing
         database,
         run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=told),
     )
-    assert upstream(database, ds("x")) == {job("j"), ds("a")}
-    assert upstream(database, ds("y")) == {job("j")}
-    assert upstream(database, ds("z")) == {job("j"), ds("c")}
+    assert upstream(view, ds("x")) == {job("j"), ds("a")}
+    assert upstream(view, ds("y")) == {job("j")}
+    assert upstream(view, ds("z")) == {job("j"), ds("c")}
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b", "source:db:c"}
 
 
-def test_on_a_run_it_says_the_same_as_on_a_job(database: Database) -> None:
+def test_on_a_run_it_says_the_same_as_on_a_job(database: Database, view: GraphView) -> None:
     told = entries({**source("x"), "inputs": [source("a")]})
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told))
-    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+    assert upstream(view, ds("x")) == {job("j"), ds("a")}
 
 
-def test_later_runs_add_to_what_earlier_ones_said(database: Database) -> None:
+def test_later_runs_add_to_what_earlier_ones_said(database: Database, view: GraphView) -> None:
     one, two = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
     settle(
         database,
         run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=one),
         run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=two),
     )
-    assert upstream(database, ds("x")) == {job("j"), ds("a"), ds("b")}
-    assert upstream(database, version("x", "r2")) == {run_of("r2"), "source:db:b"}
+    assert upstream(view, ds("x")) == {job("j"), ds("a"), ds("b")}
+    assert upstream(view, version("x", "r2")) == {run_of("r2"), "source:db:b"}
 
 
-def test_on_a_job_event_the_newest_says_all(database: Database) -> None:
+def test_on_a_job_event_the_newest_says_all(database: Database, view: GraphView) -> None:
     one = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
     two = entries({**source("x"), "inputs": [source("b")]})
     settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
     assert current(database) == {(ds("b"), "FEEDS", job("j")), (job("j"), "PRODUCED", ds("x"))}
-    assert upstream(database, ds("x")) == {job("j"), ds("b")}
+    assert upstream(view, ds("x")) == {job("j"), ds("b")}
     assert edge(database, ds("x"), "DERIVED_FROM", ds("a"))["declared"] is None
     settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=entries()))
     assert current(database) == set(), "no entries are the saying that there are none"
 
 
-def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(database: Database) -> None:
+def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(
+    database: Database, view: GraphView
+) -> None:
     outputs: list[str | Event] = [dataset("x", came_from(source("a"))), "y"]
     settle(database, job_event("j", 1, inputs=["a", "b"], outputs=outputs))
-    assert upstream(database, ds("x")) == {job("j"), ds("a")}
-    assert upstream(database, ds("y")) == {job("j"), ds("a"), ds("b")}
+    assert upstream(view, ds("x")) == {job("j"), ds("a")}
+    assert upstream(view, ds("y")) == {job("j"), ds("a"), ds("b")}
 
 
-def test_on_a_dataset_event_it_needs_no_job(database: Database) -> None:
+def test_on_a_dataset_event_it_needs_no_job(database: Database, view: GraphView) -> None:
     settle(
         database,
         dataset_event("view", 1, came_from(source("a"), id=[source("a", field="key")])),
         dataset_event("view", 2, came_from(source("b"))),
     )
-    assert upstream(database, ds("view")) == {ds("b")}
-    assert downstream(database, ds("b")) == {ds("view")}
+    assert upstream(view, ds("view")) == {ds("b")}
+    assert downstream(view, ds("b")) == {ds("view")}
     assert edge(database, ds("a"), "FEEDS", ds("view"))["current"] is False
     assert (column_urn("db", "a", "key"), "FEEDS", column_urn("db", "view", "id")) in edges(
         database, "FEEDS"
@@ -175,7 +185,9 @@ def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
     assert edge(database, job("maker"), "PRODUCED", ds("x"))["claimed"] is False
 
 
-def test_a_job_takes_the_data_of_another_without_a_dataset_between(database: Database) -> None:
+def test_a_job_takes_the_data_of_another_without_a_dataset_between(
+    database: Database, view: GraphView
+) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
     settle(
         database,
@@ -183,7 +195,7 @@ def test_a_job_takes_the_data_of_another_without_a_dataset_between(database: Dat
         run_event("r", "COMPLETE", 1, outputs=[dataset("x")], job_facets=into_me),
     )
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is True
-    assert {job("feeder"), ds("a")} <= upstream(database, job("j"))
+    assert {job("feeder"), ds("a")} <= upstream(view, job("j"))
 
 
 def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None:
@@ -193,12 +205,14 @@ def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is False
 
 
-def test_a_feeder_of_which_the_run_is_told_feeds_the_run(database: Database) -> None:
+def test_a_feeder_of_which_the_run_is_told_feeds_the_run(
+    database: Database, view: GraphView
+) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder", runId="f")]})
     settle(database, run_event("r", "COMPLETE", 1, outputs=["x"], job_facets=into_me))
     assert (run_of("f"), "FEEDS", run_of("r")) in edges(database, "FEEDS")
     assert (run_of("f"), "RUN_OF", job("feeder")) in edges(database, "RUN_OF")
-    assert run_of("f") in upstream(database, run_of("r"))
+    assert run_of("f") in upstream(view, run_of("r"))
 
 
 def test_a_dataset_may_come_straight_from_a_run_of_another_job(database: Database) -> None:
@@ -249,8 +263,8 @@ def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
     assert current(database) == set()
 
 
-def test_a_deleted_facet_says_nothing(database: Database) -> None:
+def test_a_deleted_facet_says_nothing(database: Database, view: GraphView) -> None:
     gone = {"lineage": {"_deleted": True, "inputs": []}}
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)]))
-    assert upstream(database, ds("x")) == {job("j"), ds("a")}
+    assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert node(database, version("x", "r"))["explicit"] is None

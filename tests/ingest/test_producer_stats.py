@@ -27,6 +27,7 @@ from headwater.ingest.producer_stats import (
 )
 from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.lineage.questions import conformance
+from headwater.lineage.view import GraphView
 from headwater.schema.events import Event, parse, parse_instant, to_datetime
 from headwater.schema.urns import finding_urn, producer_urn
 
@@ -197,7 +198,7 @@ def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
+def test_the_graph_adds_up_what_comes_in_pieces(database: Database, view: GraphView) -> None:
     source = {"_producer": "https://a", "_schemaURL": "https://b", "name": "file", "uri": "file"}
     local = event(outputs=[{"namespace": "db", "name": "t", "facets": {"dataSource": source}}])
     _write(database, [tallied(local, AT + 2 * SECOND, seq=5), ProducerStats()])
@@ -205,7 +206,7 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
         database,
         [tallied(local, AT + SECOND, seq=9), tallied(event(producer="b:x"), AT - 90 * SECOND)],
     )
-    first, second = conformance.producers(database)
+    first, second = conformance.producers(view)
     assert (first.producer, first.events, first.from_the_future) == (SENDER, 2, 0)
     assert (first.first, first.last) == (to_datetime(AT + SECOND), to_datetime(AT + 2 * SECOND))
     assert first.skew is not None
@@ -222,8 +223,8 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database) -> None:
         1,
         ["event-from-the-future"],
     )
-    assert [one.producer for one in conformance.producers(database, producer="b:")] == ["b:x"]
-    assert conformance.producers(database, producer="nobody") == []
+    assert [one.producer for one in conformance.producers(view, producer="b:")] == ["b:x"]
+    assert conformance.producers(view, producer="nobody") == []
 
 
 def _write_and_fail(database: Database) -> None:
@@ -234,17 +235,19 @@ def _write_and_fail(database: Database) -> None:
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_a_transaction_that_fails_counts_nothing(database: Database) -> None:
+def test_a_transaction_that_fails_counts_nothing(database: Database, view: GraphView) -> None:
     with pytest.raises(QueryError):
         _write_and_fail(database)
-    assert conformance.producers(database) == []
+    assert conformance.producers(view) == []
 
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
-def test_events_without_a_time_or_a_sender_are_counted_too(database: Database) -> None:
+def test_events_without_a_time_or_a_sender_are_counted_too(
+    database: Database, view: GraphView
+) -> None:
     _write(database, [tallied(event(producer=None, eventTime=None))])
-    [found] = conformance.producers(database)
+    [found] = conformance.producers(view)
     assert (found.producer, found.skew) == ("", None)
     assert {one.rule for one in found.findings} == {"missing-producer", "missing-event-time"}
 
@@ -255,4 +258,4 @@ def test_how_many_producers_are_shown_has_a_bound() -> None:
         closing(Database("bolt://127.0.0.1:1", "", "")) as nowhere,
         pytest.raises(QueryError, match="first"),
     ):
-        conformance.producers(nowhere, first=10_000)
+        conformance.producers(GraphView(nowhere), first=10_000)

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, source_urn
 from tests.canonical import canonical, edges, empty
@@ -245,7 +246,9 @@ def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(
     } <= edges(database, "FEEDS")
 
 
-def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(database: Database) -> None:
+def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(
+    database: Database, view: GraphView
+) -> None:
     told_of = dataset("table", {"lineage": {"inputs": [source("raw")]}})
     settle(
         database,
@@ -253,7 +256,7 @@ def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(database: Da
         job_event("load", 2, inputs=["raw", "noise"], outputs=["path"]),
         LINKED,
     )
-    found = {one.urn for one in lineage(database, ds("path"), direction="UPSTREAM").nodes}
+    found = {one.urn for one in lineage(view, ds("path"), direction="UPSTREAM").nodes}
     assert found == {ds("path"), job("load"), ds("raw")}
 
 

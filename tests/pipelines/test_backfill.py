@@ -31,6 +31,7 @@ from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
 from headwater.lineage.questions.conformance import producers
+from headwater.lineage.view import GraphView
 from headwater.pipelines import archive
 from headwater.pipelines import backfill as pipeline
 from headwater.pipelines import spark_progress as progress
@@ -227,7 +228,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         spool.append(bodies[40:], received=1_790_000_000_000_001)
         worker.run(until_done=True)
         whole = canonical(graph)
-        tallied = producers(graph)
+        tallied = producers(GraphView(graph))
         assert [
             (one.events, [f.count for f in one.findings if "case" in f.rule]) for one in tallied
         ] == [
@@ -245,9 +246,9 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
         beginner.run(until_done=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(61, 60, 1)
         # Each receipt is counted once, by the one or the other: also when it is all read again.
-        assert producers(graph) == tallied
+        assert producers(GraphView(graph)) == tallied
         into(spark, graph, tmp_path, lake.root)
-        assert producers(graph) == tallied
+        assert producers(GraphView(graph)) == tallied
     assert canonical(graph) == whole == folded_at_once(graph, bodies)
 
 
@@ -267,10 +268,10 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
         holder="test",
     )
     move_on(graph, "s", begun, 20, dead=1, producer_stats=said)
-    assert (read_checkpoint(graph, "s"), producers(graph)) == (Checkpoint(8, 8, 0), [])
+    assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])
     move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=said)
     assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
-    assert [one.events for one in producers(graph)] == [10]
+    assert [one.events for one in producers(GraphView(graph))] == [10]
 
 
 def test_a_graph_is_made_anew_from_lake_and_spool(
@@ -297,7 +298,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         assert archive.cut(spool, lake, 30) == 29
         spool.append(bodies[30:], received=1_790_000_000_000_001)
         Worker(graph, spool).run(until_done=True)
-        live, tallied = canonical(graph), producers(graph)
+        live, tallied = canonical(graph), producers(GraphView(graph))
         os.rename(lake.root, tmp_path / "elsewhere")
         with pytest.raises(QueryError, match="were cut, and are not in the lake"):
             whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
@@ -305,7 +306,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         os.rename(tmp_path / "elsewhere", lake.root)
         whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(40, 40, 0)
-    assert (canonical(graph), producers(graph)) == (live, tallied)
+    assert (canonical(graph), producers(GraphView(graph))) == (live, tallied)
 
 
 _IN_SMALL_PIECES = f"""

@@ -20,6 +20,7 @@ from headwater.lineage.questions.failure_impact import consequences
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import Trace, trace
 from headwater.lineage.questions.usage import usage
+from headwater.lineage.view import GraphView
 from headwater.pipelines.rollup import Rolled, roll_up
 from headwater.schema.retention import Horizon, Rules
 from headwater.schema.visibility import Visibility
@@ -142,11 +143,11 @@ def test_what_answers_rest_on_stays_all_the_way(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_failures_stay_with_what_came_before_and_after(database: Database) -> None:
+def test_failures_stay_with_what_came_before_and_after(database: Database, view: GraphView) -> None:
     told = daily()
     failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
     tell(database, told, failed)
-    before = consequences(database, [run_of("load-x")])
+    before = consequences(view, [run_of("load-x")])
     roll_up(database, horizon(25))
     # load-x left an unfinished version that build-1 read beside that of load-1; load-2 resolved it.
     assert runs_left(database) == {
@@ -158,7 +159,7 @@ def test_failures_stay_with_what_came_before_and_after(database: Database) -> No
         "load-3",
         "build-3",
     }
-    assert consequences(database, [run_of("load-x")]) == before
+    assert consequences(view, [run_of("load-x")]) == before
 
 
 @pytest.mark.usefixtures("clean_graph")
@@ -240,7 +241,7 @@ def test_it_stops_between_two_pieces_and_goes_on(
 
 
 @pytest.mark.usefixtures("clean_graph")
-def test_use_is_counted_over_summaries_too(database: Database) -> None:
+def test_use_is_counted_over_summaries_too(database: Database, view: GraphView) -> None:
     tell(
         database,
         daily(),
@@ -248,18 +249,18 @@ def test_use_is_counted_over_summaries_too(database: Database) -> None:
         run("side-1", "side", ["crm"], minute=50),
     )
     now = datetime(2026, 1, 1, 1, tzinfo=UTC)
-    before = usage(database, ds("raw"), now=now)
+    before = usage(view, ds("raw"), now=now)
     # Four runs of a minute; one of a minute that read two datasets.
     assert [(one.job, one.runs, one.seconds) for one in before.consumers] == [
         (job("build"), 4, 240),
         (job("side"), 1, 30),
     ]
     assert roll_up(database, horizon(25)).summarised == 6
-    assert usage(database, ds("raw"), now=now) == before
-    seen = usage(database.seen_by(Visibility(("db", "et"))), ds("raw"), now=now)
+    assert usage(view, ds("raw"), now=now) == before
+    seen = usage(view.visible_to(Visibility(("db", "et"))), ds("raw"), now=now)
     assert seen.consumers == []
     # A day that began before the window is not counted.
-    late = usage(database, ds("raw"), days=1, now=datetime(2026, 1, 2, 0, 10, tzinfo=UTC))
+    late = usage(view, ds("raw"), days=1, now=datetime(2026, 1, 2, 0, 10, tzinfo=UTC))
     assert [(one.job, one.runs) for one in late.consumers] == [(job("build"), 2)]
 
 
@@ -368,15 +369,15 @@ def asked(database: Database) -> dict[str, Any]:
     """What a roll-up may not change: answers down to their sources, failures, freshness, the map."""
     text = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.urn AS urn"
     failed = [row["urn"] for row in database.ask(text, {})]
-    told = consequences(database, failed)
+    told = consequences(GraphView(database), failed)
     present = sorted(urns(database, "Dataset"))
     return {
         "answers": {
-            urn: _whole(trace(database, urn.removeprefix("answer:")))
+            urn: _whole(trace(GraphView(database), urn.removeprefix("answer:")))
             for urn in urns(database, "Answer")
         },
         "failures": {urn: _sorted(one) for urn, one in told.items()},
-        "freshness": freshness(database, present),
+        "freshness": freshness(GraphView(database), present),
         "map": {
             edge
             for edge in edges(database)

@@ -16,10 +16,11 @@ from headwater.errors import HeadwaterError
 from headwater.ingest.fold import fold
 from headwater.ingest.write.transaction import Checkpoint, write
 from headwater.lineage.cache import cache_refresher as map_follower
-from headwater.lineage.cache.cache_refresher import MapFollower
-from headwater.lineage.cache.lineage_cache import MapMemory
+from headwater.lineage.cache.cache_refresher import CacheRefresher
+from headwater.lineage.cache.lineage_cache import LineageCache
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.view import GraphView
 from headwater.schema.events import parse
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
@@ -44,8 +45,8 @@ def patient() -> Iterator[None]:
         yield
 
 
-def loaded(database: Database) -> MapMemory:
-    follower = MapFollower(database)
+def loaded(database: Database) -> LineageCache:
+    follower = CacheRefresher(database)
     follower.load()
     assert follower.catch_up()
     memory = follower.current()
@@ -53,9 +54,9 @@ def loaded(database: Database) -> MapMemory:
     return memory
 
 
-def answer(database: Database, urn: str, visibility: Visibility, **question: Any) -> Any:
+def answer(view: GraphView, urn: str, visibility: Visibility, **question: Any) -> Any:
     try:
-        found = lineage(database.seen_by(visibility), urn, **question)
+        found = lineage(view.visible_to(visibility), urn, **question)
     except HeadwaterError as error:
         return error.message
     return found
@@ -68,10 +69,10 @@ def answer(database: Database, urn: str, visibility: Visibility, **question: Any
 )
 @given(histories, st.randoms(use_true_random=False))
 def test_it_is_what_neo4j_has_after_every_batch(
-    database: Database, bodies: list[bytes], chance: random.Random
+    database: Database, view: GraphView, bodies: list[bytes], chance: random.Random
 ) -> None:
     empty(database)
-    follower = MapFollower(database)
+    follower = CacheRefresher(database)
     follower.load()
     cuts = sorted(chance.sample(range(len(bodies) + 1), k=min(3, len(bodies))))
     before = Checkpoint()
@@ -87,8 +88,7 @@ def test_it_is_what_neo4j_has_after_every_batch(
         assert followed is not None
         assert followed.parts == fresh.parts
         assert followed.indexes() == fresh.indexes()
-    remembering = database.without_memory()
-    remembering.memory = follower
+    cached = GraphView(database, cache=follower)
     urns = [*sorted(fresh.parts), *sorted(fresh.datasets)]
     for urn in chance.sample(urns, k=min(3, len(urns))):
         question = {
@@ -99,6 +99,6 @@ def test_it_is_what_neo4j_has_after_every_batch(
         }
         visibility = chance.choice(VISIBILITIES)
         note(f"{urn} {question} {visibility}")
-        assert answer(remembering, urn, visibility, **question) == answer(
-            database, urn, visibility, **question
+        assert answer(cached, urn, visibility, **question) == answer(
+            view, urn, visibility, **question
         )

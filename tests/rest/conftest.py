@@ -24,6 +24,7 @@ from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.cypher.driver.database import Database
+from headwater.lineage.view import GraphView
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.schema.visibility import Visibility
@@ -69,8 +70,8 @@ def make_application(database: Database, log: Log) -> Starlette:
             authorize_event(who, json.dumps(event).encode(), load_naming())
         await anyio.to_thread.run_sync(tell, database, events)
 
-    def reader(request: Request) -> Database:
-        return database.seen_by(principal_of(request).visibility)
+    def reader(request: Request) -> GraphView:
+        return GraphView(database).visible_to(principal_of(request).visibility)
 
     return Starlette(routes=rest_routes(reader, submit, log), middleware=[Middleware(Known)])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.lineage.nodes import NodeName
+from headwater.lineage.node_names import NodeName
 from headwater.lineage.questions.lineage import Lineage
 from headwater.lineage.traversal.bfs import Edge
 from headwater.rest.asset_tree import Asset, TreeBuilder

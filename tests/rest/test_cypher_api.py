@@ -13,8 +13,9 @@ from starlette.testclient import TestClient
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import load_queries
 from headwater.errors import UnavailableError
+from headwater.lineage.view import GraphView
 from headwater.rest.cypher_api import BODY_BYTES_MAX, routes
-from headwater.schema.visibility import Visibility
+from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
 from tests.run_builders import answer, run, tell
 
@@ -29,8 +30,8 @@ class Asking:
     ) -> None:
         self.said: list[tuple[str, str]] = []
         self._keeps = keeps
-        seen = database if visibility is None else database.seen_by(visibility)
-        self.client = TestClient(Starlette(routes=routes(lambda _: seen, self._record)))
+        view = GraphView(database, visibility or UNRESTRICTED)
+        self.client = TestClient(Starlette(routes=routes(lambda _: view, self._record)))
 
     def _record(self, request: Request, what: str, outcome: str) -> None:
         assert request.method == "POST"

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from headwater.rest.lineage_table import ARROW
 from tests.canonical import empty
 from tests.run_builders import ds, job, run, tell
@@ -73,10 +74,10 @@ def test_what_may_not_be_seen_is_a_stub(client: TestClient) -> None:
     assert len(found["nodes"]["urn"]) == len(found["nodes"]["namespace"])
 
 
-def test_it_tells_what_a_lineage_tells(client: TestClient, database: Database) -> None:
+def test_it_tells_what_a_lineage_tells(client: TestClient, view: GraphView) -> None:
     for direction in ("upstream", "downstream", "both"):
         found = asked(client, urn=ds("b"), direction=direction, fresh=True)
-        expected = lineage(database, ds("b"), direction=direction.upper())
+        expected = lineage(view, ds("b"), direction=direction.upper())
         nodes, edges = found["nodes"], found["edges"]
         assert nodes["urn"] == [node.urn for node in expected.nodes]
         pairs = zip(edges["source"], edges["target"], edges["type"], strict=True)

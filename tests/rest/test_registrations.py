@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Database
+from headwater.lineage.view import GraphView
 from headwater.rest import registrations
 from headwater.rest.app import rest_routes
 from tests.rest.conftest import Known, Log
@@ -41,8 +42,8 @@ def disk(database: Database) -> Disk:
 
 
 @pytest.fixture
-def client(database: Database, disk: Disk) -> Iterator[TestClient]:
-    application = Starlette(routes=rest_routes(lambda _: database, disk.keep, Log()))
+def client(view: GraphView, disk: Disk) -> Iterator[TestClient]:
+    application = Starlette(routes=rest_routes(lambda _: view, disk.keep, Log()))
     with TestClient(Known(application)) as client:
         yield client
 

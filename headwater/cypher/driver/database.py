@@ -11,21 +11,16 @@ Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too s
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headwater.cypher.driver.bolt import Heard, plain_value, prepare, sent_value
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, UnavailableError
-from headwater.schema.visibility import UNRESTRICTED, Visibility
-
-if TYPE_CHECKING:
-    from headwater.lineage.cache.cache_refresher import MapFollower
 
 AuthError = neo4j.exceptions.AuthError
 ClientError = neo4j.exceptions.ClientError
@@ -126,11 +121,7 @@ class _RolledBackError(Exception):
 
 
 class Database:
-    """A Neo4j database. Safe to share between threads; close it when done.
-
-    `sight` is what whoever asks may see; the functions of this room that answer questions keep to it, `read` and `ask`
-    themselves do not.
-    """
+    """A Neo4j database. Safe to share between threads; close it when done."""
 
     def __init__(
         self,
@@ -143,9 +134,6 @@ class Database:
     ) -> None:
         """`observed` hears of every query of the library that was read: its name and its seconds."""
         self.uri = uri
-        self.visibility = UNRESTRICTED
-        # The map in memory, in processes that keep one.
-        self.memory: MapFollower | None = None
         self._observed = observed
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
@@ -161,18 +149,6 @@ class Database:
 
     def close(self) -> None:
         self._driver.close()
-
-    def seen_by(self, visibility: Visibility) -> Database:
-        """The same database, over the same connections, for somebody who may see so much of it. Not to be closed."""
-        seen = copy.copy(self)
-        seen.visibility = visibility
-        return seen
-
-    def without_memory(self) -> Database:
-        """The same, with Neo4j asked for everything. Not to be closed."""
-        asked = copy.copy(self)
-        asked.memory = None
-        return asked
 
     def read(
         self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any

@@ -137,7 +137,7 @@ class Coverage:
     @resolver("How far a change reaches: the median over datasets.")
     async def blast_radius(self, info: Info) -> BlastRadius:
         found = await info.context.ask(
-            covered.blast_radius, info.context.database, namespace=self.namespace
+            covered.blast_radius, info.context.view, namespace=self.namespace
         )
         widest = (
             await Dataset.all(info, [found.largest_dataset]) if found.largest_dataset else [None]
@@ -154,7 +154,7 @@ class Coverage:
     @resolver("Whether what is certified rests on complete lineage.")
     async def certified_paths(self, info: Info) -> CertifiedPaths:
         found = await info.context.ask(
-            covered.certified_paths, info.context.database, namespace=self.namespace
+            covered.certified_paths, info.context.view, namespace=self.namespace
         )
         broken = [BrokenPath(urn=path.dataset, ends=path.ends) for path in found.broken]
         return CertifiedPaths(

@@ -253,13 +253,13 @@ class EstateQueries:
     ) -> SearchConnection:
         filters = searching.Filters(kind.value if kind else "", namespace, tag, owner)
         found = await info.context.ask(
-            searching.search, info.context.database, text, filters=filters, first=first, after=after
+            searching.search, info.context.view, text, filters=filters, first=first, after=after
         )
         return SearchConnection.of(found, after)
 
     @resolver("How fresh a dataset is, by any of its names.")
     async def freshness(self, info: Info, urn: str) -> Freshness:
-        row = await info.context.ask(require_node, info.context.database, _dataset(urn))
+        row = await info.context.ask(require_node, info.context.view, _dataset(urn))
         return await freshness_of(info, row["urn"])
 
     @resolver(
@@ -268,7 +268,7 @@ class EstateQueries:
     async def quality(self, info: Info, urn: str) -> Quality:
         if parse_urn(urn).kind not in ("dataset", "artifact"):
             raise QueryError(f"urn {urn[:80]!r} is not that of a dataset or a version")
-        row = await info.context.ask(require_node, info.context.database, urn)
+        row = await info.context.ask(require_node, info.context.view, urn)
         return await quality_of(info, row["urn"])
 
     @resolver(
@@ -285,7 +285,7 @@ class EstateQueries:
     ) -> UnusedConnection:
         found = await info.context.ask(
             using.unused,
-            info.context.database,
+            info.context.view,
             days=days,
             namespace=namespace,
             first=first,
@@ -295,7 +295,7 @@ class EstateQueries:
 
     @resolver("Who used a dataset in the last so many days, and what that cost.")
     async def usage(self, info: Info, urn: str, days: Days = using.DAYS_DEFAULT) -> Usage:
-        found = await info.context.ask(using.usage, info.context.database, urn, days=days)
+        found = await info.context.ask(using.usage, info.context.view, urn, days=days)
         return Usage(
             since=found.since,
             until=found.until,
@@ -307,9 +307,7 @@ class EstateQueries:
 
     @resolver("Who owns how much, those of the most first.")
     async def owners(self, info: Info, first: First = 20, after: After = None) -> OwnerConnection:
-        found = await info.context.ask(
-            owning.owners, info.context.database, first=first, after=after
-        )
+        found = await info.context.ask(owning.owners, info.context.view, first=first, after=after)
         return OwnerConnection.of(found, after)
 
     @resolver("The datasets and jobs of one owner.")
@@ -323,7 +321,7 @@ class EstateQueries:
         after: After = None,
     ) -> Connection[Node]:
         found = await info.context.ask(
-            owning.owned, info.context.database, owner, first=first, after=after
+            owning.owned, info.context.view, owner, first=first, after=after
         )
         return Connection.of(found, map(Node.of, found.entries), after)
 
@@ -332,7 +330,7 @@ class EstateQueries:
         self, info: Info, days: Days = covered.DAYS_DEFAULT, namespace: Namespace = ""
     ) -> Coverage:
         found = await info.context.ask(
-            covered.coverage, info.context.database, days=days, namespace=namespace
+            covered.coverage, info.context.view, days=days, namespace=namespace
         )
         return Coverage(
             since=found.since,

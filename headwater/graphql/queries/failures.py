@@ -169,7 +169,7 @@ class FailureQueries:
     ) -> Connection[FailedRun]:
         page = await info.context.ask(
             failures.failed_runs,
-            info.context.database,
+            info.context.view,
             since=since,
             until=until,
             pipeline=pipeline,
@@ -198,7 +198,7 @@ class FailureQueries:
         ] = 20,
     ) -> RootCause:
         found = await info.context.ask(
-            root_cause.root_cause, info.context.database, urn, since=since, first=first
+            root_cause.root_cause, info.context.view, urn, since=since, first=first
         )
         return RootCause.of(found)
 
@@ -220,5 +220,5 @@ class FailureQueries:
         ] = None,
     ) -> ReplayPlan:
         return ReplayPlan.of(
-            await info.context.ask(replay.replay_plan, info.context.database, urn, since=since)
+            await info.context.ask(replay.replay_plan, info.context.view, urn, since=since)
         )

@@ -174,7 +174,7 @@ class ImpactQueries:
         ] = False,
     ) -> ImpactReport:
         wanted = parse_changes([change.as_json() for change in changes])
-        database = info.context.database
+        view = info.context.view
         return ImpactReport.of(
-            await info.context.ask(assess, database, wanted, include_stale=include_stale)
+            await info.context.ask(assess, view, wanted, include_stale=include_stale)
         )

@@ -15,7 +15,7 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
 from headwater.graphql.types.results import REASON, Node
 from headwater.graphql.types.scalars import Long
-from headwater.lineage.nodes import node_names_of
+from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions import column_lineage as columns
 from headwater.lineage.questions import lineage
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Difference
@@ -330,7 +330,7 @@ Fresh = Annotated[
 class LineageQueries:
     @resolver("Where an answer came from: back to its raw sources, with every run between.")
     async def trace(self, info: Info, answer_id: str) -> Trace:
-        walked = await info.context.ask(lineage.trace, info.context.database, answer_id)
+        walked = await info.context.ask(lineage.trace, info.context.view, answer_id)
         for urn, row in walked.rows.items():
             info.context.nodes.prime(urn, row)
         return Trace.of(walked)
@@ -359,13 +359,13 @@ class LineageQueries:
         begins = read_starts(urn, dataset, job, urns)
         if not (level or as_of or between or after or where or fresh):
             quick = lineage.at_hand(
-                info.context.database, begins, direction=direction.value, depth=depth
+                info.context.view, begins, direction=direction.value, depth=depth
             )
             if quick is not None:
                 return Lineage.of(quick)
         walked = await info.context.ask(
             lineage.lineage,
-            info.context.database,
+            info.context.view,
             begins,
             direction=direction.value,
             depth=depth,
@@ -392,7 +392,7 @@ class LineageQueries:
     ) -> ColumnLineage:
         found = await info.context.ask(
             columns.column_lineage,
-            info.context.database,
+            info.context.view,
             dataset.namespace,
             dataset.name,
             column,

@@ -52,7 +52,7 @@ class TableQueries:
     ) -> JSON:
         table = await info.context.ask(
             lineage_table,
-            info.context.database,
+            info.context.view,
             read_starts(urn, dataset, job, urns),
             direction=direction.value,
             depth=depth,

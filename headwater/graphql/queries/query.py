@@ -47,7 +47,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         row = await info.context.nodes.load(wanted)
         if row is None:
             row = await info.context.nodes.load(
-                await info.context.ask(resolve, info.context.database, wanted)
+                await info.context.ask(resolve, info.context.view, wanted)
             )
         return (
             Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"]) if row else None
@@ -77,7 +77,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
             str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
         ],
     ) -> list[str]:
-        return await info.context.ask(schemas.schema_diff, info.context.database, before, after)
+        return await info.context.ask(schemas.schema_diff, info.context.view, before, after)
 
     @resolver("What producers' events do against the specification, how often, and how to fix it.")
     async def conformance(
@@ -89,7 +89,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         first: First = 100,
     ) -> Conformance:
         found = await info.context.ask(
-            conformance.producers, info.context.database, producer=producer, first=first
+            conformance.producers, info.context.view, producer=producer, first=first
         )
         return Conformance(producers=[Producer.of(counted) for counted in found])
 
@@ -99,7 +99,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
     ) -> Connection[Symlink]:
         found = await info.context.ask(
             symlinks.symlinks,
-            info.context.database,
+            info.context.view,
             first=checked_first(first) + 1,
             after=after or "",
         )

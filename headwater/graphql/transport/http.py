@@ -34,7 +34,6 @@ from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
-from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context, Submit, Told
 from headwater.graphql.persisted_queries import Persisted, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
@@ -42,6 +41,7 @@ from headwater.graphql.run_feed import News
 from headwater.graphql.schema import Schema, make_schema
 from headwater.graphql.transport.requests import BODY_BYTES_MAX, REQUEST_SECONDS_MAX, fault, read
 from headwater.graphql.transport.websocket import Room, Sockets
+from headwater.lineage.view import GraphView
 
 PATH = "/graphql"
 
@@ -171,7 +171,7 @@ def _own_loop() -> asyncio.AbstractEventLoop:
 
 
 def graphql_routes(
-    database: Database,
+    view: GraphView,
     submit: Submit,
     refused: Callable[[str, str, str], None] = lambda *_: None,
     *,
@@ -191,10 +191,10 @@ def graphql_routes(
     persisted.judge(schema._schema, cost_max)
 
     def context(who: Principal, told: Told | None = None) -> Context:
-        return Context(database, submit, who, partial(refused, who.name), told)
+        return Context(view, submit, who, partial(refused, who.name), told)
 
     app = GraphQLApp(schema, persisted, context)
-    sockets = Sockets(Room(schema, News(database), persisted, admit, refused, context, _own_loop))
+    sockets = Sockets(Room(schema, News(view), persisted, admit, refused, context, _own_loop))
     with as_file(files("headwater").joinpath("ui/static")) as static:
         assets = StaticFiles(directory=static)
     listed: list[BaseRoute] = [Mount("/static", assets)]

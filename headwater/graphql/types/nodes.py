@@ -57,7 +57,7 @@ class Dataset(DatasetDetails):
         return [
             OtherName(**name)
             for name in names
-            if info.context.database.visibility.includes(name["namespace"])
+            if info.context.view.visibility.includes(name["namespace"])
         ]
 
     @resolver("When an event first named it.")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import strawberry
 
 from headwater.graphql.types.enums import NodeKind
-from headwater.lineage.nodes import NodeName
+from headwater.lineage.node_names import NodeName
 from headwater.lineage.pagination import Page
 
 T = TypeVar("T")

@@ -21,12 +21,12 @@ from headwater.errors import HeadwaterError
 from headwater.lineage.cache.lineage_cache import (
     DatasetPart,
     JobPart,
-    MapMemory,
+    LineageCache,
     OtherName,
     Output,
     Part,
 )
-from headwater.lineage.nodes import NodeName, node_names_of
+from headwater.lineage.node_names import NodeName, node_names_of
 
 POLL_SECONDS = 0.2
 # A map that was not known to be in step for so long is not asked.
@@ -46,12 +46,12 @@ _WITH_COLUMNS_PER_QUERY = 200
 log = logging.getLogger("headwater.map")
 
 
-class MapFollower:
+class CacheRefresher:
     """One process's map in memory. Safe to share between threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._memory: MapMemory | None = None
+        self._memory: LineageCache | None = None
         self._revision = 0
         self._graph = ""
         # When it was asked last what is new, and everything that was new was read: by time.monotonic().
@@ -80,12 +80,12 @@ class MapFollower:
         """Of how many datasets the columns are not in memory yet."""
         return len(self._without)
 
-    def current(self) -> MapMemory | None:
+    def current(self) -> LineageCache | None:
         """The map, as it was at most a second ago; None while that cannot be told."""
         memory = self._memory
         return memory if self.staleness <= STALE_SECONDS_MAX else None
 
-    def awaited(self) -> MapMemory | None:
+    def awaited(self) -> LineageCache | None:
         """The map, as it was at most a second ago, waited for where it is late; None where that is of no use."""
         with self._stepped:
             late = self._memory is not None and self._is_followed
@@ -154,7 +154,7 @@ class MapFollower:
         if now["erasing"]:
             return
         if self._memory is None:
-            memory = MapMemory()
+            memory = LineageCache()
             for page in self._all():
                 self._put(memory, page, columns=False)
             self._memory = memory
@@ -190,7 +190,7 @@ class MapFollower:
             }
         )
 
-    def _read_columns(self, memory: MapMemory) -> None:
+    def _read_columns(self, memory: LineageCache) -> None:
         """A page of columns, so that in between it can be seen what is new."""
         if not memory.has_columns:
             self._put(memory, self._without[:_WITH_COLUMNS_PER_QUERY])
@@ -200,7 +200,7 @@ class MapFollower:
                 # Hundreds of thousands of tuples that stay: whatever looks for garbage need not look through them.
                 gc.freeze()
 
-    def _read_again(self, memory: MapMemory, urns: list[str]) -> None:
+    def _read_again(self, memory: LineageCache, urns: list[str]) -> None:
         """Put what Neo4j has at these urns, and at the jobs that make them: what an output comes from is written at the
         output, and is part of the job."""
         makers: set[str] = set()
@@ -210,7 +210,7 @@ class MapFollower:
         for start in range(0, len(wanted), _URNS_PER_QUERY):
             self._put(memory, wanted[start : start + _URNS_PER_QUERY])
 
-    def _put(self, memory: MapMemory, urns: list[str], *, columns: bool = True) -> set[str]:
+    def _put(self, memory: LineageCache, urns: list[str], *, columns: bool = True) -> set[str]:
         """Put what Neo4j has at these urns; returns the jobs that make those of them that are datasets."""
         parts: dict[str, Part | None] = dict.fromkeys(map(intern, urns))
         jobs = [urn for urn in urns if urn.startswith("job:")]
@@ -232,14 +232,6 @@ class MapFollower:
             parts[intern(row["urn"])] = OtherName(intern(row["canonical"]))
         memory.put(parts)
         return makers
-
-
-def in_step(database: Database) -> Database:
-    """The same database, such that every answer knows of what was committed before: its map in memory has caught up,
-    or is not asked."""
-    if database.memory is None or database.memory.catch_up():
-        return database
-    return database.without_memory()
 
 
 def _job_part(row: Row) -> JobPart:

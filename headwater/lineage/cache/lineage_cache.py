@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from headwater.lineage.nodes import NodeName
+from headwater.lineage.node_names import NodeName
 
 Index = dict[Any, tuple[str, ...]]
 # Of one index, that at this key there is this value.
@@ -94,7 +94,7 @@ class Side:
         return tuple(sorted({*derived, *opened})) if derived else opened
 
 
-class MapMemory:
+class LineageCache:
     """The parts and their indexes. `put` is for one thread at a time; anybody may look."""
 
     def __init__(self) -> None:

@@ -8,8 +8,9 @@ from datetime import datetime
 
 import msgspec
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
+from headwater.lineage.view import GraphView
 from headwater.schema.dataset_aliases import alias_since
 from headwater.schema.events import to_datetime
 from headwater.schema.facts import DatasetFacts, Name
@@ -32,18 +33,16 @@ class Symlink:
     through: Name | None
 
 
-def symlinks(database: Database, *, first: int = 100, after: str = "") -> list[Symlink]:
+def symlinks(view: GraphView, *, first: int = 100, after: str = "") -> list[Symlink]:
     """The other names of datasets after a urn, in the order of their urns; those of which both names may be seen."""
     if not 0 <= first <= SYMLINKS_MAX:
         raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
     rows = (
-        database.read(
-            "read/catalog/aliases", after=after, limit=first, sees=database.visibility.regexes
-        )
+        view.read("read/catalog/aliases", after=after, limit=first, sees=view.visibility.regexes)
         if first
         else []
     )
-    return [_symlink(row, database.visibility) for row in rows]
+    return [_symlink(row, view.visibility) for row in rows]
 
 
 def _symlink(row: Row, visibility: Visibility) -> Symlink:

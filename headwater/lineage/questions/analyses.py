@@ -10,6 +10,7 @@ from typing import Any
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.write_lock import lock
+from headwater.lineage.view import GraphView
 
 PIECE = 1_000
 HOLDER = "analyse"
@@ -59,12 +60,10 @@ def save(
         transaction.run("write/forget_analyses", analysed=analysed)
 
 
-def read(database: Database, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
+def read(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
     """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
     only to those who may see everything, since it counts what others may not see."""
-    rows = database.read(
-        "read/estate/analyses", table=table, sees=database.visibility.regexes, limit=limit
-    )
+    rows = view.read("read/estate/analyses", table=table, sees=view.visibility.regexes, limit=limit)
     if not rows:
         return None
     found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]

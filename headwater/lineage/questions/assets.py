@@ -10,10 +10,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import resolve
+from headwater.lineage.view import GraphView
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 from headwater.schema.naming import normalise
 from headwater.schema.urns import KINDS, dataset_urn, guid_of, parse_urn
@@ -42,14 +42,12 @@ def own_urn(name: str, namespace: str = DEFAULT_NAMESPACE) -> str:
     return dataset_urn(kept.namespace, kept.name)
 
 
-def find_asset(database: Database, reference: str) -> str:
+def find_asset(view: GraphView, reference: str) -> str:
     """The urn of an asset by its id, its urn or its name.
 
     Raises NotFoundError when there is none that may be seen, AmbiguousError when it is the name of several."""
     found = (
-        _by_id(database, reference)
-        if _ID.fullmatch(reference)
-        else _by_urn_or_name(database, reference)
+        _by_id(view, reference) if _ID.fullmatch(reference) else _by_urn_or_name(view, reference)
     )
     if found is None:
         raise NotFoundError(
@@ -58,43 +56,43 @@ def find_asset(database: Database, reference: str) -> str:
     return found
 
 
-def by_guid(database: Database, guid: str) -> str | None:
+def by_guid(view: GraphView, guid: str) -> str | None:
     """The urn of the dataset or job that may be seen and whose guid begins so; None without one."""
     rows = visible(
-        database,
-        (row["urn"] for row in database.read("read/catalog/assets_by_guid_prefix", prefix=guid)),
+        view,
+        (row["urn"] for row in view.read("read/catalog/assets_by_guid_prefix", prefix=guid)),
     )
     return rows[0] if len(rows) == 1 else None
 
 
-def _by_id(database: Database, reference: str) -> str | None:
+def _by_id(view: GraphView, reference: str) -> str | None:
     parts = _ID.fullmatch(reference)
-    return by_guid(database, "-".join(parts.groups())) if parts else None
+    return by_guid(view, "-".join(parts.groups())) if parts else None
 
 
-def _by_urn_or_name(database: Database, reference: str) -> str | None:
+def _by_urn_or_name(view: GraphView, reference: str) -> str | None:
     kind = reference.partition(":")[0]
     if kind in KINDS and kind in _ASSET_KINDS:
         try:
-            urn = resolve(database, reference)
+            urn = resolve(view, reference)
         except QueryError:
             return None
-        known = database.read("read/nodes/properties", urns=visible(database, [urn]))
+        known = view.read("read/nodes/properties", urns=visible(view, [urn]))
         return urn if known else None
     return _chosen(
-        reference, named(database, [reference])[reference], DEFAULT_NAMESPACE, and_mentioned=True
+        reference, named(view, [reference])[reference], DEFAULT_NAMESPACE, and_mentioned=True
     )
 
 
-def named(database: Database, names: Iterable[str]) -> dict[str, dict[str, bool]]:
+def named(view: GraphView, names: Iterable[str]) -> dict[str, dict[str, bool]]:
     """The datasets and jobs of each of these names that may be seen, and whether anything was told of them but their
     name. A job beside a dataset of its namespace and name is the same asset, and left out."""
     wanted = list(dict.fromkeys(names))
     found: dict[str, dict[str, bool]] = defaultdict(dict)
-    for row in database.read(
+    for row in view.read(
         "read/catalog/assets_by_name",
         names=wanted,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         limit=NAMESAKES_MAX,
     ):
         found[row["wanted"]][row["urn"]] = row["told"]

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX, WALK_SECONDS_MAX
 from headwater.lineage.traversal.bfs import COLUMNS_DOWN, COLUMNS_UP, Bounds, Edge, explore
+from headwater.lineage.view import GraphView
 
 _QUARTER_SECONDS = 900
 
@@ -27,37 +28,37 @@ class Listed:
     total: int
 
 
-def namespaces(database: Database, *, skip: int, limit: int) -> list[Row]:
+def namespaces(view: GraphView, *, skip: int, limit: int) -> list[Row]:
     """Namespaces by name, each with the first and last time that anything in it was seen."""
-    return database.read(
-        "read/catalog/namespaces", sees=database.visibility.regexes, skip=skip, limit=limit
+    return view.read(
+        "read/catalog/namespaces", sees=view.visibility.regexes, skip=skip, limit=limit
     )
 
 
-def namespace(database: Database, name: str) -> Row | None:
+def namespace(view: GraphView, name: str) -> Row | None:
     """One namespace; None when it may not be seen or holds nothing."""
     rows = (
-        database.read("read/catalog/namespace", namespace=name)
-        if database.visibility.includes(name)
+        view.read("read/catalog/namespace", namespace=name)
+        if view.visibility.includes(name)
         else []
     )
     return {"namespace": name, **rows[0]} if rows and rows[0]["size"] else None
 
 
-def datasets_in(database: Database, namespace: str, *, skip: int, limit: int) -> Listed:
+def datasets_in(view: GraphView, namespace: str, *, skip: int, limit: int) -> Listed:
     """The datasets of a namespace by name."""
     return _listed(
-        database, "read/catalog/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
+        view, "read/catalog/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
     )
 
 
 def jobs_in(
-    database: Database, namespace: str, *, states: Sequence[str] | None, skip: int, limit: int
+    view: GraphView, namespace: str, *, states: Sequence[str] | None, skip: int, limit: int
 ) -> Listed:
     """The jobs of a namespace by name; with `states` those whose newest run has one of these statuses."""
     states = None if states is None else list(states)
     return _listed(
-        database,
+        view,
         "read/catalog/jobs_in_namespace",
         namespace=namespace,
         states=states,
@@ -66,80 +67,74 @@ def jobs_in(
     )
 
 
-def jobs_newest(
-    database: Database, *, states: Sequence[str] | None, skip: int, limit: int
-) -> Listed:
+def jobs_newest(view: GraphView, *, states: Sequence[str] | None, skip: int, limit: int) -> Listed:
     """The jobs of all namespaces, those last seen first."""
     states = None if states is None else list(states)
     return _listed(
-        database,
+        view,
         "read/catalog/jobs_by_last_seen",
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         states=states,
         skip=skip,
         limit=limit,
     )
 
 
-def runs_of(database: Database, job: str, *, skip: int, limit: int) -> Listed:
+def runs_of(view: GraphView, job: str, *, skip: int, limit: int) -> Listed:
     """The runs of a job, newest first."""
     return _listed(
-        database,
+        view,
         "read/catalog/runs_of_job",
         urn=job,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         skip=skip,
         limit=limit,
     )
 
 
-def versions_of(database: Database, dataset: str, *, skip: int, limit: int) -> Listed:
+def versions_of(view: GraphView, dataset: str, *, skip: int, limit: int) -> Listed:
     """The versions of a dataset, newest first."""
-    return _listed(
-        database, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit
-    )
+    return _listed(view, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit)
 
 
-def _listed(database: Database, query: str, **parameters: Any) -> Listed:
-    rows = database.read(query, **parameters)
+def _listed(view: GraphView, query: str, **parameters: Any) -> Listed:
+    rows = view.read(query, **parameters)
     return Listed(rows[0]["urns"], rows[0]["total"]) if rows else Listed([], 0)
 
 
-def data_sources(database: Database, *, skip: int, limit: int) -> list[Row]:
+def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
     """The places where datasets are, by name."""
-    return database.read(
+    return view.read(
         "read/catalog/data_sources",
         name=None,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         skip=skip,
         limit=limit,
     )
 
 
-def data_source(database: Database, name: str) -> Row | None:
+def data_source(view: GraphView, name: str) -> Row | None:
     """One of them; None when there is none."""
-    rows = database.read(
-        "read/catalog/data_sources", name=name, sees=database.visibility.regexes, skip=0, limit=1
+    rows = view.read(
+        "read/catalog/data_sources", name=name, sees=view.visibility.regexes, skip=0, limit=1
     )
     return rows[0] if rows else None
 
 
-def tags(database: Database, *, skip: int, limit: int) -> list[str]:
+def tags(view: GraphView, *, skip: int, limit: int) -> list[str]:
     """The tags in use, by name."""
-    rows = database.read(
-        "read/catalog/tags", sees=database.visibility.regexes, skip=skip, limit=limit
-    )
+    rows = view.read("read/catalog/tags", sees=view.visibility.regexes, skip=skip, limit=limit)
     return [row["tag"] for row in rows]
 
 
-def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[int]:
+def counts_at(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int]:
     """How many `datasets`, `jobs` or `sources` there were at the end of each interval. `edges` are where the intervals
     begin, and where the last ends."""
-    rows = database.read(
+    rows = view.read(
         "read/catalog/first_seen_by_quarter",
         kind=kind,
         since=edges[0],
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
     )
     before = sum(row["count"] for row in rows if row["quarter"] is None)
     grown = _by_interval(
@@ -152,11 +147,9 @@ def counts_at(database: Database, kind: str, edges: Sequence[datetime]) -> list[
     return counts
 
 
-def runs_at(database: Database, edges: Sequence[datetime]) -> list[dict[str, int]]:
+def runs_at(view: GraphView, edges: Sequence[datetime]) -> list[dict[str, int]]:
     """How many runs began (START) and ended (COMPLETE, FAIL, ABORT, ABANDONED) in each interval."""
-    rows = database.read(
-        "read/catalog/runs_by_quarter", since=edges[0], sees=database.visibility.regexes
-    )
+    rows = view.read("read/catalog/runs_by_quarter", since=edges[0], sees=view.visibility.regexes)
     counted = _by_interval(((row["quarter"], row["status"], row["count"]) for row in rows), edges)
     statuses = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
     return [
@@ -184,21 +177,17 @@ class ColumnMap:
     edges: list[Edge]
 
 
-def column_map(
-    database: Database, urns: Sequence[str], *, depth: int, downstream: bool
-) -> ColumnMap:
+def column_map(view: GraphView, urns: Sequence[str], *, depth: int, downstream: bool) -> ColumnMap:
     """The columns from which those of some datasets and jobs come, and with `downstream` those that they go into. A urn
     of a column stands for itself."""
     own = [urn for urn in urns if urn.startswith("column:")]
     others = [urn for urn in urns if not urn.startswith("column:")]
-    rows = database.read("read/nodes/columns", urns=others, limit=NODES_MAX) if others else []
-    starts = visible(database, [*own, *(row["urn"] for row in rows)])
+    rows = view.read("read/nodes/columns", urns=others, limit=NODES_MAX) if others else []
+    starts = visible(view, [*own, *(row["urn"] for row in rows)])
     bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     layers = (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,)
     walks = (
-        [explore(database, layer, {"all": starts}, bounds)["all"] for layer in layers]
-        if starts
-        else []
+        [explore(view, layer, {"all": starts}, bounds)["all"] for layer in layers] if starts else []
     )
     columns = dict.fromkeys([*starts, *(urn for walk in walks for urn in walk.nodes)])
     edges = {edge for walk in walks for edge in walk.edges}

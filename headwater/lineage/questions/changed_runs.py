@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from headwater.cypher.driver.database import Database
+from headwater.lineage.view import GraphView
 
 # The time within which a question is answered (`SECONDS_MAX`) and more, should a clock be set back a little.
 LOOK_BACK = timedelta(seconds=5)
@@ -26,15 +26,13 @@ class Change(NamedTuple):
     at: datetime
 
 
-def now(database: Database) -> datetime:
+def now(view: GraphView) -> datetime:
     """The clock of Neo4j. Raises UnavailableError."""
-    at: datetime = database.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
+    at: datetime = view.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
     return at
 
 
-def changed_runs(database: Database, since: datetime) -> list[Change]:
+def changed_runs(view: GraphView, since: datetime) -> list[Change]:
     """Runs that were written at or after `since`, in that order; at most `ROWS_MAX`. Raises UnavailableError."""
-    rows = database.read(
-        "read/catalog/changed_runs", seconds=SECONDS_MAX, since=since, limit=ROWS_MAX
-    )
+    rows = view.read("read/catalog/changed_runs", seconds=SECONDS_MAX, since=since, limit=ROWS_MAX)
     return [Change(row["urn"], row["at"]) for row in rows]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from headwater.cypher.driver.database import Database
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Lineage, lineage
 from headwater.lineage.traversal.bfs import Edge
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 
 MASKED = "masked"
@@ -42,7 +42,7 @@ class ColumnLineage:
 
 
 def column_lineage(
-    database: Database,
+    view: GraphView,
     namespace: str,
     dataset: str,
     column: str,
@@ -53,7 +53,7 @@ def column_lineage(
 ) -> ColumnLineage:
     """The lineage of a column of a dataset by any of its names. `fresh` and what it raises are as with `lineage`."""
     found = lineage(
-        database,
+        view,
         column_urn(namespace, dataset, column),
         direction=direction,
         depth=depth,
@@ -66,11 +66,9 @@ def column_lineage(
     ]
     asked = [{"source": edge.source, "target": edge.target} for edge in pairs]
     rows = (
-        database.read("read/nodes/column_transformations", pairs=asked, limit=WAYS_MAX)
-        if asked
-        else []
+        view.read("read/nodes/column_transformations", pairs=asked, limit=WAYS_MAX) if asked else []
     )
-    unseen = hidden(database, {row["job"] for row in rows if row["job"]})
+    unseen = hidden(view, {row["job"] for row in rows if row["job"]})
     ways: dict[Edge, list[Way]] = defaultdict(list)
     for row in rows:
         job = None if not row["job"] or row["job"] in unseen else str(row["job"])

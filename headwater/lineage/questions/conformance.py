@@ -6,8 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import ForbiddenError, QueryError
+from headwater.lineage.view import GraphView
 from headwater.schema.conformance_rules import RULES, Rule
 
 PRODUCERS_MAX = 500
@@ -60,22 +61,22 @@ class Producer:
     findings: list[Found]
 
 
-def producers(database: Database, *, producer: str = "", first: int = 100) -> list[Producer]:
+def producers(view: GraphView, *, producer: str = "", first: int = 100) -> list[Producer]:
     """Producers whose name begins so, those with the most events first, with their findings, most frequent first.
 
     Raises ForbiddenError for whoever does not see everything: what is counted of a producer is of all namespaces.
     """
-    if not database.visibility.is_unrestricted:
+    if not view.visibility.is_unrestricted:
         raise ForbiddenError(
             "what producers send is told of all namespaces at once, and this key is for some"
         )
     if not 0 <= first <= PRODUCERS_MAX:
         raise QueryError(f"first {first} is not between 0 and {PRODUCERS_MAX}")
-    rows = database.read("read/estate/event_producers", producer=producer, limit=first)
+    rows = view.read("read/estate/event_producers", producer=producer, limit=first)
     names = [row["producer"] for row in rows]
     found: dict[str, list[Found]] = defaultdict(list)
     for row in (
-        database.read("read/estate/findings", producers=names, limit=FINDINGS_MAX) if names else []
+        view.read("read/estate/findings", producers=names, limit=FINDINGS_MAX) if names else []
     ):
         found[row["producer"]].append(_found(row))
     return [_producer(row, found[row["producer"]]) for row in rows]

@@ -16,10 +16,11 @@ from datetime import datetime
 from statistics import median
 from typing import Any
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.pagination import days_before
 from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Layer, Walk, explore
+from headwater.lineage.view import GraphView
 
 DAYS_DEFAULT = 30
 WALKED_MAX = 500
@@ -155,7 +156,7 @@ class CertifiedPaths:
 
 
 def coverage(
-    database: Database,
+    view: GraphView,
     *,
     days: int = DAYS_DEFAULT,
     namespace: str = "",
@@ -163,12 +164,12 @@ def coverage(
 ) -> Coverage:
     """The counts, of all namespaces or of one. Raises QueryError for days outside the bounds."""
     since, until = days_before(now, days)
-    which: dict[str, Any] = {"namespace": namespace, "sees": database.visibility.regexes}
+    which: dict[str, Any] = {"namespace": namespace, "sees": view.visibility.regexes}
     rows: dict[str, Row] = {}
     asked = (
-        database.read("read/estate/dataset_coverage", **which, limit=NAMESPACES_MAX),
-        database.read("read/estate/job_coverage", **which, limit=NAMESPACES_MAX),
-        database.read(
+        view.read("read/estate/dataset_coverage", **which, limit=NAMESPACES_MAX),
+        view.read("read/estate/job_coverage", **which, limit=NAMESPACES_MAX),
+        view.read(
             "read/estate/run_coverage", **which, since=since, until=until, limit=NAMESPACES_MAX
         ),
     )
@@ -186,11 +187,11 @@ def _sum(counts: Iterable[Counts]) -> Counts:
 
 
 def blast_radius(
-    database: Database, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
+    view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
 ) -> BlastRadius:
     """How far a change reaches that is made to any one dataset."""
-    urns = _datasets(database, namespace, tags=None)
-    walks = _walks(database, MAP_DOWN, sample(urns, WALKED_MAX), seconds)
+    urns = _datasets(view, namespace, tags=None)
+    walks = _walks(view, MAP_DOWN, sample(urns, WALKED_MAX), seconds)
     reach = {
         urn: sum(not node.startswith(HIDDEN) for node in walk.nodes) - 1
         for urn, walk in walks.items()
@@ -207,17 +208,17 @@ def blast_radius(
 
 
 def certified_paths(
-    database: Database, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
+    view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
 ) -> CertifiedPaths:
     """Whether what is certified rests on complete lineage."""
     words = [
         word for tag in CERTIFIED_TAGS for word in (tag, *(f"{tag}={value}" for value in _TRUE))
     ]
-    urns = _datasets(database, namespace, tags=words)
-    walks = _walks(database, MAP_UP, sample(urns, WALKED_MAX), seconds)
+    urns = _datasets(view, namespace, tags=words)
+    walks = _walks(view, MAP_UP, sample(urns, WALKED_MAX), seconds)
     nodes = {node for walk in walks.values() for node in walk.nodes}
     datasets = sorted(node for node in nodes if node.startswith("dataset:"))
-    rows = database.read("read/estate/source_datasets", urns=datasets) if datasets else []
+    rows = view.read("read/estate/source_datasets", urns=datasets) if datasets else []
     known = {row["urn"]: bool(row["registered"]) for row in rows}
     judged = {urn: broken_ends(walk, known) for urn, walk in sorted(walks.items())}
     broken = [
@@ -260,14 +261,14 @@ def sample(urns: Sequence[str], count: int) -> list[str]:
     return sorted(urns, key=lambda urn: hashlib.sha256(urn.encode()).digest())[:count]
 
 
-def _datasets(database: Database, namespace: str, tags: list[str] | None) -> list[str]:
-    sees = database.visibility.regexes
-    rows = database.read(
+def _datasets(view: GraphView, namespace: str, tags: list[str] | None) -> list[str]:
+    sees = view.visibility.regexes
+    rows = view.read(
         "read/estate/current_datasets", namespace=namespace, tags=tags, sees=sees, limit=URNS_MAX
     )
     return [row["urn"] for row in rows]
 
 
-def _walks(database: Database, layer: Layer, urns: list[str], seconds: float) -> dict[str, Walk]:
+def _walks(view: GraphView, layer: Layer, urns: list[str], seconds: float) -> dict[str, Walk]:
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    return explore(database, layer, {urn: [urn] for urn in urns}, bounds, rows_max=ROWS_MAX)
+    return explore(view, layer, {urn: [urn] for urn in urns}, bounds, rows_max=ROWS_MAX)

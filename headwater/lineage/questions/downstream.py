@@ -11,11 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import newest
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX
 from headwater.lineage.traversal.bfs import CITING, MAP_DOWN, Bounds, Layer, explore
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import UNRESTRICTED
 
 DEPTH_MAX = 50
@@ -67,11 +68,11 @@ class Downstream:
 
 
 def downstream(
-    database: Database, nodes: Iterable[str], *, seconds: float, ever: bool = False
+    view: GraphView, nodes: Iterable[str], *, seconds: float, ever: bool = False
 ) -> Downstream:
     """The map downstream of datasets and jobs, as it is now or `ever` was; what column lineage leads to is on it."""
     layer = MAP_DOWN_EVER if ever else MAP_DOWN
-    whole = database.seen_by(UNRESTRICTED)
+    whole = view.visible_to(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     walk = explore(whole, layer, {"map": starts}, bounds)["map"]
@@ -97,11 +98,11 @@ def downstream(
 
 
 def column_edges(
-    database: Database, columns: Iterable[str]
+    view: GraphView, columns: Iterable[str]
 ) -> tuple[dict[str, list[ColumnEdge]], bool]:
     """Where each of these columns goes, and whether that is all."""
     found: dict[str, list[ColumnEdge]] = defaultdict(list)
-    rows = database.read("read/impact/column_edges", urns=list(columns), limit=EDGES_MAX + 1)
+    rows = view.read("read/impact/column_edges", urns=list(columns), limit=EDGES_MAX + 1)
     for row in rows[:EDGES_MAX]:
         edge = ColumnEdge(
             row["job"] or "", tuple(row["ways"] or ()), row["target"], row["dataset"], row["column"]
@@ -111,11 +112,11 @@ def column_edges(
 
 
 def citing(
-    database: Database, datasets: Iterable[str], columns: Iterable[str]
+    view: GraphView, datasets: Iterable[str], columns: Iterable[str]
 ) -> Mapping[str, set[str]]:
     """The answers that cite each of these columns, and versions of each of these datasets; answers that rest on such an
     answer are among them."""
-    whole = database.seen_by(UNRESTRICTED)
+    whole = view.visible_to(UNRESTRICTED)
     found: dict[str, set[str]] = defaultdict(set)
     for row in whole.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX):
         found[row["source"]].add(row["target"])
@@ -136,10 +137,10 @@ def citing(
     }
 
 
-def _dialects(database: Database, jobs: list[str]) -> dict[str, str]:
+def _dialects(view: GraphView, jobs: list[str]) -> dict[str, str]:
     """What the sql facets of jobs say which dialect they are in."""
     found = {}
-    for row in database.read("read/nodes/facts", urns=jobs) if jobs else ():
+    for row in view.read("read/nodes/facts", urns=jobs) if jobs else ():
         facets = json.loads(row["facts"] or "{}").get("facets") or {}
         told = json.loads(facets["sql"][2] or "{}") if "sql" in facets else {}
         if isinstance(told.get("dialect"), str):
@@ -147,12 +148,12 @@ def _dialects(database: Database, jobs: list[str]) -> dict[str, str]:
     return found
 
 
-def _covered(database: Database, jobs: list[str]) -> set[str]:
+def _covered(view: GraphView, jobs: list[str]) -> set[str]:
     """The jobs whose column lineage is whole: every column of all they make comes from somewhere, and what rows depend
     on is told as well, without which a filter could hide."""
     outputs: dict[str, list[bool]] = defaultdict(list)
     telling = set()
-    for row in database.read("read/impact/column_coverage", urns=jobs) if jobs else ():
+    for row in view.read("read/impact/column_coverage", urns=jobs) if jobs else ():
         outputs[row["process"]].append(row["columns"] > 0 and row["covered"] == row["columns"])
         if row["indirect"]:
             telling.add(row["process"])

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.node_visibility import hidden, visible
 from headwater.lineage.questions.failures import (
     EDGES_MAX,
@@ -37,6 +37,7 @@ from headwater.lineage.questions.failures import (
     of_kind,
 )
 from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
+from headwater.lineage.view import GraphView
 
 _SECONDS_MIN = 2.0
 _REACHED = ("dataset:", "job:", "run:", "artifact:", "source:", "answer:")
@@ -122,19 +123,19 @@ class _Known:
 
 
 def consequences(
-    database: Database, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Consequences]:
     """What follows from each of these failed runs, by urn, as far as it may be seen. Unknown runs are left out."""
     starts = {
         row["urn"]: row
-        for row in database.read("read/failures/failed_run_outputs", urns=visible(database, runs))
+        for row in view.read("read/failures/failed_run_outputs", urns=visible(view, runs))
     }
     resolves = {urn: resolution_of(row) for urn, row in starts.items()}
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, time.monotonic() + seconds)
     waiting = {_datasets(row) for urn, row in starts.items() if resolves[urn] is None}
     on_map = explore(
-        database,
+        view,
         MAP_DOWN,
         {begin: begin for begin in waiting},
         bounds,
@@ -143,14 +144,14 @@ def consequences(
     )
     begins = {(urn,) for urn in starts} | {_old(row) for row in starts.values()}
     walked = explore(
-        database,
+        view,
         HISTORY_DOWN,
         {begin: begin for begin in begins},
         bounds,
         rows_max=PAGE_ROWS_MAX,
         ends=False,
     )
-    known = _read(database, [*on_map.values(), *walked.values()], bounds.deadline)
+    known = _read(view, [*on_map.values(), *walked.values()], bounds.deadline)
     return {
         urn: Consequences(
             _partial(urn, walked[(urn,)], known),
@@ -185,29 +186,29 @@ def _old(row: Row) -> tuple[str, ...]:
     return tuple(sorted({output["old"] for output in row["outputs"] if output["old"]}))
 
 
-def _read(database: Database, walks: Sequence[Walk], deadline: float) -> _Known:
+def _read(view: GraphView, walks: Sequence[Walk], deadline: float) -> _Known:
     seconds = max(_SECONDS_MIN, deadline - time.monotonic())
     reached = {urn for walk in walks for urn in walk.nodes if urn.startswith(_REACHED)}
     runs = sorted(urn for urn in reached if urn.startswith("run:"))
     rows = {
         row["urn"]: row
-        for row in database.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
+        for row in view.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
     }
     cited = sorted(
         {edge.source for walk in walks for edge in walk.edges if edge.type == "CITED_BY"}
     )
     citations: dict[str, list[Row]] = defaultdict(list)
-    for row in database.read(
+    for row in view.read(
         "read/failures/citations_of_versions", seconds=seconds, urns=cited, limit=PAGE_ROWS_MAX
     ):
         citations[row["version"]].append(row)
     owned = {urn for urn in reached if urn.startswith(_OWNED)} | {
         job for row in rows.values() for job in row["jobs"]
     }
-    found = database.read("read/nodes/owners", seconds=seconds, urns=sorted(owned))
+    found = view.read("read/nodes/owners", seconds=seconds, urns=sorted(owned))
     places = {row["urn"]: row for row in found}
     unseen = hidden(
-        database, sorted(reached | owned | {row["place"] for row in found}), seconds=seconds
+        view, sorted(reached | owned | {row["place"] for row in found}), seconds=seconds
     )
     return _Known(rows, citations, places, unseen)
 

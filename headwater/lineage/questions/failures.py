@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError, UnavailableError
 from headwater.lineage.node_visibility import hidden, visible
 from headwater.lineage.pagination import read_moment, write_moment
@@ -29,6 +29,7 @@ from headwater.lineage.traversal.bfs import (
     explore,
     timed_out,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 
 PAGE_MAX = 200
@@ -76,7 +77,7 @@ class Downstream:
 
 
 def failed_runs(
-    database: Database,
+    view: GraphView,
     *,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -92,7 +93,7 @@ def failed_runs(
             f"first {first} is not between 0 and {PAGE_MAX}", hint="Ask for more of them in pages."
         )
     cursor_at, cursor_urn = read_moment(after) if after else (_LATEST, "")
-    rows = database.read(
+    rows = view.read(
         "read/failures/failed_runs",
         since=since or _EARLIEST,
         until=until or _LATEST,
@@ -100,7 +101,7 @@ def failed_runs(
         namespace=namespace or "",
         cursorAt=cursor_at,
         cursorUrn=cursor_urn,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         limit=first + 1,
     )
     runs = [
@@ -115,19 +116,19 @@ def failed_runs(
 
 
 def failed_downstream(
-    database: Database, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Downstream]:
     """What each of these failed runs touches, by urn of the run, as far as it may be seen."""
     deadline = time.monotonic() + seconds
     starts = {
         row["urn"]: row
-        for row in database.read("read/failures/failed_run_starts", urns=visible(database, runs))
+        for row in view.read("read/failures/failed_run_starts", urns=visible(view, runs))
     }
     nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
     bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, deadline)
     begins = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
     by_start = explore(
-        database,
+        view,
         MAP_DOWN,
         {begin: begin for begin in begins.values()},
         bounds,
@@ -136,17 +137,17 @@ def failed_downstream(
     )
     stale = {urn: by_start[begin] for urn, begin in begins.items()}
     history = explore(
-        database,
+        view,
         HISTORY_DOWN,
         {urn: [urn] for urn in starts},
         bounds,
         rows_max=PAGE_ROWS_MAX,
         ends=False,
     )
-    cited, out_of_time = _stale_answers(database, starts, stale, deadline)
+    cited, out_of_time = _stale_answers(view, starts, stale, deadline)
     for urn, walk in history.items():
         cited[urn].update(of_kind("answer", walk))
-    citing = explore(database, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
+    citing = explore(view, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
     touched = {
         urn: Downstream(
             datasets=of_kind("dataset", stale[urn]),
@@ -161,13 +162,13 @@ def failed_downstream(
         )
         for urn in starts
     }
-    return _as_seen(database, touched)
+    return _as_seen(view, touched)
 
 
-def _as_seen(database: Database, touched: dict[str, Downstream]) -> dict[str, Downstream]:
+def _as_seen(view: GraphView, touched: dict[str, Downstream]) -> dict[str, Downstream]:
     """The same without what may not be seen."""
     unseen = hidden(
-        database, (urn for one in touched.values() for kind in _KINDS for urn in getattr(one, kind))
+        view, (urn for one in touched.values() for kind in _KINDS for urn in getattr(one, kind))
     )
     for one in touched.values():
         for kind in _KINDS:
@@ -176,7 +177,7 @@ def _as_seen(database: Database, touched: dict[str, Downstream]) -> dict[str, Do
 
 
 def _stale_answers(
-    database: Database, starts: Mapping[str, Row], stale: Mapping[str, Walk], deadline: float
+    view: GraphView, starts: Mapping[str, Row], stale: Mapping[str, Walk], deadline: float
 ) -> tuple[dict[str, set[str]], str]:
     """For each run the answers that cite what is stale, and "time" when there was none left to look."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
@@ -187,7 +188,7 @@ def _stale_answers(
     citations: dict[str, list[Row]] = defaultdict(list)
     try:
         seconds = max(0.05, deadline - time.monotonic())
-        rows = database.read(
+        rows = view.read(
             "read/failures/citations_since",
             seconds=seconds,
             urns=datasets,

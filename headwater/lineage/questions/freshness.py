@@ -19,12 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import EventError
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_nodes, read_registers
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.view import GraphView
 from headwater.schema.events import parse_instant, to_datetime
 from headwater.schema.facets.dataset import DataQualityMetrics
 from headwater.schema.facets.kinds import salvage
@@ -89,21 +90,17 @@ class Verdict:
 
 
 def freshness(
-    database: Database, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX
+    view: GraphView, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Freshness]:
     """How fresh each of these datasets is; without those that are not in the graph or may not be seen."""
-    known = database.read("read/estate/newest_data", urns=visible(database, urns))
-    updates = _updates(database, [row["source"] for row in known if row["source"] is not None])
+    known = view.read("read/estate/newest_data", urns=visible(view, urns))
+    updates = _updates(view, [row["source"] for row in known if row["source"] is not None])
     newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     starts = {urn: [version] for urn, (_, version) in newest.items() if version is not None}
-    walks = explore(
-        database, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True, ends=False
-    )
-    rows = _ages(database, walks.values())
-    for urn, times in _updates(
-        database, [urn for urn in rows if urn.startswith("source:")]
-    ).items():
+    walks = explore(view, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True, ends=False)
+    rows = _ages(view, walks.values())
+    for urn, times in _updates(view, [urn for urn in rows if urn.startswith("source:")]).items():
         rows[urn]["updates"] = times
     found: dict[str, Freshness] = {}
     for urn, (made, version) in newest.items():
@@ -157,7 +154,7 @@ def _newest(row: Row, updates: list[datetime]) -> tuple[datetime | None, str | N
     return newest
 
 
-def _ages(database: Database, walks: Iterable[Walk]) -> dict[str, Row]:
+def _ages(view: GraphView, walks: Iterable[Walk]) -> dict[str, Row]:
     """What hangs on the age of what these walks reached, by urn: most of it they learnt as they went."""
     reached = {
         urn: walk.known.told.get(urn)
@@ -166,20 +163,20 @@ def _ages(database: Database, walks: Iterable[Walk]) -> dict[str, Row]:
         if not urn.startswith(HIDDEN)
     }
     told = {urn: row for urn, row in reached.items() if row}
-    return told | read_nodes(database, [urn for urn in reached if urn not in told])
+    return told | read_nodes(view, [urn for urn in reached if urn not in told])
 
 
-def _updates(database: Database, sources: list[str]) -> dict[str, list[datetime]]:
+def _updates(view: GraphView, sources: list[str]) -> dict[str, list[datetime]]:
     """When each of these sources is told to have been captured or updated, by its urn."""
     if not sources:
         return {}
-    rows = database.read(
+    rows = view.read(
         "read/estate/source_updates",
         urns=sources,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         limit=UPDATES_MAX,
     )
-    registers = read_registers(database, [row["dataset"] for row in rows])
+    registers = read_registers(view, [row["dataset"] for row in rows])
     found: dict[str, list[datetime]] = {}
     for row in rows:
         _, _, facet = registers.get(row["dataset"], {}).get("dataQualityMetrics") or (0, 0, "")

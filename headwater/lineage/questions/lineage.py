@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.lineage.cache.cache_refresher import in_step
-from headwater.lineage.nodes import NodeName, name_nodes, read_nodes, require_node
+from headwater.lineage.node_names import NodeName
+from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.traversal.adjacency import Asked
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Edge, Layer, Mark, Walk, explore
 from headwater.lineage.traversal.cached_bfs import MapWalk, walk_in_memory
@@ -25,6 +25,7 @@ from headwater.lineage.traversal.cursors import Onward, Question, read_onward, w
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.lineage.traversal.grouping import containers, lift
 from headwater.lineage.traversal.starts import OF_COLUMNS, OF_RUNS, ON_MAP, Starts, starts
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 
 DEPTH_DEFAULT = 10
@@ -113,7 +114,7 @@ class Trace:
 
 
 def lineage(
-    database: Database,
+    view: GraphView,
     urn: str | Sequence[str],
     *,
     direction: str = "BOTH",
@@ -139,13 +140,13 @@ def lineage(
     urns = (urn,) if isinstance(urn, str) else tuple(urn)
     question = Question(urns, direction, depth, level.strip().upper(), as_of, where)
     bounds = Bounds.within(seconds, depth=depth, nodes_max=nodes_max, edges_max=edges_max)
-    database = in_step(database) if fresh else database
+    view = view.up_to_date() if fresh else view
     if between is None:
-        return _told(database, reach(database, question, bounds, after))
+        return _told(view, reach(view, question, bounds, after))
     if as_of is not None or after:
         raise QueryError("between goes with neither asOf nor after", hint="Ask for one of them.")
     before, later = (
-        _told(database, reach(database, replace(question, as_of=at), bounds)) for at in between
+        _told(view, reach(view, replace(question, as_of=at), bounds)) for at in between
     )
     return replace(
         later,
@@ -155,21 +156,15 @@ def lineage(
     )
 
 
-def at_hand(
-    database: Database, urns: Sequence[str], *, direction: str, depth: int
-) -> Lineage | None:
+def at_hand(view: GraphView, urns: Sequence[str], *, direction: str, depth: int) -> Lineage | None:
     """The lineage of datasets and jobs as it is now, where the map in memory tells all of it at once and it is small:
     Neo4j is not asked, and nobody is kept waiting. None where it has to be asked for. Raises as `lineage` does."""
-    memory = (
-        database.memory.current()
-        if database.memory and database.visibility.is_unrestricted
-        else None
-    )
+    memory = view.cache.current() if view.cache and view.visibility.is_unrestricted else None
     if memory is None or not all(
         urn.startswith(("dataset:", "job:")) and memory.goes_by(urn) for urn in urns
     ):
         return None
-    found = lineage(database, urns, direction=direction, depth=depth, nodes_max=NODES_AT_HAND_MAX)
+    found = lineage(view, urns, direction=direction, depth=depth, nodes_max=NODES_AT_HAND_MAX)
     return found if found.reason in {"", "depth"} else None
 
 
@@ -199,16 +194,14 @@ class Reached:
         ]
 
 
-def reach(
-    database: Database, question: Question, bounds: Bounds, after: str | None = None
-) -> Reached:
+def reach(view: GraphView, question: Question, bounds: Bounds, after: str | None = None) -> Reached:
     """Walk. Raises as `lineage` does."""
     if question.direction not in DIRECTIONS:
         raise QueryError(f"direction {question.direction!r} is none of {', '.join(DIRECTIONS)}")
     if not 1 <= question.depth <= DEPTH_MAX:
         raise QueryError(f"depth {question.depth} is not between 1 and {DEPTH_MAX}")
     found = starts(
-        database, question.urns, level=question.level, where=question.where, as_of=question.as_of
+        view, question.urns, level=question.level, where=question.where, as_of=question.as_of
     )
     layers = {"UPSTREAM": found[1:2], "DOWNSTREAM": found[2:3], "BOTH": found[1:3]}[
         question.direction
@@ -217,27 +210,27 @@ def reach(
     base = 0
     if after:
         onward = read_onward(question, after)
-        found = found._replace(urns=[str(require_node(database, onward.urn)["urn"])], is_cut=False)
+        found = found._replace(urns=[str(require_node(view, onward.urn)["urn"])], is_cut=False)
         layers = found[1:2] if onward.upstream else found[2:3]
         marks, base = {found.urns[0]: onward.mark}, onward.hops
-    walks = [_walk(database, layer, question, found.urns, bounds, marks) for layer in layers]
-    return _reached(database, question, walks, found, base)
+    walks = [_walk(view, layer, question, found.urns, bounds, marks) for layer in layers]
+    return _reached(view, question, walks, found, base)
 
 
 def _walk(
-    database: Database,
+    view: GraphView,
     layer: Layer,
     question: Question,
     urns: list[str],
     bounds: Bounds,
     marks: Mapping[str, Mark],
 ) -> Walk | MapWalk:
-    asked = Asked(database, layer, bounds.deadline, 0, where=question.where)
+    asked = Asked(view, layer, bounds.deadline, 0, where=question.where)
     quick = None if marks else walk_in_memory(asked, urns, bounds)
     return (
         quick
         or explore(
-            database, layer, {0: urns}, bounds, at=question.as_of, where=question.where, marks=marks
+            view, layer, {0: urns}, bounds, at=question.as_of, where=question.where, marks=marks
         )[0]
     )
 
@@ -247,12 +240,12 @@ def _edges_of(walks: Sequence[Walk | MapWalk]) -> set[Edge]:
 
 
 def _reached(
-    database: Database, question: Question, walks: list[Walk | MapWalk], found: Starts, base: int
+    view: GraphView, question: Question, walks: list[Walk | MapWalk], found: Starts, base: int
 ) -> Reached:
     hops = _nearest(walks, base)
     in_memory = [walk for walk in walks if isinstance(walk, MapWalk)]
     is_lifted = question.level not in {"", ON_MAP, OF_COLUMNS, OF_RUNS}
-    shown_as = containers(database, hops, question.level) if is_lifted else {}
+    shown_as = containers(view, hops, question.level) if is_lifted else {}
     beyond = {
         far for walk in walks for some in walk.beyond.values() for far in some if far not in hops
     }
@@ -308,9 +301,9 @@ def nearest_first(hops: Mapping[str, int]) -> list[str]:
     return [urn for hop in sorted(at) for urn in sorted(at[hop])]
 
 
-def _told(database: Database, reached: Reached) -> Lineage:
+def _told(view: GraphView, reached: Reached) -> Lineage:
     return Lineage(
-        nodes=name_nodes(database, nearest_first(reached.hops)),
+        nodes=name_nodes(view, nearest_first(reached.hops)),
         edges=sorted(reached.edges),
         reason=reached.reason,
         start=reached.starts[0],
@@ -332,7 +325,7 @@ def _difference(before: Lineage, later: Lineage) -> Difference:
 
 
 def trace(
-    database: Database,
+    view: GraphView,
     answer_id: str,
     *,
     nodes_max: int = NODES_MAX,
@@ -341,11 +334,11 @@ def trace(
 ) -> Trace:
     """Where an answer came from: through citations, versions and runs back to the sources."""
     urn = answer_urn(answer_id)
-    answer = require_node(database, urn)
+    answer = require_node(view, urn)
     bounds = Bounds.within(seconds, depth=TRACE_HOPS_MAX, nodes_max=nodes_max, edges_max=edges_max)
-    walk = explore(database, HISTORY_UP, {urn: [urn]}, bounds, at_once=True, ends=False)[urn]
+    walk = explore(view, HISTORY_UP, {urn: [urn]}, bounds, at_once=True, ends=False)[urn]
     nearest_first = sorted(walk.nodes, key=lambda node: (walk.nodes[node], node))
-    rows = read_nodes(database, nearest_first)
+    rows = read_nodes(view, nearest_first)
     return Trace(
         answer=answer,
         sources=_of_kind("source", nearest_first, rows),

@@ -12,8 +12,6 @@ from itertools import chain
 
 import msgspec
 
-from headwater.cypher.driver.database import Database
-from headwater.lineage.cache.cache_refresher import in_step
 from headwater.lineage.nodes import name_nodes
 from headwater.lineage.questions.lineage import (
     DEPTH_DEFAULT,
@@ -25,6 +23,7 @@ from headwater.lineage.traversal.bfs import Bounds, Edge
 from headwater.lineage.traversal.cached_bfs import MapWalk
 from headwater.lineage.traversal.cursors import Question
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.view import GraphView
 
 NODES_MAX = 100_000
 EDGES_MAX = 200_000
@@ -71,7 +70,7 @@ class LineageTable(msgspec.Struct, kw_only=True):
 
 
 def lineage_table(
-    database: Database,
+    view: GraphView,
     urns: Sequence[str],
     *,
     direction: str = "BOTH",
@@ -83,13 +82,13 @@ def lineage_table(
     fresh: bool = False,
 ) -> LineageTable:
     """What `lineage` tells of the same question, as columns and with wider bounds. Raises as that does."""
-    database = in_step(database) if fresh else database
+    view = view.up_to_date() if fresh else view
     question = Question(tuple(urns), direction, depth, level.strip().upper(), as_of, where)
     bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    reached = reach(database, question, bounds, after)
+    reached = reach(view, question, bounds, after)
     order = nearest_first(reached.hops)
     expand = reached.expand(EXPAND_MAX)
-    nodes = _nodes(database, order, reached.hops)
+    nodes = _nodes(view, order, reached.hops)
     return LineageTable(
         starts=reached.starts,
         nodes=nodes,
@@ -104,8 +103,8 @@ def lineage_table(
     )
 
 
-def _nodes(database: Database, order: list[str], hops: Mapping[str, int]) -> NodeColumns:
-    names = name_nodes(database, order)
+def _nodes(view: GraphView, order: list[str], hops: Mapping[str, int]) -> NodeColumns:
+    names = name_nodes(view, order)
     return NodeColumns(
         urn=order,
         kind=[name.kind for name in names],

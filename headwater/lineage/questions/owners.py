@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwater.cypher.driver.database import Database
-from headwater.lineage.nodes import NodeName, name_nodes
+from headwater.lineage.node_names import NodeName
+from headwater.lineage.nodes import name_nodes
 from headwater.lineage.pagination import Page, checked_page, page, read_cursor, write_cursor
+from headwater.lineage.view import GraphView
 
 OWNERS_MAX = 10_000
 
@@ -31,9 +32,9 @@ class Owners:
     unowned_jobs: int
 
 
-def owners(database: Database, *, first: int = 20, after: str | None = None) -> Owners:
+def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Owners:
     """Who owns how much. Raises QueryError for a bad `first` or cursor."""
-    rows = database.read("read/catalog/owners", sees=database.visibility.regexes, limit=OWNERS_MAX)
+    rows = view.read("read/catalog/owners", sees=view.visibility.regexes, limit=OWNERS_MAX)
     unowned = next((row for row in rows if row["owner"] is None), {"datasets": 0, "jobs": 0})
     found = [
         Owner(row["owner"], row["datasets"], row["jobs"])
@@ -51,17 +52,17 @@ def owners(database: Database, *, first: int = 20, after: str | None = None) -> 
 
 
 def owned(
-    database: Database, owner: str, *, first: int = 20, after: str | None = None
+    view: GraphView, owner: str, *, first: int = 20, after: str | None = None
 ) -> Page[NodeName]:
     """The datasets and jobs of one owner by their urns; of nobody for an empty name."""
     checked_page(first)
     cursor = read_cursor(after, ("",))[0] if after else ""
-    rows = database.read(
+    rows = view.read(
         "read/catalog/nodes_of_owner",
         owner=owner,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         cursorUrn=cursor,
         limit=first + 1,
     )
     urns = [row["urn"] for row in rows[:first]]
-    return Page(name_nodes(database, urns), [write_cursor(urn) for urn in urns], len(rows) > first)
+    return Page(name_nodes(view, urns), [write_cursor(urn) for urn in urns], len(rows) > first)

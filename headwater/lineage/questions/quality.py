@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater.cypher.driver.database import Database
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_registers
+from headwater.lineage.view import GraphView
 from headwater.schema.events import to_datetime
 from headwater.schema.facets.dataset import ColumnMetrics as SaidOfColumn
 from headwater.schema.facets.dataset import DataQualityMetrics
@@ -89,9 +89,9 @@ class _Said:
     measures: str | None
 
 
-def quality(database: Database, urns: Iterable[str]) -> dict[str, Quality]:
+def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     """What is said of each of these datasets and versions, by urn; by runs that may be seen."""
-    wanted = visible(database, dict.fromkeys(urns))
+    wanted = visible(view, dict.fromkeys(urns))
     said: dict[str, list[_Said]] = defaultdict(list)
     queries = {
         "dataset:": "read/estate/dataset_quality",
@@ -100,12 +100,10 @@ def quality(database: Database, urns: Iterable[str]) -> dict[str, Quality]:
     for prefix, name in queries.items():
         some = [urn for urn in wanted if urn.startswith(prefix)]
         if some:
-            for row in database.read(
-                name, urns=some, sees=database.visibility.regexes, limit=SAID_MAX
-            ):
+            for row in view.read(name, urns=some, sees=view.visibility.regexes, limit=SAID_MAX):
                 said[row["urn"]].extend(_said(one) for one in row["said"])
     for urn, registers in read_registers(
-        database, [urn for urn in wanted if urn.startswith("dataset:")]
+        view, [urn for urn in wanted if urn.startswith("dataset:")]
     ).items():
         said[urn].extend(_of_dataset(registers))
     return {urn: weigh(said[urn]) for urn in wanted}

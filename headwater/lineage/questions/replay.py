@@ -28,13 +28,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions.failures import of_kind
 from headwater.lineage.questions.topological_order import Group, groups, steps
 from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 HOPS_MAX = 1_000
@@ -95,7 +96,7 @@ class Plan:
 
 
 def replay_plan(
-    database: Database,
+    view: GraphView,
     urn: str,
     *,
     since: datetime | None = None,
@@ -103,21 +104,19 @@ def replay_plan(
 ) -> Plan:
     """How to replace what a corrupt run spoiled. Raises NotFoundError for what is not there, QueryError for a urn of
     another kind, for a dataset without `since` and for `since` with anything else."""
-    begins, corrupt, cut = _starts(database, urn, since)
+    begins, corrupt, cut = _starts(view, urn, since)
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = explore(database, HISTORY_DOWN, {urn: begins}, bounds)[urn]
+    walk = explore(view, HISTORY_DOWN, {urn: begins}, bounds)[urn]
     runs = sorted({*corrupt, *of_kind("run", walk)})
     rows = {
         row["urn"]: row
-        for row in database.read(
-            "read/failures/run_inputs_and_outputs", urns=runs, limit=VERSIONS_MAX
-        )
+        for row in view.read("read/failures/run_inputs_and_outputs", urns=runs, limit=VERSIONS_MAX)
     }
     spoiled = _spoiled(rows, of_kind("artifact", walk))
-    good = _good(database, rows, corrupt, spoiled)
+    good = _good(view, rows, corrupt, spoiled)
     waiting = sorted({one["dataset"] for one in spoiled.values() if not _is_superseded(one, good)})
-    ahead = explore(database, MAP_DOWN, {urn: waiting}, bounds)[urn]
-    known = _read(database, rows, spoiled, good, [*of_kind("job", ahead), *of_kind("answer", walk)])
+    ahead = explore(view, MAP_DOWN, {urn: waiting}, bounds)[urn]
+    known = _read(view, rows, spoiled, good, [*of_kind("job", ahead), *of_kind("answer", walk)])
     onward = _between_runs(rows, walk, known.makers)
     ordered = known.steps(onward)
     jobs = {row["job"] for row in rows.values()}
@@ -135,9 +134,7 @@ def replay_plan(
     )
 
 
-def _starts(
-    database: Database, urn: str, since: datetime | None
-) -> tuple[list[str], list[str], str]:
+def _starts(view: GraphView, urn: str, since: datetime | None) -> tuple[list[str], list[str], str]:
     """Where the walk begins, the runs that are corrupt, and "nodes" when there are more versions than are looked at."""
     kind = parse_urn(urn).kind
     if kind not in ("run", "artifact", "dataset"):
@@ -150,13 +147,13 @@ def _starts(
             "since says from when on a dataset is corrupt: it is needed for a dataset, and for nothing else",
             hint="Name the run or the version that was corrupt, or a dataset and since when it is.",
         )
-    urn = str(require_node(database, urn)["urn"])
+    urn = str(require_node(view, urn)["urn"])
     if kind == "run":
         return [urn], [urn], ""
     if kind == "artifact":
-        made_by = database.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
+        made_by = view.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
         return [urn], sorted({row["process"] for row in made_by}), ""
-    versions = database.read(
+    versions = view.read(
         "read/failures/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX
     )
     corrupt = sorted({row["run"] for row in versions if row["run"]})
@@ -177,14 +174,14 @@ def _spoiled(rows: Mapping[str, Row], reached: Iterable[str]) -> dict[str, Row]:
 
 
 def _good(
-    database: Database, rows: Mapping[str, Row], corrupt: Iterable[str], spoiled: Mapping[str, Row]
+    view: GraphView, rows: Mapping[str, Row], corrupt: Iterable[str], spoiled: Mapping[str, Row]
 ) -> dict[str, Row]:
     """By dataset the last good version, and the newest one that is not spoiled."""
     began = min((_began(rows[run]) for run in corrupt if run in rows), default=_LATEST)
     datasets = sorted({one["dataset"] for one in spoiled.values()})
     if began == _LATEST or not datasets:
         return {}
-    found = database.read(
+    found = view.read(
         "read/failures/last_good_versions", urns=datasets, at=began, spoiled=sorted(spoiled)
     )
     return {row["urn"]: row for row in found}
@@ -196,7 +193,7 @@ def _is_superseded(version: Row, good: Mapping[str, Row]) -> bool:
 
 
 def _read(
-    database: Database,
+    view: GraphView,
     rows: Mapping[str, Row],
     spoiled: Mapping[str, Row],
     good: Mapping[str, Row],
@@ -208,10 +205,10 @@ def _read(
     datasets = {use["dataset"] for use in uses}
     lasts = {row["good"] for row in good.values() if row["good"]}
     unseen = hidden(
-        database, sorted({*rows, *jobs, *datasets, *lasts, *others, *(use["urn"] for use in uses)})
+        view, sorted({*rows, *jobs, *datasets, *lasts, *others, *(use["urn"] for use in uses)})
     )
     places = sorted((jobs | {one["dataset"] for one in spoiled.values()}) - unseen)
-    owners = {row["urn"]: row["owners"] for row in database.read("read/nodes/owners", urns=places)}
+    owners = {row["urn"]: row["owners"] for row in view.read("read/nodes/owners", urns=places)}
     return _Known(rows, spoiled, good, owners, unseen)
 
 

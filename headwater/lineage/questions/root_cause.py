@@ -28,13 +28,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions.failures import of_kind
 from headwater.lineage.questions.outliers import EARLIER_MAX, shift
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 KINDS = ("FAILED", "TESTS_FAILED", "SCHEMA_CHANGED", "ROWS_SHIFTED", "CODE_CHANGED", "INPUT_LATE")
@@ -82,7 +83,7 @@ class RootCause:
 
 
 def root_cause(
-    database: Database,
+    view: GraphView,
     urn: str,
     *,
     since: datetime | None = None,
@@ -94,34 +95,34 @@ def root_cause(
     another kind or a `first` out of bounds."""
     if not 0 <= first <= CANDIDATES_MAX:
         raise QueryError(f"first {first} is not between 0 and {CANDIDATES_MAX}")
-    starts = _starts(database, urn)
+    starts = _starts(view, urn)
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     # What a bad run made shows signs of that run.
     runs = [one for one in starts if one.startswith("run:")]
-    rows = database.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
+    rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
     made = sorted(row["place"] for row in rows)
-    walk = explore(database, HISTORY_UP, {urn: [*starts, *made]}, bounds)[urn]
-    found = [one for one in _signs(database, walk) if since is None or (one.at or _LATEST) >= since]
-    ranked = sorted(_seen(database, found), key=_rank)
+    walk = explore(view, HISTORY_UP, {urn: [*starts, *made]}, bounds)[urn]
+    found = [one for one in _signs(view, walk) if since is None or (one.at or _LATEST) >= since]
+    ranked = sorted(_seen(view, found), key=_rank)
     return RootCause(starts, ranked[:first], max(0, len(ranked) - first), walk.truncated)
 
 
-def _starts(database: Database, urn: str) -> list[str]:
+def _starts(view: GraphView, urn: str) -> list[str]:
     kind = parse_urn(urn).kind
     if kind not in STARTS:
         raise QueryError(
             f"a {kind} has no root cause: urn {urn!r} names none of {', '.join(STARTS)}",
             hint="Ask for a version of a dataset, or for the dataset whose newest version is bad.",
         )
-    urn = str(require_node(database, urn)["urn"])
+    urn = str(require_node(view, urn)["urn"])
     if kind != "dataset":
         return [urn]
-    rows = database.read("read/failures/versions_since", dataset=urn, since=_EARLIEST, limit=1)
+    rows = view.read("read/failures/versions_since", dataset=urn, since=_EARLIEST, limit=1)
     if rows:
         return [rows[0]["urn"]]
     return [
         source
-        for row in database.read("read/nodes/dataset_sources", urns=[urn])
+        for row in view.read("read/nodes/dataset_sources", urns=[urn])
         for source in row["sources"]
     ]
 
@@ -130,16 +131,16 @@ def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
     return KINDS.index(candidate.kind), candidate.at or _LATEST, candidate.distance, candidate.node
 
 
-def _seen(database: Database, found: list[Candidate]) -> Iterable[Candidate]:
+def _seen(view: GraphView, found: list[Candidate]) -> Iterable[Candidate]:
     """Those of which everything may be seen: a sign tells of what it was compared with."""
     about = {one: {one.node, one.run, *one.compared} - {""} for one in found}
-    unseen = hidden(database, sorted({urn for urns in about.values() for urn in urns}))
+    unseen = hidden(view, sorted({urn for urns in about.values() for urn in urns}))
     return [one for one, urns in about.items() if not urns & unseen]
 
 
-def _signs(database: Database, walk: Walk) -> list[Candidate]:
+def _signs(view: GraphView, walk: Walk) -> list[Candidate]:
     runs, versions = of_kind("run", walk), of_kind("artifact", walk)
-    rows = {row["urn"]: row for row in database.read("read/failures/run_evidence", urns=runs)}
+    rows = {row["urn"]: row for row in view.read("read/failures/run_evidence", urns=runs)}
     makers = {
         edge.target: edge.source
         for edge in sorted(walk.edges)
@@ -151,18 +152,18 @@ def _signs(database: Database, walk: Walk) -> list[Candidate]:
         for row in rows.values()
         for candidate in (*known.failed(row), *known.code_changed(row))
     ]
-    for row in database.read("read/failures/version_evidence", urns=versions, earlier=EARLIER_MAX):
+    for row in view.read("read/failures/version_evidence", urns=versions, earlier=EARLIER_MAX):
         found += [*known.schema_changed(row), *known.rows_shifted(row)]
-    ages = database.read("read/failures/input_ages", urns=runs, earlier=EARLIER_MAX)
+    ages = view.read("read/failures/input_ages", urns=runs, earlier=EARLIER_MAX)
     failed = {
         row["number"]: row
-        for row in database.read("read/failures/failed_between", rows=known.missed(ages))
+        for row in view.read("read/failures/failed_between", rows=known.missed(ages))
     }
     for number, row in enumerate(ages):
         found += known.input_late(row, failed.get(number))
     tested = [*versions, *of_kind("source", walk)]
     return found + known.tests_failed(
-        database.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
+        view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
     )
 
 

@@ -17,11 +17,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
+from headwater.lineage.node_names import NodeName, kind_of
 from headwater.lineage.node_visibility import visible
-from headwater.lineage.nodes import NodeName, kind_of, name_nodes, read_nodes
+from headwater.lineage.nodes import name_nodes, read_nodes
 from headwater.lineage.pagination import Page, page
+from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
 
@@ -97,7 +99,7 @@ def _is_tag(asked: str, tag: str) -> bool:
 
 
 def search(
-    database: Database,
+    view: GraphView,
     text: str,
     *,
     filters: Filters = Filters(),
@@ -109,11 +111,11 @@ def search(
         raise QueryError(f"first {first} is not between 0 and {SEARCH_MAX}")
     if filters.kind and filters.kind not in NODE_KINDS.values():
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
-    hits, truncated = _hits(database, text.strip()[:TEXT_CHARACTERS_MAX])
+    hits, truncated = _hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
     kept = [hit for hit in hits if filters.keep(hit)]
     shown = page(kept, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
     return Found(
-        page=replace(shown, entries=_named(database, shown.entries)),
+        page=replace(shown, entries=_named(view, shown.entries)),
         count=len(kept),
         truncated=truncated,
         kinds=_count(hit.node.kind for hit in hits),
@@ -132,23 +134,19 @@ def _order(hit: Hit) -> tuple[int, float, int, str]:
     return hit.rank, -hit.score, len(hit.node.name), hit.node.urn
 
 
-def _hits(database: Database, wanted: str) -> tuple[list[Hit], bool]:
+def _hits(view: GraphView, wanted: str) -> tuple[list[Hit], bool]:
     """Everything that a text finds and that may be seen, each node once, and whether there is more."""
     if not wanted:
         return [], False
     query = lucene_query(wanted)
-    sees = database.visibility.regexes
+    sees = view.visibility.regexes
     rows = (
-        database.read(
-            "read/catalog/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1
-        )
+        view.read("read/catalog/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1)
         if query
         else []
     )
-    exact = read_nodes(database, _exactly(wanted))
-    seen = set(
-        visible(database, [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"])
-    )
+    exact = read_nodes(view, _exactly(wanted))
+    seen = set(visible(view, [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]))
     hits = {
         urn: _hit({"urn": urn, "rank": 0, "score": 0.0, **_described(row)})
         for urn, row in exact.items()
@@ -171,9 +169,9 @@ def _hit(row: Row) -> Hit:
     )
 
 
-def _named(database: Database, hits: list[Hit]) -> list[Hit]:
+def _named(view: GraphView, hits: list[Hit]) -> list[Hit]:
     """With the names that nodes have everywhere: those of the page alone are looked up."""
-    names = name_nodes(database, [hit.node.urn for hit in hits])
+    names = name_nodes(view, [hit.node.urn for hit in hits])
     return [replace(hit, node=node) for hit, node in zip(hits, names, strict=True)]
 
 

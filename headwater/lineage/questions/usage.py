@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import require_node
@@ -34,6 +34,7 @@ from headwater.lineage.pagination import (
     read_cursor,
     write_cursor,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 DAYS_DEFAULT = 30
@@ -110,7 +111,7 @@ class UnusedPage:
 
 
 def usage(
-    database: Database, urn: str, *, days: int = DAYS_DEFAULT, now: datetime | None = None
+    view: GraphView, urn: str, *, days: int = DAYS_DEFAULT, now: datetime | None = None
 ) -> Usage:
     """Who used a dataset in the last so many days. Raises NotFoundError when it is not in the graph."""
     if parse_urn(urn).kind != "dataset":
@@ -118,19 +119,19 @@ def usage(
             f"urn {urn[:80]!r} is not that of a dataset", hint="Write dataset:<namespace>:<name>."
         )
     since, until = days_before(now, days)
-    dataset = str(require_node(database, urn)["urn"])
+    dataset = str(require_node(view, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
-    window["sees"] = database.visibility.regexes
-    [found] = database.read(
+    window["sees"] = view.visibility.regexes
+    [found] = view.read(
         "read/estate/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1
     )
     looked = [dict(zip(_CONSUMER, consumer, strict=True)) for consumer in found["consumers"]]
     rows = _with_summaries(
         [row for row in looked if row["runs"]],
-        database.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
+        view.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
     )
-    answers = database.read("read/estate/answers_citing_dataset", **window, limit=ANSWERS_MAX + 1)
-    seen = visible(database, [row["urn"] for row in answers[:ANSWERS_MAX]])
+    answers = view.read("read/estate/answers_citing_dataset", **window, limit=ANSWERS_MAX + 1)
+    seen = visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]])
     truncated = (
         len(looked) > CONSUMERS_MAX or len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
     )
@@ -167,7 +168,7 @@ def chargeback(consumers: Iterable[Consumer]) -> list[Charge]:
 
 
 def unused(
-    database: Database,
+    view: GraphView,
     *,
     days: int = DAYS_DEFAULT,
     namespace: str = "",
@@ -179,11 +180,11 @@ def unused(
     checked_page(first)
     since, _ = days_before(now, days)
     cursor = read_cursor(after, (0, "")) if after else (_LARGEST, "")
-    [row] = database.read(
+    [row] = view.read(
         "read/estate/unused_datasets",
         since=since,
         namespace=namespace,
-        sees=database.visibility.regexes,
+        sees=view.visibility.regexes,
         cursorBytes=cursor[0],
         cursorUrn=cursor[1],
         limit=first + 1,
@@ -191,10 +192,10 @@ def unused(
     shown = row["page"][:first]
     reads = {
         read["urn"]: read["lastRead"]
-        for read in database.read(
+        for read in view.read(
             "read/estate/last_reads",
             urns=[one["urn"] for one in shown],
-            sees=database.visibility.regexes,
+            sees=view.visibility.regexes,
         )
     }
     entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]

@@ -19,10 +19,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import UnavailableError
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.view import GraphView
 
 PROCESSES = ("job:", "run:")
 _SECONDS_MIN = 0.05
@@ -111,7 +112,7 @@ class Asked(NamedTuple):
     """What a walk asks: of which graph, in which layer, until when (by time.monotonic()), for how many rows at most, as
     of which instant, and of which nodes."""
 
-    database: Database
+    view: GraphView
     layer: Layer
     deadline: float
     rows_max: int
@@ -167,7 +168,7 @@ class Neighbours(ABC):
         self._where = asked.where
         self._judged: set[str] = set()
         self._asked: dict[str, set[str]] = defaultdict(set)
-        self._database = asked.database
+        self._view = asked.view
         self._deadline = asked.deadline
         self._rows_left = asked.rows_max
 
@@ -175,7 +176,7 @@ class Neighbours(ABC):
         """Nodes that pass the filter whatever they are like."""
         fresh = set(starts) - self._judged
         self._judged |= fresh
-        self.unseen |= hidden(self._database, fresh)
+        self.unseen |= hidden(self._view, fresh)
 
     @abstractmethod
     def learn(self, frontier: Iterable[str]) -> None:
@@ -212,9 +213,9 @@ class Neighbours(ABC):
         self._judged.update(fresh)
         seconds = max(_SECONDS_MIN, self._deadline - time.monotonic())
         try:
-            unseen = hidden(self._database, fresh, seconds=seconds)
+            unseen = hidden(self._view, fresh, seconds=seconds)
             seen = [urn for urn in fresh if urn not in unseen]
-            self.refused |= self._where.refused(self._database, seen, seconds=seconds)
+            self.refused |= self._where.refused(self._view, seen, seconds=seconds)
             self.unseen |= unseen
         except UnavailableError as error:
             if not timed_out(error):
@@ -242,7 +243,7 @@ class Neighbours(ABC):
         """At most one row more than `most`. None when time ran out."""
         try:
             at = self._at if name.endswith("_at") else {}
-            return self._database.read(name, seconds=seconds, urns=urns, limit=most + 1, **at)
+            return self._view.read(name, seconds=seconds, urns=urns, limit=most + 1, **at)
         except UnavailableError as error:
             if timed_out(error):
                 return None

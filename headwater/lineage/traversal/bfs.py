@@ -18,7 +18,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import TypeVar
 
-from headwater.cypher.driver.database import Database
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.traversal.adjacency import (
     CITING,
@@ -37,6 +36,7 @@ from headwater.lineage.traversal.adjacency import (
 from headwater.lineage.traversal.cached_adjacency import neighbours
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.lineage.traversal.traversal import Bounds, Mark, Walk
+from headwater.lineage.view import GraphView
 
 # What questions need to walk, from one place.
 __all__ = [
@@ -63,7 +63,7 @@ _ROWS_PER_EDGE = 3
 
 
 def explore(
-    database: Database,
+    view: GraphView,
     layer: Layer,
     starts: Mapping[K, Iterable[str]],
     bounds: Bounds,
@@ -85,7 +85,7 @@ def explore(
     begins = {key: list(urns) for key, urns in starts.items()}
     all_starts = {urn for urns in begins.values() for urn in urns}
     rows_most = rows_max or int(bounds.edges_max * _ROWS_PER_EDGE)
-    known = neighbours(Asked(database, layer, bounds.deadline, rows_most, at, where), all_starts)
+    known = neighbours(Asked(view, layer, bounds.deadline, rows_most, at, where), all_starts)
     known.admit(all_starts)
     walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
     if at_once and layer.all:

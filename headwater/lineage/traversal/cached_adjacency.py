@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from headwater.lineage.cache.lineage_cache import MapMemory
+from headwater.lineage.cache.lineage_cache import LineageCache
 from headwater.lineage.traversal.adjacency import (
     COLUMNS_DOWN,
     COLUMNS_UP,
@@ -29,11 +29,11 @@ def neighbours(asked: Asked, starts: Iterable[str]) -> Neighbours:
     return AskedNeighbours(asked) if memory is None else RememberedNeighbours(memory, asked)
 
 
-def memory_of(asked: Asked, starts: Iterable[str]) -> MapMemory | None:
+def memory_of(asked: Asked, starts: Iterable[str]) -> LineageCache | None:
     """The map in memory where that knows the layer as it is now and everything that a walk starts from."""
-    database, layer = asked.database, asked.layer
+    view, layer = asked.view, asked.layer
     is_held = layer in _REMEMBERED and not asked.where.asks_time
-    memory = database.memory.current() if database.memory and is_held else None
+    memory = view.cache.current() if view.cache and is_held else None
     if memory is not None and layer in (COLUMNS_DOWN, COLUMNS_UP) and not memory.has_columns:
         return None
     return (
@@ -44,11 +44,11 @@ def memory_of(asked: Asked, starts: Iterable[str]) -> MapMemory | None:
 class RememberedNeighbours(Neighbours):
     """What memory tells. Nothing has to be learnt of the map, only who may see what and what passes the filter."""
 
-    def __init__(self, memory: MapMemory, asked: Asked) -> None:
+    def __init__(self, memory: LineageCache, asked: Asked) -> None:
         super().__init__(asked)
         self._memory = memory
         self._side = side = memory.up if asked.layer.upstream else memory.down
-        self._judges = asked.where.asks_nodes or not asked.database.visibility.is_unrestricted
+        self._judges = asked.where.asks_nodes or not asked.view.visibility.is_unrestricted
         self._of_columns: dict[str, tuple[str, ...]] = {}
         self._is_of_columns = asked.layer in (COLUMNS_DOWN, COLUMNS_UP)
         self.onward, self.behind, self.open = side.onward, side.behind, side.open

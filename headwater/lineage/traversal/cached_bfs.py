@@ -130,7 +130,7 @@ def walk_in_memory(asked: Asked, starts: Sequence[str], bounds: Bounds) -> MapWa
     if (
         asked.layer not in (MAP_DOWN, MAP_UP)
         or asked.where.asks_nodes
-        or not asked.database.visibility.is_unrestricted
+        or not asked.view.visibility.is_unrestricted
     ):
         return None
     memory = memory_of(asked, starts)

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from headwater.cypher.driver.database import READ_SECONDS_MAX, Database, Row
+from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import QueryError
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 
 VALUES_MAX = 100
@@ -83,7 +84,7 @@ class Filter:
         return not began_late and not ended_early
 
     def refused(
-        self, database: Database, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
+        self, view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
     ) -> set[str]:
         """Those of these nodes that do not pass."""
         wanted = list(urns)
@@ -94,7 +95,7 @@ class Filter:
             some = wanted[start : start + _URNS_PER_QUERY_MAX]
             rows = {
                 row["urn"]: row
-                for row in database.read("read/nodes/filter_properties", seconds=seconds, urns=some)
+                for row in view.read("read/nodes/filter_properties", seconds=seconds, urns=some)
             }
             found.update(urn for urn in some if urn not in rows or not self.passes(rows[urn]))
         return found

@@ -11,24 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_visibility import hidden
+from headwater.lineage.view import GraphView
 
 TOP = "TOP"
 _URNS_PER_QUERY_MAX = 2_000
 _QUERIES = {"job:": "read/nodes/job_containers", "run:": "read/nodes/run_containers"}
 
 
-def containers(database: Database, urns: Iterable[str], level: str) -> dict[str, str]:
+def containers(view: GraphView, urns: Iterable[str], level: str) -> dict[str, str]:
     """The urn by which each of these jobs and runs is shown at a level; without an entry: itself."""
     found: dict[str, str] = {}
     wanted = list(urns)
     for prefix, query in _QUERIES.items():
         some = [urn for urn in wanted if urn.startswith(prefix)]
         for start in range(0, len(some), _URNS_PER_QUERY_MAX):
-            rows = database.read(query, urns=some[start : start + _URNS_PER_QUERY_MAX])
-            for row in _in_sight(database, rows):
+            rows = view.read(query, urns=some[start : start + _URNS_PER_QUERY_MAX])
+            for row in _in_sight(view, rows):
                 at_level = (
                     row["outermost"] if level == TOP else (row["type"] or "").upper() == level
                 )
@@ -38,11 +39,11 @@ def containers(database: Database, urns: Iterable[str], level: str) -> dict[str,
     return found
 
 
-def _in_sight(database: Database, rows: list[Row]) -> list[Row]:
+def _in_sight(view: GraphView, rows: list[Row]) -> list[Row]:
     """These rows without containers that may not be seen; the farthest of those left is the outermost."""
-    if database.visibility.is_unrestricted:
+    if view.visibility.is_unrestricted:
         return rows
-    unseen = hidden(database, (row["container"] for row in rows))
+    unseen = hidden(view, (row["container"] for row in rows))
     seen = [row for row in rows if row["container"] not in unseen]
     farthest: dict[str, int] = {}
     for row in seen:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.node_visibility import hidden, visible
 from headwater.lineage.nodes import read_nodes, require_node
@@ -26,6 +25,7 @@ from headwater.lineage.traversal.bfs import (
     as_it_was,
 )
 from headwater.lineage.traversal.filters import Filter
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 ON_MAP, OF_COLUMNS, OF_RUNS = "DATASET_AND_JOB", "COLUMN", "RUN"
@@ -65,7 +65,7 @@ class Starts(NamedTuple):
 
 
 def starts(
-    database: Database, urns: Sequence[str], *, level: str, where: Filter, as_of: datetime | None
+    view: GraphView, urns: Sequence[str], *, level: str, where: Filter, as_of: datetime | None
 ) -> Starts:
     """Raises QueryError when these cannot be walked together, NotFoundError for what is not there."""
     if not 1 <= len(urns) <= STARTS_MAX:
@@ -78,29 +78,29 @@ def starts(
             )
     if level not in _QUERIES:
         _one_layer(urns, as_of)
-    named = list(dict.fromkeys(_remembered(database, urns) or _asked(database, urns)))
-    begins, is_cut = _at_level(database, named, level, where)
+    named = list(dict.fromkeys(_remembered(view, urns) or _asked(view, urns)))
+    begins, is_cut = _at_level(view, named, level, where)
     upward, downward = _one_layer(begins, as_of)
     return Starts(begins, upward, downward, is_cut)
 
 
-def _remembered(database: Database, urns: Sequence[str]) -> list[str]:
+def _remembered(view: GraphView, urns: Sequence[str]) -> list[str]:
     """The urns by which these go, where all of them are in memory and may be seen; otherwise nothing."""
     is_held = all(urn.startswith(_HELD) for urn in urns)
-    memory = database.memory.awaited() if database.memory and is_held else None
+    memory = view.cache.awaited() if view.cache and is_held else None
     names = [memory.goes_by(urn) if memory else None for urn in urns]
     known = [name for name in names if name]
     # By a name that may not be seen nothing is found.
-    return known if len(known) == len(urns) and not hidden(database, {*urns, *known}) else []
+    return known if len(known) == len(urns) and not hidden(view, {*urns, *known}) else []
 
 
-def _asked(database: Database, urns: Sequence[str]) -> list[str]:
-    rows = read_nodes(database, urns)
-    return [str((rows.get(urn) or require_node(database, urn))["urn"]) for urn in urns]
+def _asked(view: GraphView, urns: Sequence[str]) -> list[str]:
+    rows = read_nodes(view, urns)
+    return [str((rows.get(urn) or require_node(view, urn))["urn"]) for urn in urns]
 
 
 def _at_level(
-    database: Database, urns: list[str], level: str, where: Filter
+    view: GraphView, urns: list[str], level: str, where: Filter
 ) -> tuple[list[str], bool]:
     if level not in _QUERIES:
         return urns, False
@@ -109,9 +109,9 @@ def _at_level(
         {"since": where.since, "until": where.until} if level == OF_RUNS else {}
     )
     found = [
-        row["urn"] for row in database.read(query, urns=urns, limit=BEGINS_MAX + 1, **range_of_time)
+        row["urn"] for row in view.read(query, urns=urns, limit=BEGINS_MAX + 1, **range_of_time)
     ]
-    begins = visible(database, found)
+    begins = visible(view, found)
     if not begins:
         raise NotFoundError(
             f"no {what} are known of {', '.join(urns[:3])}",

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.errors import NotFoundError
 from headwater.lineage.nodes import read_all_facets, read_nodes, resolve
 from headwater.lineage.questions import catalog as catalogue
+from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
 from headwater.schema.urns import dataset_urn, guid_of, job_urn, run_urn
@@ -69,12 +70,12 @@ class SourceParams(models.Model):
 
 def list_namespaces(request: OperationRequest) -> models.Namespaces:
     page: models.Page = request.params
-    rows = catalogue.namespaces(request.database, skip=page.offset, limit=page.limit)
+    rows = catalogue.namespaces(request.view, skip=page.offset, limit=page.limit)
     return models.Namespaces(namespaces=[_namespace(row) for row in rows])
 
 
 def get_namespace(request: OperationRequest) -> models.Namespace:
-    return _namespace(_required_namespace(request.database, request.params.namespace))
+    return _namespace(_required_namespace(request.view, request.params.namespace))
 
 
 def _namespace(row: Row) -> models.Namespace:
@@ -85,8 +86,8 @@ def _namespace(row: Row) -> models.Namespace:
     )
 
 
-def _required_namespace(database: Database, name: str) -> Row:
-    row = catalogue.namespace(database, name)
+def _required_namespace(view: GraphView, name: str) -> Row:
+    row = catalogue.namespace(view, name)
     if row is None:
         raise NotFoundError(f"Namespace '{name}' not found.")
     return row
@@ -94,25 +95,23 @@ def _required_namespace(database: Database, name: str) -> Row:
 
 def list_datasets(request: OperationRequest) -> models.Datasets:
     page: models.NamespacePageParams = request.params
-    _required_namespace(request.database, page.namespace)
-    listed = catalogue.datasets_in(
-        request.database, page.namespace, skip=page.offset, limit=page.limit
-    )
+    _required_namespace(request.view, page.namespace)
+    listed = catalogue.datasets_in(request.view, page.namespace, skip=page.offset, limit=page.limit)
     return models.Datasets(
-        datasets=[*shapes.datasets(request.database, listed.urns).values()],
+        datasets=[*shapes.datasets(request.view, listed.urns).values()],
         total_count=listed.total,
     )
 
 
 def get_dataset(request: OperationRequest) -> models.Dataset:
-    urn = _dataset(request.database, request.params)
-    return shapes.datasets(request.database, [urn], with_columns=True)[urn]
+    urn = _dataset(request.view, request.params)
+    return shapes.datasets(request.view, [urn], with_columns=True)[urn]
 
 
-def _dataset(database: Database, params: DatasetParams | DatasetPageParams) -> str:
+def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
     """Return the urn of a dataset by any of its names. Raises NotFoundError."""
     urn = dataset_urn(params.namespace, params.dataset)
-    known = read_nodes(database, [urn]) or read_nodes(database, [resolve(database, urn)])
+    known = read_nodes(view, [urn]) or read_nodes(view, [resolve(view, urn)])
     if not params.dataset or not known:
         raise NotFoundError(f"Dataset '{params.dataset}' not found.")
     return next(iter(known))
@@ -120,19 +119,19 @@ def _dataset(database: Database, params: DatasetParams | DatasetPageParams) -> s
 
 def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
     page: DatasetPageParams = request.params
-    urn = _dataset(request.database, page)
-    listed = catalogue.versions_of(request.database, urn, skip=page.offset, limit=page.limit)
+    urn = _dataset(request.view, page)
+    listed = catalogue.versions_of(request.view, urn, skip=page.offset, limit=page.limit)
     return models.DatasetVersions(
-        versions=shapes.versions(request.database, urn, listed.urns), total_count=listed.total
+        versions=shapes.versions(request.view, urn, listed.urns), total_count=listed.total
     )
 
 
 def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
     params: DatasetVersionParams = request.params
-    urn = _dataset(request.database, params)
-    listed = catalogue.versions_of(request.database, urn, skip=0, limit=_VERSIONS_MAX)
+    urn = _dataset(request.view, params)
+    listed = catalogue.versions_of(request.view, urn, skip=0, limit=_VERSIONS_MAX)
     matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
-    found = shapes.versions(request.database, urn, matching)
+    found = shapes.versions(request.view, urn, matching)
     if not found:
         raise NotFoundError(f"Dataset version '{params.version}' not found.")
     return found[0]
@@ -141,23 +140,21 @@ def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
 def list_all_jobs(request: OperationRequest) -> models.Jobs:
     page: JobsParams = request.params
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_newest(
-        request.database, states=states, skip=page.offset, limit=page.limit
-    )
+    listed = catalogue.jobs_newest(request.view, states=states, skip=page.offset, limit=page.limit)
     return models.Jobs(
-        jobs=[*shapes.jobs(request.database, listed.urns).values()], total_count=listed.total
+        jobs=[*shapes.jobs(request.view, listed.urns).values()], total_count=listed.total
     )
 
 
 def list_jobs(request: OperationRequest) -> models.Jobs:
     page: NamespaceJobsParams = request.params
-    _required_namespace(request.database, page.namespace)
+    _required_namespace(request.view, page.namespace)
     states = _statuses(page.last_run_states)
     listed = catalogue.jobs_in(
-        request.database, page.namespace, states=states, skip=page.offset, limit=page.limit
+        request.view, page.namespace, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
-        jobs=[*shapes.jobs(request.database, listed.urns).values()], total_count=listed.total
+        jobs=[*shapes.jobs(request.view, listed.urns).values()], total_count=listed.total
     )
 
 
@@ -175,11 +172,11 @@ def _statuses(states: str) -> list[str] | None:
 
 
 def get_job(request: OperationRequest) -> models.Job:
-    return _job(request.database, request.params)
+    return _job(request.view, request.params)
 
 
-def _job(database: Database, params: JobParams) -> models.Job:
-    found = shapes.jobs(database, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
+def _job(view: GraphView, params: JobParams) -> models.Job:
+    found = shapes.jobs(view, [job_urn(params.namespace, params.job)], runs_max=_LATEST_RUNS)
     if not params.job or not found:
         raise NotFoundError(f"Job '{params.job}' not found.")
     return next(iter(found.values()))
@@ -187,14 +184,14 @@ def _job(database: Database, params: JobParams) -> models.Job:
 
 def list_job_versions(request: OperationRequest) -> models.JobVersions:
     page: JobPageParams = request.params
-    job = _job(request.database, JobParams(namespace=page.namespace, job=page.job))
+    job = _job(request.view, JobParams(namespace=page.namespace, job=page.job))
     shown = [_job_version(job)] if page.offset == 0 and page.limit else []
     return models.JobVersions(versions=shown, total_count=1)
 
 
 def get_job_version(request: OperationRequest) -> models.JobVersion:
     params: JobVersionParams = request.params
-    job = _job(request.database, params)
+    job = _job(request.view, params)
     if params.version != job.current_version:
         raise NotFoundError(f"Job version '{params.version}' not found.")
     return _job_version(job)
@@ -218,17 +215,17 @@ def _job_version(job: models.Job) -> models.JobVersion:
 def list_runs(request: OperationRequest) -> models.Runs:
     page: JobPageParams = request.params
     urn = job_urn(page.namespace, page.job)
-    if not read_nodes(request.database, [urn]):
+    if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Job '{page.job}' not found.")
-    listed = catalogue.runs_of(request.database, urn, skip=page.offset, limit=page.limit)
-    found = shapes.runs(request.database, listed.urns)
+    listed = catalogue.runs_of(request.view, urn, skip=page.offset, limit=page.limit)
+    found = shapes.runs(request.view, listed.urns)
     return models.Runs(
         runs=[found[run] for run in listed.urns if run in found], total_count=listed.total
     )
 
 
 def get_run(request: OperationRequest) -> models.Run:
-    found = shapes.runs(request.database, [run_urn(request.params.id)])
+    found = shapes.runs(request.view, [run_urn(request.params.id)])
     if not found:
         raise NotFoundError(f"Run '{request.params.id}' not found.")
     return next(iter(found.values()))
@@ -237,25 +234,25 @@ def get_run(request: OperationRequest) -> models.Run:
 def get_run_facets(request: OperationRequest) -> models.RunFacets:
     params: FacetsParams = request.params
     urn = run_urn(params.id)
-    if not read_nodes(request.database, [urn]):
+    if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Run '{params.id}' not found.")
     if params.type == "job":
-        found = read_all_facets(request.database, shapes.jobs_of(request.database, urn)[:1])
+        found = read_all_facets(request.view, shapes.jobs_of(request.view, urn)[:1])
         return models.RunFacets(run_id=params.id, facets=next(iter(found.values()), {}))
     return models.RunFacets(
-        run_id=params.id, facets=read_all_facets(request.database, [urn]).get(urn, {})
+        run_id=params.id, facets=read_all_facets(request.view, [urn]).get(urn, {})
     )
 
 
 def list_sources(request: OperationRequest) -> models.Sources:
     page: models.Page = request.params
-    rows = catalogue.data_sources(request.database, skip=page.offset, limit=page.limit)
+    rows = catalogue.data_sources(request.view, skip=page.offset, limit=page.limit)
     return models.Sources(sources=[shapes.source_of(row) for row in rows])
 
 
 def get_source(request: OperationRequest) -> models.Source:
     name = request.params.source
-    row = catalogue.data_source(request.database, name)
+    row = catalogue.data_source(request.view, name)
     if row is None:
         raise NotFoundError(f"Source '{name}' not found.")
     return shapes.source_of(row)
@@ -263,7 +260,7 @@ def get_source(request: OperationRequest) -> models.Source:
 
 def list_tags(request: OperationRequest) -> models.Tags:
     page: models.Page = request.params
-    found = catalogue.tags(request.database, skip=page.offset, limit=page.limit)
+    found = catalogue.tags(request.view, skip=page.offset, limit=page.limit)
     return models.Tags(tags=[models.Tag(name=name) for name in found])
 
 

@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import EventError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
 from headwater.lineage.questions.search import SEARCH_MAX, Filters, search
+from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
@@ -79,15 +79,15 @@ class CountsParams(StatsParams, kw_only=True):
 
 def get_lineage(request: OperationRequest) -> models.LineageGraph:
     params: NodeParams = request.params
-    urn = urn_of(request.database, params.node_id, kinds=("dataset", "job"))
+    urn = urn_of(request.view, params.node_id, kinds=("dataset", "job"))
     urns, flows = [urn], set()
     if params.depth:
-        found = lineage(request.database, urn, depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
+        found = lineage(request.view, urn, depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
         urns = [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
         flows = {(edge.source, edge.target) for edge in found.edges}
     incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))
-    datasets = shapes.datasets(request.database, _of_kind("dataset", urns))
-    jobs = shapes.jobs(request.database, _of_kind("job", urns))
+    datasets = shapes.datasets(request.view, _of_kind("dataset", urns))
+    jobs = shapes.jobs(request.view, _of_kind("job", urns))
     graph: list[models.DatasetNode | models.JobNode] = []
     for one in sorted(urns, key=node_id):
         id = node_id(one)
@@ -123,15 +123,14 @@ def _edges(
 
 def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
     params: ColumnLineageParams = request.params
-    urn = urn_of(request.database, params.node_id, kinds=("dataset", "datasetField", "job"))
+    urn = urn_of(request.view, params.node_id, kinds=("dataset", "datasetField", "job"))
     found = catalogue.column_map(
-        request.database, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
+        request.view, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
     )
     shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
     flows = {(edge.source, edge.target) for edge in found.edges}
     types = {
-        column: row.get("type")
-        for column, row in read_nodes(request.database, sorted(shown)).items()
+        column: row.get("type") for column, row in read_nodes(request.view, sorted(shown)).items()
     }
     incoming, outgoing = _edges({node_id(column) for column in shown}, flows, shown)
     sources: dict[str, list[str]] = defaultdict(list)
@@ -191,11 +190,9 @@ def get_search(request: OperationRequest) -> models.SearchResults:
     total = 0
     for kind in kinds:
         filters = Filters(kind=kind, namespace=params.namespace)
-        found = search(
-            request.database, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX
-        )
+        found = search(request.view, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
         total += found.count
-        results.extend(_results(request.database, [hit.node.urn for hit in found.page.entries]))
+        results.extend(_results(request.view, [hit.node.urn for hit in found.page.entries]))
     matching = [one for one in results if _is_within(_microseconds(one.updated_at), begin, end)]
     if params.sort.lower() == "name":
         matching.sort(key=lambda one: (one.name, one.namespace, one.type))
@@ -207,8 +204,8 @@ def get_search(request: OperationRequest) -> models.SearchResults:
     )
 
 
-def _results(database: Database, urns: list[str]) -> list[models.SearchResult]:
-    rows = read_nodes(database, urns)
+def _results(view: GraphView, urns: list[str]) -> list[models.SearchResult]:
+    rows = read_nodes(view, urns)
     return [
         models.SearchResult(
             type="JOB" if urn.startswith("job:") else "DATASET",
@@ -248,7 +245,7 @@ def events_of(log: EventLog) -> Callable[[OperationRequest], models.Events]:
     def list_events(request: OperationRequest) -> models.Events:
         params: EventsParams = request.params
         begin, end = _instant(params.after, "after"), _instant(params.before, "before")
-        visibility = request.database.visibility
+        visibility = request.view.visibility
         is_all = visibility.is_unrestricted and begin is None and end is None
         shown: list[dict[str, Any]] = []
         matching = 0
@@ -327,7 +324,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
             abort=counts["ABORT"] + counts["ABANDONED"],
         )
         for begin, end, counts in zip(
-            edges, edges[1:], catalogue.runs_at(request.database, edges), strict=False
+            edges, edges[1:], catalogue.runs_at(request.view, edges), strict=False
         )
     ]
 
@@ -335,7 +332,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
 def get_counts(request: OperationRequest) -> list[models.Count]:
     params: CountsParams = request.params
     edges = _intervals(params, datetime.now(UTC))
-    counts = catalogue.counts_at(request.database, params.asset, edges)
+    counts = catalogue.counts_at(request.view, params.asset, edges)
     return [
         models.Count(start_interval=begin, end_interval=end, count=count)
         for begin, end, count in zip(edges, edges[1:], counts, strict=False)

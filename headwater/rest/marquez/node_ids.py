@@ -11,9 +11,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
 from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.view import GraphView
 from headwater.rest.operations import ArgumentError
 from headwater.schema.urns import column_urn, dataset_urn, job_urn, parse_urn, run_urn
 
@@ -29,7 +29,7 @@ def node_id(urn: str) -> str:
     return ":".join(("datasetField" if kind == "column" else kind, *parts))
 
 
-def urn_of(database: Database, text: str, *, kinds: tuple[str, ...]) -> str:
+def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
     """Return the urn of the node with this id.
 
     Raises ArgumentError if the text is not an id of these kinds, NotFoundError if no node has it.
@@ -44,9 +44,7 @@ def urn_of(database: Database, text: str, *, kinds: tuple[str, ...]) -> str:
     if rest.count(":") > _COLONS_MAX:
         raise ArgumentError(f"the id has more than {_COLONS_MAX} colons", field="nodeId")
     urns = list(_candidates(kind, rest))
-    known = read_nodes(database, urns) or read_nodes(
-        database, [resolve(database, urn) for urn in urns]
-    )
+    known = read_nodes(view, urns) or read_nodes(view, [resolve(view, urn) for urn in urns])
     # The candidates begin with the longest namespace.
     chosen = next((urn for urn in urns if urn in known), next(iter(known), None))
     if chosen is None:

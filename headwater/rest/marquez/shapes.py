@@ -9,10 +9,11 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from headwater.cypher.driver.database import Database, Row
+from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import newest
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
+from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models
 from headwater.schema.urns import guid_of, parse_urn
 
@@ -68,33 +69,31 @@ def url_scheme(text: str) -> str:
         return ""
 
 
-def runs(database: Database, urns: Iterable[str]) -> dict[str, models.Run]:
+def runs(view: GraphView, urns: Iterable[str]) -> dict[str, models.Run]:
     """Return the existing runs of these urns, by urn."""
-    rows = read_nodes(database, urns)
-    links = _links(database, "read/nodes/run_links", list(rows))
-    facets = read_all_facets(database, rows)
+    rows = read_nodes(view, urns)
+    links = _links(view, "read/nodes/run_links", list(rows))
+    facets = read_all_facets(view, rows)
     linked: set[str] = set()
     for link in links.values():
         linked.update(link["jobs"])
         linked.update(one["urn"] for one in (*link["inputs"], *link["outputs"]))
-    visible_rows = read_nodes(database, sorted(linked))
+    visible_rows = read_nodes(view, sorted(linked))
     return {
         urn: _run(row, links.get(urn, {}), visible_rows, facets.get(urn, {}))
         for urn, row in rows.items()
     }
 
 
-def jobs_of(database: Database, run: str) -> list[str]:
+def jobs_of(view: GraphView, run: str) -> list[str]:
     """Return the urns of the jobs of a run."""
-    links = _links(database, "read/nodes/run_links", [run])
+    links = _links(view, "read/nodes/run_links", [run])
     return list(chain.from_iterable(link["jobs"] for link in links.values()))
 
 
-def _links(database: Database, query: str, urns: list[str]) -> dict[str, Row]:
+def _links(view: GraphView, query: str, urns: list[str]) -> dict[str, Row]:
     listed = (
-        database.read(query, urns=urns, limit=LINKS_MAX, sees=database.visibility.regexes)
-        if urns
-        else []
+        view.read(query, urns=urns, limit=LINKS_MAX, sees=view.visibility.regexes) if urns else []
     )
     return {row["urn"]: row for row in listed}
 
@@ -125,18 +124,16 @@ def _run(row: Row, links: Row, seen: Mapping[str, Row], facets: dict[str, Any]) 
 
 
 def datasets(
-    database: Database, urns: Sequence[str], *, with_columns: bool = False
+    view: GraphView, urns: Sequence[str], *, with_columns: bool = False
 ) -> dict[str, models.Dataset]:
     """Return the existing datasets of these urns, by urn, in order.
 
     `with_columns` adds the column lineage.
     """
-    rows = read_nodes(database, urns)
-    facets = read_all_facets(database, rows)
-    newest = _newest_versions(database, list(rows))
-    columns = (
-        {urn: column_lineage(database, urn, rows[urn]) for urn in rows} if with_columns else {}
-    )
+    rows = read_nodes(view, urns)
+    facets = read_all_facets(view, rows)
+    newest = _newest_versions(view, list(rows))
+    columns = {urn: column_lineage(view, urn, rows[urn]) for urn in rows} if with_columns else {}
     return {
         urn: _dataset(rows[urn], facets.get(urn, {}), newest.get(urn), columns.get(urn) or None)
         for urn in urns
@@ -144,10 +141,10 @@ def datasets(
     }
 
 
-def _newest_versions(database: Database, urns: list[str]) -> dict[str, Row]:
-    pages = newest(database, "read/nodes/dataset_versions", urns, first=1) if urns else {}
+def _newest_versions(view: GraphView, urns: list[str]) -> dict[str, Row]:
+    pages = newest(view, "read/nodes/dataset_versions", urns, first=1) if urns else {}
     found = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
-    rows = read_nodes(database, found.values())
+    rows = read_nodes(view, found.values())
     return {urn: rows[version] for urn, version in found.items() if version in rows}
 
 
@@ -212,17 +209,15 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def column_lineage(database: Database, urn: str, row: Row) -> list[models.OutputField]:
+def column_lineage(view: GraphView, urn: str, row: Row) -> list[models.OutputField]:
     """Return the input columns of each column of a dataset."""
-    columns = [one["urn"] for one in database.read("read/nodes/columns", urns=[urn], limit=1_000)]
+    columns = [one["urn"] for one in view.read("read/nodes/columns", urns=[urn], limit=1_000)]
     sources: dict[str, list[str]] = defaultdict(list)
     for edge in (
-        database.read("read/traversal/column_sources", urns=columns, limit=20_000)
-        if columns
-        else ()
+        view.read("read/traversal/column_sources", urns=columns, limit=20_000) if columns else ()
     ):
         sources[edge["target"]].append(edge["source"])
-    inputs_seen = set(visible(database, chain.from_iterable(sources.values())))
+    inputs_seen = set(visible(view, chain.from_iterable(sources.values())))
     names = dict.fromkeys(row.get("columns") or ())
     found = {
         parse_urn(column).parts[2:]: input_fields(sources[column], inputs_seen)
@@ -245,11 +240,11 @@ def input_fields(urns: Iterable[str], shown: set[str]) -> list[models.InputField
     ]
 
 
-def versions(database: Database, dataset: str, urns: Sequence[str]) -> list[models.DatasetVersion]:
+def versions(view: GraphView, dataset: str, urns: Sequence[str]) -> list[models.DatasetVersion]:
     """Return versions of one dataset, in order."""
-    rows = read_nodes(database, [*urns, dataset])
-    made_by = runs(database, [row["run"] for row in rows.values() if row.get("run")])
-    facets = read_all_facets(database, [dataset]).get(dataset, {})
+    rows = read_nodes(view, [*urns, dataset])
+    made_by = runs(view, [row["run"] for row in rows.values() if row.get("run")])
+    facets = read_all_facets(view, [dataset]).get(dataset, {})
     dataset_row = rows.get(dataset, {})
     return [_version(rows[urn], dataset_row, facets, made_by) for urn in urns if urn in rows]
 
@@ -275,19 +270,19 @@ def _version(
     )
 
 
-def jobs(database: Database, urns: Sequence[str], *, runs_max: int = 1) -> dict[str, models.Job]:
+def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str, models.Job]:
     """Return the existing jobs of these urns, by urn, in order, each with its newest runs."""
-    rows = read_nodes(database, urns)
+    rows = read_nodes(view, urns)
     listed = list(rows)
-    links = _links(database, "read/nodes/job_links", listed)
-    pages = newest(database, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
+    links = _links(view, "read/nodes/job_links", listed)
+    pages = newest(view, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
     newest_runs = {urn: page.entries for urn, page in pages.items()}
-    found = runs(database, chain.from_iterable(newest_runs.values()))
-    facets = read_all_facets(database, rows)
+    found = runs(view, chain.from_iterable(newest_runs.values()))
+    facets = read_all_facets(view, rows)
     linked: set[str] = set()
     for link in links.values():
         linked.update(link["inputs"], link["outputs"], link["parents"])
-    visible_urns = set(visible(database, sorted(linked)))
+    visible_urns = set(visible(view, sorted(linked)))
     jobs: dict[str, models.Job] = {}
     for urn in urns:
         if urn in rows:

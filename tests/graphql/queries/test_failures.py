@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
 from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.view import GraphView
 from tests.conftest import Neo4jServer
 from tests.graphql.conftest import Ask, Served
 from tests.run_builders import FACET, answer, at, ds, run, tell, version
@@ -232,7 +233,7 @@ def test_a_list_costs_no_statement_per_row(
     query = "query ($n: Int!) { failedRuns(first: $n) { edges { node { " + run_fields
     query += f" partial {lists} stale {lists} }} }} }} }}"
     costs = []
-    with TestClient(served(graphql_routes(counted, submit))) as client:
+    with TestClient(served(graphql_routes(GraphView(counted), submit))) as client:
         for rows in (2, 40):
             asked.clear()
             answered = client.post(

@@ -10,7 +10,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
 from headwater.lineage.cache import cache_refresher as map_follower
-from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.questions import lineage
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn
@@ -314,7 +314,7 @@ def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
 
     monkeypatch.setattr(Context, "ask", counted)
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
-    follower = MapFollower(database)
+    follower = CacheRefresher(database)
     follower.load()
     monkeypatch.setattr(database, "memory", follower)
     assert data(asked, urn=ds("raw")) == before

@@ -11,6 +11,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.write.transaction import Checkpoint, write
 from headwater.lineage.questions.lineage import trace
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse
 from tests.canonical import edges, empty
@@ -53,13 +54,14 @@ def answer(answer_id: str, dataset: str, at: str) -> dict[str, Any]:
     )
 
 
-def sources(database: Database, answer_id: str) -> tuple[list[str], list[str]]:
-    found = trace(database, answer_id)
+def sources(view: GraphView, answer_id: str) -> tuple[list[str], list[str]]:
+    found = trace(view, answer_id)
     return [row["name"] for row in found.sources], sorted(row["runId"] for row in found.runs)
 
 
 def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
     database: Database,
+    view: GraphView,
 ) -> None:
     told(
         database,
@@ -67,10 +69,12 @@ def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
         *run("second", "02:00", "04:00", "clean", "mart"),
         answer("a", "mart", "2026-01-01T05:00:00Z"),
     )
-    assert sources(database, "a") == (["raw"], ["first", "second"])
+    assert sources(view, "a") == (["raw"], ["first", "second"])
 
 
-def test_an_earlier_version_goes_before_one_that_is_still_made(database: Database) -> None:
+def test_an_earlier_version_goes_before_one_that_is_still_made(
+    database: Database, view: GraphView
+) -> None:
     told(
         database,
         *run("yesterday", "00:10", "00:20", "old", "clean"),
@@ -78,28 +82,28 @@ def test_an_earlier_version_goes_before_one_that_is_still_made(database: Databas
         *run("second", "02:00", "04:00", "clean", "mart"),
         answer("a", "mart", "2026-01-01T05:00:00Z"),
     )
-    assert sources(database, "a") == (["old"], ["second", "yesterday"])
+    assert sources(view, "a") == (["old"], ["second", "yesterday"])
 
 
-def test_an_answer_given_just_before_its_run_ended(database: Database) -> None:
+def test_an_answer_given_just_before_its_run_ended(database: Database, view: GraphView) -> None:
     told(
         database,
         *run("only", "01:00", "01:30", "raw", "mart"),
         answer("a", "mart", "2026-01-01T01:29:59Z"),
     )
-    assert sources(database, "a") == (["raw"], ["only"])
+    assert sources(view, "a") == (["raw"], ["only"])
 
 
-def test_a_reader_before_anything_began_read_a_source(database: Database) -> None:
+def test_a_reader_before_anything_began_read_a_source(database: Database, view: GraphView) -> None:
     told(
         database,
         *run("late", "06:00", "07:00", "raw", "mart"),
         answer("a", "mart", "2026-01-01T05:00:00Z"),
     )
-    assert sources(database, "a") == (["mart"], [])
+    assert sources(view, "a") == (["mart"], [])
 
 
-def test_a_run_told_no_time_is_where_its_versions_say(database: Database) -> None:
+def test_a_run_told_no_time_is_where_its_versions_say(database: Database, view: GraphView) -> None:
     undated = native.run_events(
         "undated", pipeline_name="summary", inputs=[{"namespace": "default", "name": "clean"}]
     )
@@ -119,8 +123,8 @@ def test_a_run_told_no_time_is_where_its_versions_say(database: Database) -> Non
         ),
         answer("a", "report", "2025-04-02T09:00:00Z"),
     )
-    assert sources(database, "a") == (["clean"], ["undated"])
-    found = trace(database, "a").runs[0]
+    assert sources(view, "a") == (["clean"], ["undated"])
+    found = trace(view, "a").runs[0]
     assert (found["startedAt"].isoformat(), found["status"]) == (
         "2025-04-01T08:00:00+00:00",
         "COMPLETE",

@@ -6,6 +6,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.view import GraphView
 from tests.event_builders import (
     current,
     dataset_event,
@@ -29,7 +30,7 @@ def makes(name: str, job_name: str = "j") -> tuple[str, str, str]:
     return (job(job_name), "PRODUCED", ds(name))
 
 
-def test_the_newest_run_that_succeeded_tells(database: Database) -> None:
+def test_the_newest_run_that_succeeded_tells(database: Database, view: GraphView) -> None:
     settle(
         database,
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
@@ -37,7 +38,11 @@ def test_the_newest_run_that_succeeded_tells(database: Database) -> None:
     )
     assert current(database) == {reads("b"), makes("y")}
     assert edge(database, ds("a"), "FEEDS", job("j"))["current"] is False
-    assert {one.urn for one in lineage(database, job("j")).nodes} == {job("j"), ds("b"), ds("y")}
+    assert {one.urn for one in lineage(view, job("j")).nodes} == {
+        job("j"),
+        ds("b"),
+        ds("y"),
+    }
 
 
 @pytest.mark.parametrize("state", ["FAIL", "ABORT", "START", "RUNNING"])

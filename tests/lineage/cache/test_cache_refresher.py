@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +19,12 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.maintenance.erase import erase
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.cache import cache_refresher as map_follower
-from headwater.lineage.cache.cache_refresher import MapFollower
+from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.questions import lineage as module
 from headwater.lineage.questions.column_lineage import column_lineage
 from headwater.lineage.questions.lineage import at_hand, lineage
 from headwater.lineage.traversal.filters import Filter
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, run_urn
 from headwater.schema.visibility import Visibility
@@ -47,7 +49,7 @@ def asked() -> Asked:
 @pytest.fixture
 def remembering(
     database: Database, neo4j_server: Neo4jServer, asked: Asked, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Database]:
+) -> Iterator[GraphView]:
     """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a slow machine too."""
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
     tell(
@@ -55,21 +57,19 @@ def remembering(
         run("r1", "first", ["a"], ["b"], derived={"b": ["a"]}),
         run("r2", "second", ["b"], ["c"], minute=5),
     )
-    remembering = Database(
-        neo4j_server.uri, neo4j_server.user, neo4j_server.password, observed=asked
-    )
-    remembering.memory = MapFollower(remembering)
-    remembering.memory.load()
+    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password, observed=asked)
+    cache = CacheRefresher(own)
+    cache.load()
     asked.clear()
-    yield remembering
-    remembering.close()
+    yield GraphView(own, cache=cache)
+    own.close()
 
 
-def names(database: Database, urn: str, **question: Any) -> list[str]:
-    return [node.name for node in lineage(database, urn, direction="DOWNSTREAM", **question).nodes]
+def names(view: GraphView, urn: str, **question: Any) -> list[str]:
+    return [node.name for node in lineage(view, urn, direction="DOWNSTREAM", **question).nodes]
 
 
-def test_the_map_is_answered_without_asking(remembering: Database, asked: Asked) -> None:
+def test_the_map_is_answered_without_asking(remembering: GraphView, asked: Asked) -> None:
     assert names(remembering, ds("a")) == ["a", "b", "first", "c", "second"]
     assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
     assert [
@@ -84,7 +84,7 @@ def test_the_map_is_answered_without_asking(remembering: Database, asked: Asked)
 
 
 def test_what_is_at_hand_is_told_without_asking(
-    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for depth in (1, 2):
         found = at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
@@ -96,7 +96,7 @@ def test_what_is_at_hand_is_told_without_asking(
         assert at_hand(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
         at_hand(
-            remembering.seen_by(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
+            remembering.visible_to(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
         )
         is None
     )
@@ -108,7 +108,7 @@ def test_what_is_at_hand_is_told_without_asking(
     assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
 
 
-def test_a_column_costs_two_statements(remembering: Database, asked: Asked) -> None:
+def test_a_column_costs_two_statements(remembering: GraphView, asked: Asked) -> None:
     column = column_urn("db", "a", "id")
     found = column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
     assert [(edge.source, edge.target) for edge in found.lineage.edges] == [
@@ -117,7 +117,7 @@ def test_a_column_costs_two_statements(remembering: Database, asked: Asked) -> N
     assert asked == ["traversal/citing_answers", "nodes/column_transformations"]
 
 
-def test_what_memory_does_not_know_is_asked(remembering: Database, asked: Asked) -> None:
+def test_what_memory_does_not_know_is_asked(remembering: GraphView, asked: Asked) -> None:
     assert names(remembering, ds("a"), where=Filter(namespaces=("other",))) == ["a", "first"]
     assert asked == ["nodes/filter_properties"]
     asked.clear()
@@ -134,19 +134,19 @@ def map_time() -> datetime:
     return datetime.fromisoformat(at(59))
 
 
-def test_what_may_not_be_seen_is_hidden_as_ever(remembering: Database, database: Database) -> None:
+def test_what_may_not_be_seen_is_hidden_as_ever(remembering: GraphView, view: GraphView) -> None:
     for pattern, urn in (("db", ds("a")), ("etl", job("first"))):
         visibility = Visibility((pattern,))
-        found = lineage(remembering.seen_by(visibility), urn)
-        assert found == lineage(database.seen_by(visibility), urn)
+        found = lineage(remembering.visible_to(visibility), urn)
+        assert found == lineage(view.visible_to(visibility), urn)
         assert "HIDDEN" in {node.kind for node in found.nodes}
-    for asked in (database, remembering):
+    for asked in (view, remembering):
         with pytest.raises(NotFoundError):
-            lineage(asked.seen_by(Visibility(("etl",))), ds("a"))
+            lineage(asked.visible_to(Visibility(("etl",))), ds("a"))
 
 
 def test_it_follows_and_a_fresh_answer_waits_for_it(
-    remembering: Database, database: Database, asked: Asked
+    remembering: GraphView, database: Database, asked: Asked
 ) -> None:
     tell(database, run("r3", "third", ["c"], ["d"], minute=10))
     assert "d" not in names(remembering, ds("a"))
@@ -157,7 +157,9 @@ def test_it_follows_and_a_fresh_answer_waits_for_it(
     assert "cache/urns" not in asked
 
 
-def test_a_name_that_became_another_is_gone(remembering: Database, database: Database) -> None:
+def test_a_name_that_became_another_is_gone(
+    remembering: GraphView, database: Database, view: GraphView
+) -> None:
     event = native.symlinks_event(
         {"namespace": "db", "name": "b"},
         same=[{"namespace": "db", "name": "bee"}],
@@ -165,27 +167,27 @@ def test_a_name_that_became_another_is_gone(remembering: Database, database: Dat
     )
     tell(database, [event])
     found = lineage(remembering, ds("bee"), direction="UPSTREAM", fresh=True)
-    assert found == lineage(database, ds("bee"), direction="UPSTREAM")
+    assert found == lineage(view, ds("bee"), direction="UPSTREAM")
     assert len(found.nodes) == 3
 
 
 def test_out_of_step_it_is_not_asked(
-    remembering: Database, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    remembering: GraphView, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell(database, run("r3", "third", ["c"], ["d"], minute=10))
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 0.0)
-    assert remembering.memory is not None
-    assert remembering.memory.current() is None
-    assert remembering.memory.staleness > 0
+    assert remembering.cache is not None
+    assert remembering.cache.current() is None
+    assert remembering.cache.staleness > 0
     assert names(remembering, ds("a"))[-1] == "third"
     assert "traversal/dataset_consumers" in asked
 
 
 def test_where_it_is_followed_and_late_it_is_waited_for(
-    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_LATE_SECONDS_MAX", 60.0)
-    follower, ended = remembering.memory, threading.Event()
+    follower, ended = remembering.cache, threading.Event()
     assert follower is not None
     following = threading.Thread(target=follower.run, args=(ended,))
     following.start()
@@ -208,11 +210,11 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
 
 
 def test_columns_come_last_and_a_few_datasets_at_a_time(
-    remembering: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(map_follower, "_WITH_COLUMNS_PER_QUERY", 2)
-    follower = MapFollower(remembering)
-    remembering.memory = follower
+    follower = CacheRefresher(remembering.database)
+    remembering = replace(remembering, cache=follower)
     left = []
     for _ in range(3):
         follower._step()
@@ -226,16 +228,17 @@ def test_columns_come_last_and_a_few_datasets_at_a_time(
     assert left == [1, 0, 0]
 
 
-def test_before_it_is_loaded_neo4j_is_asked(remembering: Database, asked: Asked) -> None:
-    remembering.memory = MapFollower(remembering)
-    assert remembering.memory.staleness == float("inf")
+def test_before_it_is_loaded_neo4j_is_asked(remembering: GraphView, asked: Asked) -> None:
+    cache = CacheRefresher(remembering.database)
+    remembering = replace(remembering, cache=cache)
+    assert cache.staleness == float("inf")
     assert names(remembering, ds("a"), fresh=True)[-1] == "second"
     assert "traversal/dataset_consumers" in asked
     assert "cache/urns" not in asked
 
 
-def test_an_erased_graph_is_read_afresh(remembering: Database, database: Database) -> None:
-    follower = remembering.memory
+def test_an_erased_graph_is_read_afresh(remembering: GraphView, database: Database) -> None:
+    follower = remembering.cache
     assert follower is not None
     erase(database, holder="test")
     tell(database, run("r9", "other", ["a"], ["z"]))
@@ -243,8 +246,8 @@ def test_an_erased_graph_is_read_afresh(remembering: Database, database: Databas
     assert names(remembering, ds("a")) == ["a", "z", "other"]
 
 
-def test_while_it_is_erased_it_is_not_asked(remembering: Database, clean_graph: Driver) -> None:
-    follower = remembering.memory
+def test_while_it_is_erased_it_is_not_asked(remembering: GraphView, clean_graph: Driver) -> None:
+    follower = remembering.cache
     assert follower is not None
     with clean_graph.session() as session:
         session.run("MATCH (l:WriteLock) SET l.erasing = true").consume()
@@ -257,9 +260,9 @@ def test_while_it_is_erased_it_is_not_asked(remembering: Database, clean_graph: 
 
 
 def test_another_graph_of_the_same_revision_is_another(
-    remembering: Database, clean_graph: Driver
+    remembering: GraphView, clean_graph: Driver
 ) -> None:
-    follower = remembering.memory
+    follower = remembering.cache
     assert follower is not None
     with clean_graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
@@ -272,9 +275,9 @@ def test_another_graph_of_the_same_revision_is_another(
     assert memory.parts == {}
 
 
-def test_it_runs_until_it_is_told_to_end(remembering: Database, database: Database) -> None:
-    follower = MapFollower(remembering)
-    remembering.memory = follower
+def test_it_runs_until_it_is_told_to_end(remembering: GraphView, database: Database) -> None:
+    follower = CacheRefresher(remembering.database)
+    remembering = replace(remembering, cache=follower)
     ended = threading.Event()
     thread = threading.Thread(target=follower.run, args=(ended,), daemon=True)
     thread.start()

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from headwater.lineage.cache.lineage_cache import (
     DatasetPart,
     JobPart,
-    MapMemory,
+    LineageCache,
     OtherName,
     Output,
     Part,
 )
-from headwater.lineage.nodes import NodeName
+from headwater.lineage.node_names import NodeName
 from tests.run_builders import ds, job
 
 
@@ -31,7 +31,7 @@ def reads_and_makes(
 
 
 def test_what_stands_beside_what() -> None:
-    memory = MapMemory()
+    memory = LineageCache()
     memory.put(
         {
             ds("a"): DatasetPart(
@@ -72,7 +72,7 @@ def test_what_stands_beside_what() -> None:
 
 
 def test_what_is_gone_leaves_nothing() -> None:
-    memory = MapMemory()
+    memory = LineageCache()
     memory.put(
         {
             job("j"): reads_and_makes(
@@ -123,12 +123,12 @@ def test_only_what_stands_there_now_counts(
     told: list[tuple[str, Part | None]], chance: random.Random
 ) -> None:
     told = [(urn, _own(urn, part)) for urn, part in told]
-    memory = MapMemory()
+    memory = LineageCache()
     for urn, part in told:
         memory.put({urn: part})
     now = [(urn, part) for urn, part in dict(told).items() if part is not None]
     chance.shuffle(now)
-    fresh = MapMemory()
+    fresh = LineageCache()
     fresh.put(dict(now))
     assert memory.parts == fresh.parts
     assert memory.indexes() == fresh.indexes()

@@ -9,6 +9,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.analyses import Analysis, Finding, read, save
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import edges, empty
 from tests.run_builders import ds, job, run, tell
@@ -23,31 +24,31 @@ WHOLE = Finding("summary", "", {"events": 81})
 
 
 @pytest.fixture(scope="module")
-def graph(database: Database) -> Iterator[Database]:
+def graph(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
     tell(database, run("b", "build", ["raw"], ["mart"]))
-    yield database
+    yield view
     empty(database)
 
 
-def test_it_replaces_what_was_found_before(graph: Database) -> None:
+def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
     empty_handed = read(graph)
     assert empty_handed is None
-    save(graph, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
+    save(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
     assert read(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
     again = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
-    save(graph, [again, WHOLE], until=UNTIL, analysed=SECOND)
+    save(graph.database, [again, WHOLE], until=UNTIL, analysed=SECOND)
     told = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
     assert read(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
     assert read(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
-    about = graph.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
+    about = graph.database.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
     assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
     # Nothing that walks lineage meets it.
-    assert not any("analysis" in end for edge in edges(graph) for end in edge)
+    assert not any("analysis" in end for edge in edges(graph.database) for end in edge)
 
 
-def test_what_may_not_be_seen_is_not_told(graph: Database) -> None:
-    save(graph, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
-    seen = read(graph.seen_by(Visibility(("etl",))))
+def test_what_may_not_be_seen_is_not_told(graph: GraphView) -> None:
+    save(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
+    seen = read(graph.visible_to(Visibility(("etl",))))
     assert seen is not None
     assert seen.findings == [SLOW]

@@ -11,46 +11,49 @@ from headwater.cypher.query_catalog import find_query
 from headwater.ingest.write.containment import sweep
 from headwater.lineage.questions import changed_runs as news
 from headwater.lineage.questions.changed_runs import changed_runs, now
+from headwater.lineage.view import GraphView
 from tests.event_builders import node
 from tests.run_builders import answer, run, run_of, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 
-def urns(database: Database, since: datetime) -> list[str]:
-    return [change.urn for change in changed_runs(database, since)]
+def urns(view: GraphView, since: datetime) -> list[str]:
+    return [change.urn for change in changed_runs(view, since)]
 
 
-def test_what_is_written_is_stamped_by_the_clock_of_neo4j(database: Database) -> None:
-    began = now(database)
+def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
+    database: Database, view: GraphView
+) -> None:
+    began = now(view)
     assert abs(datetime.now(UTC) - began) < timedelta(minutes=1)
-    assert changed_runs(database, began) == []
+    assert changed_runs(view, began) == []
     tell(database, run("a", "load", [], ["x"]))
-    between = now(database)
+    between = now(view)
     tell(database, run("b", "load", [], ["x"]))
-    assert urns(database, began) == [run_of("a"), run_of("b")]
-    assert urns(database, between) == [run_of("b")]
-    (change,) = changed_runs(database, between)
-    assert between <= change.at <= now(database)
+    assert urns(view, began) == [run_of("a"), run_of("b")]
+    assert urns(view, between) == [run_of("b")]
+    (change,) = changed_runs(view, between)
+    assert between <= change.at <= now(view)
     # What is known already is not written again; what is told of it anew is.
-    later = now(database)
+    later = now(view)
     tell(database, run("a", "load", [], ["x"]), answer("r", "x"))
-    assert changed_runs(database, later) == []
+    assert changed_runs(view, later) == []
     tell(database, run("a", "load", ["w"], ["x"]))
-    assert urns(database, later) == [run_of("a")]
+    assert urns(view, later) == [run_of("a")]
 
 
-def test_what_others_do_to_a_run_is_stamped(database: Database) -> None:
+def test_what_others_do_to_a_run_is_stamped(database: Database, view: GraphView) -> None:
     tell(database, run("child", "load", [], ["x"], parent="dag")[:1])
-    began = now(database)
+    began = now(view)
     tell(database, run("dag", "dag", minute=5))
     assert node(database, run_of("child"))["status"] == "ABANDONED"
-    assert set(urns(database, began)) == {run_of("child"), run_of("dag")}
+    assert set(urns(view, began)) == {run_of("child"), run_of("dag")}
 
 
-def test_silence_is_stamped(database: Database) -> None:
+def test_silence_is_stamped(database: Database, view: GraphView) -> None:
     tell(database, run("quiet", "load", [], ["x"])[:1])
-    began = now(database)
+    began = now(view)
     # It was received in 1970.
     assert (
         sweep(
@@ -61,19 +64,21 @@ def test_silence_is_stamped(database: Database) -> None:
         )
         == 1
     )
-    assert urns(database, began) == [run_of("quiet")]
+    assert urns(view, began) == [run_of("quiet")]
 
 
-def test_pages_are_in_order(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    began = now(database)
+def test_pages_are_in_order(
+    database: Database, view: GraphView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began = now(view)
     tell(database, *(run(f"r{n}", "load") for n in range(5)))
     tell(database, *(run(f"s{n}", "load") for n in range(5)))
-    all_ = changed_runs(database, began)
+    all_ = changed_runs(view, began)
     assert [change.at for change in all_] == sorted(change.at for change in all_)
-    assert {urn[-2] for urn in urns(database, began)[:5]} == {"r"}
+    assert {urn[-2] for urn in urns(view, began)[:5]} == {"r"}
     monkeypatch.setattr(news, "ROWS_MAX", 4)
-    assert changed_runs(database, began) == all_[:4]
-    assert changed_runs(database, all_[3].at)[0].at == all_[3].at
+    assert changed_runs(view, began) == all_[:4]
+    assert changed_runs(view, all_[3].at)[0].at == all_[3].at
 
 
 def test_it_is_asked_by_index(database: Database) -> None:

@@ -28,6 +28,7 @@ from headwater.lineage.questions.coverage import (
     coverage,
     sample,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -44,7 +45,7 @@ def tagged(name: str, key: str, value: str = "true") -> Event:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     described: Event = {
@@ -100,7 +101,7 @@ def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
         ],
         answer("report", "dash", minute=210),
     )
-    yield database
+    yield view
     empty(database)
 
 
@@ -129,11 +130,11 @@ JOBS_AND_RUNS = Counts(
 )
 
 
-def asked(database: Database, **which: str) -> Coverage:
-    return coverage(database, days=1, now=NOW, **which)
+def asked(view: GraphView, **which: str) -> Coverage:
+    return coverage(view, days=1, now=NOW, **which)
 
 
-def test_counts_by_namespace_and_of_all(told: Database) -> None:
+def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
     found = asked(told)
     assert found.namespaces == {
         "db": DATASETS_OF_DB,
@@ -159,13 +160,13 @@ def test_counts_by_namespace_and_of_all(told: Database) -> None:
     )
 
 
-def test_counts_of_one_namespace_and_of_what_may_be_seen(told: Database) -> None:
+def test_counts_of_one_namespace_and_of_what_may_be_seen(told: GraphView) -> None:
     assert asked(told, namespace="db").namespaces == {"db": DATASETS_OF_DB}
-    assert asked(told.seen_by(OF_DB)).namespaces == {"db": DATASETS_OF_DB, "etl": JOBS_AND_RUNS}
+    assert asked(told.visible_to(OF_DB)).namespaces == {"db": DATASETS_OF_DB, "etl": JOBS_AND_RUNS}
 
 
-def test_nothing_has_no_share(told: Database) -> None:
-    nobody = told.seen_by(Visibility(("nowhere",)))
+def test_nothing_has_no_share(told: GraphView) -> None:
+    nobody = told.visible_to(Visibility(("nowhere",)))
     found = asked(nobody)
     assert (found.all, found.namespaces) == (Counts(), {})
     assert found.all.shares == Shares(*[None] * 9)
@@ -173,20 +174,20 @@ def test_nothing_has_no_share(told: Database) -> None:
     assert certified_paths(nobody).integrity is None
 
 
-def test_median_blast_radius(told: Database) -> None:
+def test_median_blast_radius(told: GraphView) -> None:
     # Of raw 6, of a 4, of b, g, reg and page 2 each, of the other five nothing.
     found = blast_radius(told)
     assert found == BlastRadius(2, 6, ds("raw"), 11, 11, False)
     assert not found.sampled
     # Without page: 6, 4, 2, 2, 2, and five of nothing.
-    assert blast_radius(told.seen_by(OF_DB)).median == 1.0
+    assert blast_radius(told.visible_to(OF_DB)).median == 1.0
     # The jobs are out of sight: where a way leads out and comes back, only what comes back counts.
-    assert blast_radius(told.seen_by(Visibility(("db",)))).largest == 3
+    assert blast_radius(told.visible_to(Visibility(("db",)))).largest == 3
     assert blast_radius(told, namespace="web") == BlastRadius(2, 2, "dataset:web:page", 1, 1, False)
 
 
 def test_of_many_datasets_a_sample_is_walked(
-    told: Database, monkeypatch: pytest.MonkeyPatch
+    told: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "WALKED_MAX", 3)
     found = blast_radius(told)
@@ -194,21 +195,21 @@ def test_of_many_datasets_a_sample_is_walked(
     assert found == blast_radius(told)
 
 
-def test_a_walk_cut_short_is_told(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_cut_short_is_told(told: GraphView, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
     found = blast_radius(told)
     assert (found.truncated, found.largest) == (True, 2)
     assert ds("dash") in [path.dataset for path in certified_paths(told).broken]
 
 
-def test_certified_paths(told: Database) -> None:
+def test_certified_paths(told: GraphView) -> None:
     found = certified_paths(told)
     assert (found.datasets, found.walked, found.integrity) == (5, 5, 0.6)
     assert found.broken == [BrokenPath(ds("h"), [job("gen")]), BrokenPath(ds("lone"), [ds("lone")])]
 
 
-def test_what_leads_out_of_sight_is_not_shown_to_be_complete(told: Database) -> None:
-    found = certified_paths(told.seen_by(OF_DB))
+def test_what_leads_out_of_sight_is_not_shown_to_be_complete(told: GraphView) -> None:
+    found = certified_paths(told.visible_to(OF_DB))
     assert found.broken[-1] == BrokenPath(ds("visits"), [])
     assert found.integrity == 0.4
 
@@ -221,6 +222,6 @@ def test_the_same_sample_every_time() -> None:
     assert sorted(sample(urns[::-1], 10)) == sorted(drawn) != urns[:10]
 
 
-def test_bad_days(told: Database) -> None:
+def test_bad_days(told: GraphView) -> None:
     with pytest.raises(QueryError, match="days"):
         coverage(told, days=0)

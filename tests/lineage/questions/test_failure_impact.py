@@ -8,9 +8,10 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.failure_impact import Consequences, Touched, consequences
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
-from tests.conftest import Neo4jServer
+from tests.counted_database import CountedDatabase
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -28,12 +29,12 @@ def owned_dataset(name: str, owner: str) -> list[Event]:
     return [{"eventTime": at(0), "producer": "p", "dataset": named}]
 
 
-def of(database: Database, run_id: str) -> Consequences:
-    return consequences(database, [run_of(run_id)])[run_of(run_id)]
+def of(view: GraphView, run_id: str) -> Consequences:
+    return consequences(view, [run_of(run_id)])[run_of(run_id)]
 
 
 @pytest.fixture
-def chain(database: Database) -> Database:
+def chain(database: Database, view: GraphView) -> GraphView:
     """load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All well once; build begins at 39, fails at 40,
     and says nothing of what it wrote."""
     tell(
@@ -48,10 +49,10 @@ def chain(database: Database) -> Database:
         owned_dataset("e", "eve"),
         owned_dataset("a", "somebody else"),
     )
-    return database
+    return view
 
 
-def test_nothing_ran_since(chain: Database) -> None:
+def test_nothing_ran_since(chain: GraphView) -> None:
     found = of(chain, "build-2")
     assert found.partial == Touched()
     assert found.stale == Touched(
@@ -63,11 +64,11 @@ def test_nothing_ran_since(chain: Database) -> None:
     assert found.resolution is None
 
 
-def test_what_ran_anyway_on_the_old_version(chain: Database) -> None:
+def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
     """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the failure, which was made
     from that b too. What was made before the failure is not listed, but the answer that rests on it is."""
     tell(
-        chain,
+        chain.database,
         run("report-x", "report-x", ["d"], ["x"], minute=45),
         run("publish-2", "publish", ["b"], ["d"], minute=50),
         run("report-2", "report", ["d"], ["e"], minute=60),
@@ -87,7 +88,7 @@ def test_what_ran_anyway_on_the_old_version(chain: Database) -> None:
     assert found.stale.owners == ["eve", "pia"]
 
 
-def test_what_was_built_from_what_it_did_write(database: Database) -> None:
+def test_what_was_built_from_what_it_did_write(database: Database, view: GraphView) -> None:
     """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both lists."""
     tell(
         database,
@@ -97,7 +98,7 @@ def test_what_was_built_from_what_it_did_write(database: Database) -> None:
         answer("new", "d", minute=30),
         owned_job("publish", "pia"),
     )
-    found = of(database, "build-2")
+    found = of(view, "build-2")
     assert found.partial == Touched(
         datasets=[ds("b"), ds("d")],
         jobs=[job("publish")],
@@ -113,7 +114,9 @@ def test_what_was_built_from_what_it_did_write(database: Database) -> None:
     assert found.stale.answers == [answer_urn("new")]
 
 
-def test_a_consumer_that_asked_for_the_version_before_is_only_stale(database: Database) -> None:
+def test_a_consumer_that_asked_for_the_version_before_is_only_stale(
+    database: Database, view: GraphView
+) -> None:
     tell(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
@@ -123,7 +126,7 @@ def test_a_consumer_that_asked_for_the_version_before_is_only_stale(database: Da
     for event in pinned:
         event["inputs"] = [{"namespace": "db", "name": "b", "inputFacets": _pinned("build-1")}]
     tell(database, pinned)
-    found = of(database, "build-2")
+    found = of(view, "build-2")
     assert (found.partial.runs, found.partial.artifacts) == ([], [version("b", "build-2")])
     assert found.stale.runs == [run_of("publish-2")]
 
@@ -132,10 +135,10 @@ def _pinned(run_id: str) -> Event:
     return {"headwater_artifact": {**FACET, "runId": run_id}}
 
 
-def test_mended_by_a_later_success(chain: Database) -> None:
+def test_mended_by_a_later_success(chain: GraphView) -> None:
     """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between stays."""
     tell(
-        chain,
+        chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50),
         answer("between", "d", minute=55),
         run("build-3", "build", ["a"], ["b"], minute=60),
@@ -158,39 +161,39 @@ def test_mended_by_a_later_success(chain: Database) -> None:
     )
 
 
-def test_mended_and_nobody_noticed(chain: Database) -> None:
+def test_mended_and_nobody_noticed(chain: GraphView) -> None:
     tell(
-        chain,
+        chain.database,
         run("build-3", "build", ["a"], ["b"], minute=60),
         run("publish-3", "publish", ["b"], ["d"], minute=70),
     )
     assert of(chain, "build-2").stale == Touched()
 
 
-def test_another_job_or_another_failure_does_not_mend(chain: Database) -> None:
+def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
     tell(
-        chain,
+        chain.database,
         run("other-1", "other", ["a"], ["b"], minute=50),
         run("build-3", "build", ["a"], ["b"], minute=60, status="FAIL"),
     )
     assert of(chain, "build-2").resolution is None
 
 
-def test_half_of_it_made_anew_is_not_mended(database: Database) -> None:
+def test_half_of_it_made_anew_is_not_mended(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("build-1", "build", ["a"], ["b", "c"], minute=0),
         run("build-2", "build", ["a"], ["b", "c"], minute=10, status="FAIL"),
         run("build-3", "build", ["a"], ["b"], minute=20),
     )
-    assert of(database, "build-2").resolution is None
+    assert of(view, "build-2").resolution is None
     tell(database, run("build-4", "build", ["a"], ["c"], minute=30))
-    resolution = of(database, "build-2").resolution
+    resolution = of(view, "build-2").resolution
     assert resolution is not None
     assert resolution.run == run_of("build-4")
 
 
-def test_mended_by_the_next_attempt_of_its_slot(database: Database) -> None:
+def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphView) -> None:
     """The second attempt fails too, the third succeeds; neither says what it wrote. The failure was first told late."""
     nominal = {"nominalTime": {**FACET, "nominalStartTime": at(0)}}
     tries = [
@@ -203,7 +206,7 @@ def test_mended_by_the_next_attempt_of_its_slot(database: Database) -> None:
             event["run"]["facets"].update(nominal)
         tell(database, story)
     for failed in ("try-1", "try-2"):
-        resolution = of(database, failed).resolution
+        resolution = of(view, failed).resolution
         assert resolution is not None
         assert (resolution.run, resolution.at) == (
             run_of("try-3"),
@@ -211,7 +214,7 @@ def test_mended_by_the_next_attempt_of_its_slot(database: Database) -> None:
         )
 
 
-def test_a_job_that_reads_what_it_writes(database: Database) -> None:
+def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) -> None:
     """add-3 is the next attempt, not a consumer of the old version; before it, sum-1 read that."""
     tell(
         database,
@@ -221,13 +224,13 @@ def test_a_job_that_reads_what_it_writes(database: Database) -> None:
         run("add-3", "add", ["t"], ["t"], minute=30),
         run("sum-2", "sum", ["t"], ["s"], minute=40),
     )
-    found = of(database, "add-2")
+    found = of(view, "add-2")
     assert found.resolution is not None
     assert found.resolution.run == run_of("add-3")
     assert (found.stale.runs, found.stale.artifacts) == ([run_of("sum-1")], [version("s", "sum-1")])
 
 
-def test_a_diamond_lists_everything_once(database: Database) -> None:
+def test_a_diamond_lists_everything_once(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("top", "top", ["raw"], ["a"], minute=0),
@@ -236,13 +239,13 @@ def test_a_diamond_lists_everything_once(database: Database) -> None:
         run("right", "right", ["a"], ["c"], minute=20),
         run("join", "join", ["b", "c"], ["d"], minute=30),
     )
-    found = of(database, "top-2")
+    found = of(view, "top-2")
     assert found.partial.runs == [*sorted([run_of("left"), run_of("right")]), run_of("join")]
     assert found.stale.runs == found.partial.runs
     assert found.stale.datasets == [ds("a"), ds("b"), ds("c"), ds("d")]
 
 
-def test_what_may_not_be_seen_is_left_out(database: Database) -> None:
+def test_what_may_not_be_seen_is_left_out(database: Database, view: GraphView) -> None:
     secret = run("secret-1", "secret", ["b"], ["s"], minute=20)
     for event in secret:
         event["job"]["namespace"] = "vault"
@@ -254,15 +257,15 @@ def test_what_may_not_be_seen_is_left_out(database: Database) -> None:
         secret,
         answer("told", {"namespace": "vault", "name": "s"}, minute=30),
     )
-    ours = database.seen_by(Visibility(("db", "etl")))
+    ours = view.visible_to(Visibility(("db", "etl")))
     found = of(ours, "build-2")
     assert (found.partial.runs, found.partial.artifacts) == ([], [version("b", "build-2")])
     assert found.stale == Touched(datasets=[ds("b")])
-    assert len(of(database, "build-2").stale.runs) == 1
-    assert consequences(database.seen_by(Visibility(("db",))), [run_of("build-2")]) == {}
+    assert len(of(view, "build-2").stale.runs) == 1
+    assert consequences(view.visible_to(Visibility(("db",))), [run_of("build-2")]) == {}
 
 
-def test_a_page_costs_a_few_statements(database: Database, neo4j_server: Neo4jServer) -> None:
+def test_a_page_costs_a_few_statements(database: Database) -> None:
     chain = [run(f"ok-{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(6)]
     failing = [
         run(f"bad-{n:03d}", f"job{n % 3}", [], [f"t{n % 3 + 1}"], minute=60 + n, status="FAIL")
@@ -272,26 +275,17 @@ def test_a_page_costs_a_few_statements(database: Database, neo4j_server: Neo4jSe
     urns = [run_of(f"bad-{n:03d}") for n in range(60)]
     costs = []
     for asked in (urns[:1], urns):
-        statements: list[str] = []
-
-        def heard(name: str, seconds: float, statements: list[str] = statements) -> None:
-            del seconds
-            statements.append(name)
-
-        counting = Database(
-            neo4j_server.uri, neo4j_server.user, neo4j_server.password, observed=heard
-        )
-        found = consequences(counting, asked)
-        counting.close()
+        counted = CountedDatabase(database)
+        found = consequences(GraphView(counted), asked)
         assert found.keys() == set(asked)
         assert all(answer_urn("last") in one.stale.answers for one in found.values())
-        costs.append(len(statements))
+        costs.append(len(counted.queries))
     assert costs[1] <= costs[0] + 3
 
 
-def test_each_run_of_a_page_as_if_it_were_alone(chain: Database) -> None:
+def test_each_run_of_a_page_as_if_it_were_alone(chain: GraphView) -> None:
     tell(
-        chain,
+        chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50, status="FAIL"),
         run("build-3", "build", ["a"], ["b"], minute=60),
         run("report-2", "report", ["d"], ["e"], minute=70),
@@ -308,6 +302,6 @@ def test_each_run_of_a_page_as_if_it_were_alone(chain: Database) -> None:
     assert together[run_of("publish-2")].partial.runs == [run_of("report-2")]
 
 
-def test_unknown_runs_are_left_out(database: Database) -> None:
-    assert consequences(database, [run_of("unknown")]) == {}
-    assert consequences(database, []) == {}
+def test_unknown_runs_are_left_out(view: GraphView) -> None:
+    assert consequences(view, [run_of("unknown")]) == {}
+    assert consequences(view, []) == {}

@@ -11,6 +11,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions.failures import failed_downstream, failed_runs
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from tests.run_builders import answer, ds, job, run, run_of, tell, version
 
@@ -30,7 +31,7 @@ class Counted(Database):
 
 
 @pytest.fixture
-def chain(database: Database) -> Database:
+def chain(database: Database, view: GraphView) -> GraphView:
     """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then build fails at 30."""
     tell(
         database,
@@ -40,10 +41,10 @@ def chain(database: Database) -> Database:
         answer("old", {"namespace": "db", "name": "d", "runId": "publish-1"}, minute=25),
         run("build-2", "build", ["a"], ["b"], minute=30, status="FAIL", error="disk full"),
     )
-    return database
+    return view
 
 
-def test_what_a_failed_run_touches(chain: Database) -> None:
+def test_what_a_failed_run_touches(chain: GraphView) -> None:
     touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
     assert touched.datasets == [ds("b"), ds("d")]
     assert touched.jobs == [job("publish")]
@@ -54,16 +55,20 @@ def test_what_a_failed_run_touches(chain: Database) -> None:
 
 
 def test_a_run_that_listed_no_outputs_touches_what_its_job_is_known_to_produce(
-    chain: Database,
+    chain: GraphView,
 ) -> None:
-    tell(chain, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
+    tell(chain.database, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
     touched = failed_downstream(chain, [run_of("build-3")])[run_of("build-3")]
     assert touched.datasets == [ds("b"), ds("c"), ds("d")]
     assert touched.artifacts == []
 
 
-def test_partial_output_that_was_read_is_followed_in_history(chain: Database) -> None:
-    tell(chain, run("publish-2", "publish", ["b"], ["d"], minute=40), answer("new", "d", minute=50))
+def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -> None:
+    tell(
+        chain.database,
+        run("publish-2", "publish", ["b"], ["d"], minute=40),
+        answer("new", "d", minute=50),
+    )
     touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
     assert set(touched.artifacts) == {version("b", "build-2"), version("d", "publish-2")}
     assert touched.runs == [run_of("publish-2")]
@@ -71,7 +76,9 @@ def test_partial_output_that_was_read_is_followed_in_history(chain: Database) ->
     assert set(touched.answers) == {answer_urn("old"), answer_urn("new")}
 
 
-def test_answers_superseded_before_the_failure_are_left_out(database: Database) -> None:
+def test_answers_superseded_before_the_failure_are_left_out(
+    database: Database, view: GraphView
+) -> None:
     tell(
         database,
         run("p-1", "publish", ["b"], ["d"], minute=0),
@@ -85,12 +92,12 @@ def test_answers_superseded_before_the_failure_are_left_out(database: Database) 
         run("p-4", "publish", ["b"], ["d"], minute=30),
         answer("later", "d", minute=35),
     )
-    touched = failed_downstream(database, [run_of("p-3")])[run_of("p-3")]
+    touched = failed_downstream(view, [run_of("p-3")])[run_of("p-3")]
     wanted = ("current", "cites-current", "cites-that", "later")
     assert set(touched.answers) == {answer_urn(answer_id) for answer_id in wanted}
 
 
-def test_each_run_of_a_page_by_its_own_start(database: Database) -> None:
+def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView) -> None:
     """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2 failed at 30."""
     tell(
         database,
@@ -101,34 +108,34 @@ def test_each_run_of_a_page_by_its_own_start(database: Database) -> None:
         answer("second", "d", minute=25),
         run("f2", "p", [], ["d"], minute=30, status="FAIL"),
     )
-    touched = failed_downstream(database, [run_of("f1"), run_of("f2")])
+    touched = failed_downstream(view, [run_of("f1"), run_of("f2")])
     assert set(touched[run_of("f1")].answers) == {answer_urn("first"), answer_urn("second")}
     assert set(touched[run_of("f2")].answers) == {answer_urn("second")}
 
 
-def test_a_cycle_reaches_the_failed_job_itself(database: Database) -> None:
+def test_a_cycle_reaches_the_failed_job_itself(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("r1", "there", ["x"], ["y"]),
         run("r2", "back", ["y"], ["x"], minute=3),
         run("r3", "there", ["x"], ["y"], minute=6, status="FAIL"),
     )
-    touched = failed_downstream(database, [run_of("r3")])[run_of("r3")]
+    touched = failed_downstream(view, [run_of("r3")])[run_of("r3")]
     assert set(touched.datasets) == {ds("x"), ds("y")}
     assert set(touched.jobs) == {job("there"), job("back")}
 
 
-def test_narrowing_keeps_the_innocent_out(database: Database) -> None:
+def test_narrowing_keeps_the_innocent_out(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("r1", "split", ["a", "b"], ["x", "y"], derived={"x": ["a"], "y": ["b"]}),
         run("r2", "make-a", ["raw"], ["a"], minute=5, status="FAIL"),
     )
-    touched = failed_downstream(database, [run_of("r2")])[run_of("r2")]
+    touched = failed_downstream(view, [run_of("r2")])[run_of("r2")]
     assert touched.datasets == [ds("a"), ds("x")]
 
 
-def test_a_whole_page_costs_a_few_statements(database: Database) -> None:
+def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView) -> None:
     """200 failing runs of one job, eight datasets deep: as many statements as one run costs."""
     chain = [run(f"ok-{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(8)]
     failing = [
@@ -136,13 +143,13 @@ def test_a_whole_page_costs_a_few_statements(database: Database) -> None:
         for n in range(200)
     ]
     tell(database, *chain, *failing, answer("last", "t8", minute=300))
-    page = failed_runs(database, first=200)
+    page = failed_runs(view, first=200)
     urns = [found.urn for found in page.runs]
     assert len(urns) == 200
     one, all_ = Counted(database), Counted(database)
-    failed_downstream(one, urns[:1])
+    failed_downstream(GraphView(one), urns[:1])
     began = time.monotonic()
-    touched = failed_downstream(all_, urns)
+    touched = failed_downstream(GraphView(all_), urns)
     seconds = time.monotonic() - began
     assert all_.asked <= one.asked + 4
     assert seconds < 5
@@ -152,7 +159,7 @@ def test_a_whole_page_costs_a_few_statements(database: Database) -> None:
         assert not touched[urn].truncated
 
 
-def test_pages_over_equal_times(database: Database) -> None:
+def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
     """Five failures at one instant, two before it, one after: pages of two see each once, newest first."""
     minutes = {"late": 20, **{f"same-{n}": 10 for n in range(5)}, "early-1": 5, "early-2": 4}
     tell(
@@ -166,7 +173,7 @@ def test_pages_over_equal_times(database: Database) -> None:
     seen: list[str] = []
     after = None
     while True:
-        page = failed_runs(database, first=2, after=after)
+        page = failed_runs(view, first=2, after=after)
         seen.extend(found.properties["runId"] for found in page.runs)
         after = page.runs[-1].cursor
         if not page.has_next:
@@ -174,7 +181,7 @@ def test_pages_over_equal_times(database: Database) -> None:
     assert seen == ["late", *(f"same-{n}" for n in range(5)), "early-1", "early-2"]
 
 
-def test_filters(database: Database) -> None:
+def test_filters(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("a", "p", [], ["d"], minute=0, status="FAIL"),
@@ -183,7 +190,7 @@ def test_filters(database: Database) -> None:
     )
 
     def found(**options: Any) -> list[str]:
-        return [row.properties["runId"] for row in failed_runs(database, **options).runs]
+        return [row.properties["runId"] for row in failed_runs(view, **options).runs]
 
     failed_at = datetime(2026, 1, 1, 0, 11, tzinfo=UTC)  # b: started at 10, failed a minute later
     assert found() == ["c", "b", "a"]
@@ -193,12 +200,12 @@ def test_filters(database: Database) -> None:
     assert found(first=0) == []
     for first in (-1, 201):
         with pytest.raises(QueryError, match="first"):
-            failed_runs(database, first=first)
+            failed_runs(view, first=first)
     for cursor in ("x", "!!", "bm90aGluZw==", "ü"):
         with pytest.raises(QueryError, match="cursor"):
-            failed_runs(database, after=cursor)
+            failed_runs(view, after=cursor)
 
 
-def test_unknown_runs_are_left_out(database: Database) -> None:
-    assert failed_downstream(database, [run_of("unknown")]) == {}
-    assert failed_downstream(database, []) == {}
+def test_unknown_runs_are_left_out(view: GraphView) -> None:
+    assert failed_downstream(view, [run_of("unknown")]) == {}
+    assert failed_downstream(view, []) == {}

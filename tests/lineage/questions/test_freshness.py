@@ -23,6 +23,7 @@ from headwater.lineage.questions.freshness import (
     freshness,
     judge,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.durations import parse_duration
 from headwater.schema.visibility import Visibility
@@ -66,7 +67,7 @@ def updating_run(
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     """Many small histories side by side, none of which touches another."""
     del graph_driver
     empty(database)
@@ -120,20 +121,20 @@ def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
         # From another namespace.
         from_the_web(run("w-1", "w", ["page", "quick"], ["visits"], minute=112)),
     )
-    yield database
+    yield view
     empty(database)
 
 
-def fresh(database: Database, name: str) -> Freshness:
-    return freshness(database, [ds(name)])[ds(name)]
+def fresh(view: GraphView, name: str) -> Freshness:
+    return freshness(view, [ds(name)])[ds(name)]
 
 
 def source(name: str, minute: int | None, exact: bool = True) -> Reached:
     return Reached(ds(name), None if minute is None else moment(minute), exact)
 
 
-def verdict(database: Database, name: str, minutes: int) -> Verdict:
-    return judge(fresh(database, name), within=timedelta(minutes=minutes), now=NOW)
+def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
+    return judge(fresh(view, name), within=timedelta(minutes=minutes), now=NOW)
 
 
 @pytest.mark.neo4j
@@ -165,7 +166,7 @@ def verdict(database: Database, name: str, minutes: int) -> Verdict:
     ],
 )
 def test_what_reached_a_dataset(
-    told: Database, name: str, made: int | None, sources: list[Reached]
+    told: GraphView, name: str, made: int | None, sources: list[Reached]
 ) -> None:
     found = fresh(told, name)
     assert found.at == (None if made is None else moment(made))
@@ -176,7 +177,7 @@ def test_what_reached_a_dataset(
 
 
 @pytest.mark.neo4j
-def test_the_newest_data_is_a_version_or_a_capture(told: Database) -> None:
+def test_the_newest_data_is_a_version_or_a_capture(told: GraphView) -> None:
     assert fresh(told, "a").version == version("a", "load-1")
     assert fresh(told, "crm").version == "source:db:crm"
     assert freshness(told, [ds("unknown")]) == {}
@@ -203,7 +204,7 @@ def test_the_newest_data_is_a_version_or_a_capture(told: Database) -> None:
     ],
 )
 def test_fresh_or_not_and_because_of_what(
-    told: Database, name: str, minutes: int, state: str, named: list[str]
+    told: GraphView, name: str, minutes: int, state: str, named: list[str]
 ) -> None:
     found = verdict(told, name, minutes)
     assert (found.state, [one.dataset for one in found.named]) == (
@@ -214,10 +215,10 @@ def test_fresh_or_not_and_because_of_what(
 
 
 @pytest.mark.neo4j
-def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: Database) -> None:
+def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: GraphView) -> None:
     everything = fresh(told, "visits")
     assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
-    of_db = told.seen_by(Visibility(("db", "etl")))
+    of_db = told.visible_to(Visibility(("db", "etl")))
     found = fresh(of_db, "visits")
     assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "sight")
     assert verdict(of_db, "visits", 60).state == UNKNOWN
@@ -225,16 +226,16 @@ def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: Database) -
         STALE, [source("quick", 100)], "older than it may be"
     )
     # Out of sight in the middle: the source is seen, the run that read it and when it did are not.
-    data_only = told.seen_by(Visibility(("db",)))
+    data_only = told.visible_to(Visibility(("db",)))
     assert fresh(data_only, "b").sources == [source("crm", 0)]
     assert fresh(data_only, "copied").sources == [source("bare", None, False)]
     assert verdict(data_only, "b", 10_000).state == UNKNOWN
-    assert freshness(told.seen_by(Visibility(("web",))), [ds("b")]) == {}
+    assert freshness(told.visible_to(Visibility(("web",))), [ds("b")]) == {}
 
 
 @pytest.mark.neo4j
 def test_a_walk_cut_short_is_not_vouched_for(
-    told: Database, monkeypatch: pytest.MonkeyPatch
+    told: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "NODES_MAX", 3)
     found = fresh(told, "joined")

@@ -15,15 +15,17 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.nodes import node_names_of
+from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions.column_lineage import Way, column_lineage
 from headwater.lineage.questions.lineage import Lineage, lineage, trace
 from headwater.lineage.questions.trace_tree import tree
 from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.starts import STARTS_MAX
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn, source_urn
 from headwater.schema.visibility import Visibility
+from tests.counted_database import CountedDatabase
 from tests.event_builders import dataset, dataset_event, facet, job_event, run_event, told
 from tests.run_builders import answer, ds, job, run, run_of, tell, version
 
@@ -41,7 +43,7 @@ def masked(field: str, name: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def shop(database: Database, graph_driver: Any) -> Iterator[Database]:
+def shop(database: Database, view: GraphView, graph_driver: Any) -> Iterator[GraphView]:
     from tests.conftest import erase
 
     with graph_driver.session() as session:
@@ -82,7 +84,7 @@ def shop(database: Database, graph_driver: Any) -> Iterator[Database]:
             ),
         ],
     )
-    yield database
+    yield view
     with graph_driver.session() as session:
         session.run(erase).consume()
 
@@ -94,7 +96,7 @@ def names(found: Lineage) -> set[str]:
 DOWN_OF_A = {"a", "build", "b", "publish", "c", "report", "page", "mask", "safe"}
 
 
-def test_every_node_has_its_distance(shop: Database) -> None:
+def test_every_node_has_its_distance(shop: GraphView) -> None:
     found = lineage(shop, ds("b"))
     assert {node.name: found.distances[node.urn] for node in found.nodes} == {
         "b": 0,
@@ -106,7 +108,7 @@ def test_every_node_has_its_distance(shop: Database) -> None:
     assert (found.left_out, found.expand, found.start, found.starts) == (0, [], ds("b"), [ds("b")])
 
 
-def test_several_starts_are_one_walk(shop: Database) -> None:
+def test_several_starts_are_one_walk(shop: GraphView) -> None:
     found = lineage(shop, [ds("other"), ds("c"), ds("c")], direction="UPSTREAM", depth=1)
     assert found.starts == [ds("other"), ds("c")]
     assert {node.name: found.distances[node.urn] for node in found.nodes} == {
@@ -120,7 +122,7 @@ def test_several_starts_are_one_walk(shop: Database) -> None:
     ) == DOWN_OF_A | {"raw", "load"}
 
 
-def test_starts_that_cannot_be_walked_together(shop: Database) -> None:
+def test_starts_that_cannot_be_walked_together(shop: GraphView) -> None:
     with pytest.raises(QueryError, match="layers"):
         lineage(shop, [ds("a"), run_of("load-1")])
     assert names(lineage(shop, [ds("a"), run_of("load-1")], level="dataset_and_job", depth=1)) >= {
@@ -135,7 +137,7 @@ def test_starts_that_cannot_be_walked_together(shop: Database) -> None:
         lineage(shop, [ds("a"), ds("unknown")])
 
 
-def test_levels_lead_to_other_layers(shop: Database) -> None:
+def test_levels_lead_to_other_layers(shop: GraphView) -> None:
     runs = lineage(shop, job("load"), level="RUN", direction="DOWNSTREAM", depth=1)
     assert runs.starts == [run_of("load-2"), run_of("load-1")]
     assert {version("a", "load-1"), version("a", "load-2")} <= runs.distances.keys()
@@ -156,7 +158,7 @@ def test_levels_lead_to_other_layers(shop: Database) -> None:
     assert lineage(shop, "answer:page-1", level="DATASET_AND_JOB").starts == [ds("page")]
 
 
-def test_a_level_at_which_there_is_nothing(shop: Database) -> None:
+def test_a_level_at_which_there_is_nothing(shop: GraphView) -> None:
     with pytest.raises(NotFoundError, match="no columns"):
         lineage(shop, ds("page"), level="COLUMN")
     with pytest.raises(NotFoundError, match="no versions or runs"):
@@ -182,12 +184,12 @@ def test_a_level_at_which_there_is_nothing(shop: Database) -> None:
     ],
 )
 def test_what_does_not_pass_is_not_walked_through(
-    shop: Database, where: Filter, reached: set[str]
+    shop: GraphView, where: Filter, reached: set[str]
 ) -> None:
     assert names(lineage(shop, ds("b"), direction="UPSTREAM", where=where)) == reached
 
 
-def test_filters_downstream_and_in_history(shop: Database) -> None:
+def test_filters_downstream_and_in_history(shop: GraphView) -> None:
     assert names(
         lineage(shop, ds("b"), direction="DOWNSTREAM", where=Filter(job_types=("task",)))
     ) == {
@@ -212,13 +214,11 @@ def test_filters_downstream_and_in_history(shop: Database) -> None:
     assert names(up) == {"b.id", "a.id"}, "a column has the tags of its field"
 
 
-def test_a_filter_costs_a_statement_per_layer(shop: Database) -> None:
-    asked: list[str] = []
-    counted = Database.seen_by(shop, shop.visibility)
-    counted._observed = lambda name, _: asked.append(name)
-    lineage(counted, ds("raw"), direction="DOWNSTREAM", where=Filter(namespaces=("db",)))
+def test_a_filter_costs_a_statement_per_layer(shop: GraphView) -> None:
+    counted = CountedDatabase(shop.database)
+    lineage(GraphView(counted), ds("raw"), direction="DOWNSTREAM", where=Filter(namespaces=("db",)))
     # Five layers of jobs and datasets, whatever is in them.
-    assert asked.count("read/nodes/filter_properties") <= 8
+    assert counted.queries.count("read/nodes/filter_properties") <= 8
 
 
 def test_filters_that_mean_nothing() -> None:
@@ -228,7 +228,7 @@ def test_filters_that_mean_nothing() -> None:
         Filter(tags=("",))
 
 
-def test_a_difference_between_two_instants(shop: Database) -> None:
+def test_a_difference_between_two_instants(shop: GraphView) -> None:
     early, late = at(65), at(75)
     found = lineage(shop, ds("a"), between=(early, late))
     assert found.difference is not None
@@ -249,7 +249,7 @@ def test_a_difference_between_two_instants(shop: Database) -> None:
         lineage(shop, ds("a"), between=(early, late), as_of=early)
 
 
-def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: Database) -> None:
+def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: GraphView) -> None:
     instants = [at(minute) for minute in (0, 1, 61, 71, 81, 91, 111)]
     for start in (ds("b"), job("load")):
         maps = {instant: lineage(shop, start, as_of=instant) for instant in instants}
@@ -267,7 +267,7 @@ def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: Database) -
                 assert set(maps[later].edges) == edges - set(found.vanished_edges)
 
 
-def test_what_is_left_out_is_counted_and_shown_on_demand(shop: Database) -> None:
+def test_what_is_left_out_is_counted_and_shown_on_demand(shop: GraphView) -> None:
     asked: dict[str, Any] = {"direction": "DOWNSTREAM", "depth": 1}
     found = lineage(shop, ds("a"), **asked)
     assert (names(found), found.reason, found.left_out) == ({"a", "build", "b"}, "depth", 3)
@@ -281,7 +281,7 @@ def test_what_is_left_out_is_counted_and_shown_on_demand(shop: Database) -> None
     assert (more.reason, more.expand) == ("", [])
 
 
-def test_going_on_shows_what_was_not_shown_yet(shop: Database) -> None:
+def test_going_on_shows_what_was_not_shown_yet(shop: GraphView) -> None:
     asked: dict[str, Any] = {"direction": "DOWNSTREAM", "nodes_max": 3}
     shown: list[set[str]] = []
     after = None
@@ -296,7 +296,7 @@ def test_going_on_shows_what_was_not_shown_yet(shop: Database) -> None:
     assert shown == [{"mask", "safe"}, {"publish", "c"}, {"report", "page"}]
 
 
-def test_a_cursor_belongs_to_its_question(shop: Database) -> None:
+def test_a_cursor_belongs_to_its_question(shop: GraphView) -> None:
     (expand,) = lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1).expand
     for direction, depth in (("UPSTREAM", 1), ("DOWNSTREAM", 2)):
         with pytest.raises(QueryError, match="another question"):
@@ -306,8 +306,8 @@ def test_a_cursor_belongs_to_its_question(shop: Database) -> None:
             lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1, after=bad)
 
 
-def test_who_sees_only_jobs_sees_that_they_are_joined(shop: Database) -> None:
-    jobs = shop.seen_by(Visibility(("etl",)))
+def test_who_sees_only_jobs_sees_that_they_are_joined(shop: GraphView) -> None:
+    jobs = shop.visible_to(Visibility(("etl",)))
     found = lineage(jobs, job("load"), direction="DOWNSTREAM")
     assert {node.name for node in found.nodes if node.kind != "HIDDEN"} == {
         "load",
@@ -338,8 +338,8 @@ def test_who_sees_only_jobs_sees_that_they_are_joined(shop: Database) -> None:
     assert more.distances[job("publish")] == 2
 
 
-def test_a_hidden_start_is_not_there(shop: Database) -> None:
-    jobs = shop.seen_by(Visibility(("etl",)))
+def test_a_hidden_start_is_not_there(shop: GraphView) -> None:
+    jobs = shop.visible_to(Visibility(("etl",)))
     with pytest.raises(NotFoundError) as hidden:
         lineage(jobs, ds("a"))
     with pytest.raises(NotFoundError) as missing:
@@ -349,14 +349,14 @@ def test_a_hidden_start_is_not_there(shop: Database) -> None:
         lineage(jobs, job("build"), level="COLUMN")
 
 
-def test_a_filter_does_not_judge_what_is_hidden(shop: Database) -> None:
-    jobs = shop.seen_by(Visibility(("etl",)))
+def test_a_filter_does_not_judge_what_is_hidden(shop: GraphView) -> None:
+    jobs = shop.visible_to(Visibility(("etl",)))
     plain = lineage(jobs, job("load"), direction="DOWNSTREAM")
     for where in (Filter(tags=("tier",)), Filter(namespaces=("x",)), Filter(owners=("nobody",))):
         assert lineage(jobs, job("load"), direction="DOWNSTREAM", where=where) == plain
 
 
-def test_ways_of_columns(shop: Database) -> None:
+def test_ways_of_columns(shop: GraphView) -> None:
     found = column_lineage(shop, "db", "b", "id")
     assert found.ways[Edge(column_urn("db", "a", "id"), column_urn("db", "b", "id"), "FEEDS")] == [
         Way(job("build"), ["DIRECT"], whole=False)
@@ -364,7 +364,7 @@ def test_ways_of_columns(shop: Database) -> None:
     (way,) = found.ways[Edge(column_urn("db", "b", "id"), column_urn("db", "safe", "id"), "FEEDS")]
     assert (way.job, way.ways, way.masked) == (job("mask"), ["DIRECT:TRANSFORMATION:masked"], True)
     assert found.lineage.distances[column_urn("db", "a", "id")] == 1
-    data = column_lineage(shop.seen_by(Visibility(("db",))), "db", "b", "id")
+    data = column_lineage(shop.visible_to(Visibility(("db",))), "db", "b", "id")
     assert {way.job for ways in data.ways.values() for way in ways} == {None}, (
         "jobs that may not be seen are not named"
     )
@@ -373,11 +373,11 @@ def test_ways_of_columns(shop: Database) -> None:
         column_lineage(shop, "db", "b", "unknown")
 
 
-def test_a_trace_shows_hidden_versions_as_stubs(shop: Database) -> None:
+def test_a_trace_shows_hidden_versions_as_stubs(shop: GraphView) -> None:
     whole = trace(shop, "page-1")
     assert {row["version"] for row in whole.runs if row["pipelineName"] == "load"} == {"v2"}
     assert len(whole.rows) == len({end for edge in whole.edges for end in edge[:2]})
-    part = trace(shop.seen_by(Visibility(("db",))), "page-1")
+    part = trace(shop.visible_to(Visibility(("db",))), "page-1")
     assert part.runs == []
     assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in whole.artifacts}
     assert "run:" not in repr(part.edges)

@@ -10,6 +10,7 @@ from neo4j import Driver
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions.owners import Owner, owned, owners
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event
@@ -23,7 +24,7 @@ def of(*names: str) -> Event:
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
@@ -40,17 +41,17 @@ def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
             job_event("build", 0),
         ],
     )
-    yield database
+    yield view
     empty(database)
 
 
-def test_those_of_the_most_first(told: Database) -> None:
+def test_those_of_the_most_first(told: GraphView) -> None:
     found = owners(told)
     assert found.page.entries == [Owner("ann", 2, 0), Owner("bob", 1, 1), Owner("web-team", 1, 0)]
     assert (found.count, found.unowned_datasets, found.unowned_jobs) == (3, 2, 1)
 
 
-def test_in_pages(told: Database) -> None:
+def test_in_pages(told: GraphView) -> None:
     first = owners(told, first=2)
     assert ([one.name for one in first.page.entries], first.page.has_next) == (["ann", "bob"], True)
     second = owners(told, first=2, after=first.page.cursors[-1])
@@ -60,7 +61,7 @@ def test_in_pages(told: Database) -> None:
     )
 
 
-def test_what_one_owns_and_what_nobody_owns(told: Database) -> None:
+def test_what_one_owns_and_what_nobody_owns(told: GraphView) -> None:
     assert [node.urn for node in owned(told, "ann").entries] == [ds("a"), ds("b")]
     assert [node.urn for node in owned(told, "bob").entries] == [ds("a"), job("load")]
     first = owned(told, "", first=2)
@@ -73,19 +74,19 @@ def test_what_one_owns_and_what_nobody_owns(told: Database) -> None:
     assert owned(told, "eve").entries == owned(told, "nobody").entries == []
 
 
-def test_of_what_may_be_seen(told: Database) -> None:
-    found = owners(told.seen_by(Visibility(("web",))))
+def test_of_what_may_be_seen(told: GraphView) -> None:
+    found = owners(told.visible_to(Visibility(("web",))))
     assert (found.page.entries, found.unowned_datasets, found.unowned_jobs) == (
         [Owner("web-team", 1, 0)],
         0,
         0,
     )
-    assert owned(told.seen_by(Visibility(("web",))), "ann").entries == []
-    nothing = owners(told.seen_by(Visibility(("nowhere",))))
+    assert owned(told.visible_to(Visibility(("web",))), "ann").entries == []
+    nothing = owners(told.visible_to(Visibility(("nowhere",))))
     assert (nothing.page.entries, nothing.count, nothing.unowned_datasets) == ([], 0, 0)
 
 
-def test_bad_arguments(told: Database) -> None:
+def test_bad_arguments(told: GraphView) -> None:
     for ask in (lambda: owners(told, first=-1), lambda: owned(told, "ann", first=201)):
         with pytest.raises(QueryError, match="first"):
             ask()

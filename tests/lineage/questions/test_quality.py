@@ -11,6 +11,7 @@ from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.quality import Assertion, ColumnMeasure, Measure, Quality, quality
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, settle
@@ -79,16 +80,16 @@ HISTORY = [
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     """Whatever the order in which the events arrive."""
     del graph_driver
     settle(database, *HISTORY)
-    yield database
+    yield view
     empty(database)
 
 
-def of(database: Database, urn: str) -> Quality:
-    return quality(database, [urn])[urn]
+def of(view: GraphView, urn: str) -> Quality:
+    return quality(view, [urn])[urn]
 
 
 def moment(minute: int) -> datetime:
@@ -110,7 +111,7 @@ def result(
     )
 
 
-def test_every_check_by_its_newest_result_those_that_failed_first(told: Database) -> None:
+def test_every_check_by_its_newest_result_those_that_failed_first(told: GraphView) -> None:
     found = of(told, ds("t")).assertions
     # Of two results of one check in one event the one that failed counts.
     assert found[0] == result("range", None, False, "check-2", "make-2", 30)
@@ -120,7 +121,7 @@ def test_every_check_by_its_newest_result_those_that_failed_first(told: Database
     assert (len(found), of(told, ds("t")).failed) == (4, 1)
 
 
-def test_a_version_has_what_was_said_of_it_alone(told: Database) -> None:
+def test_a_version_has_what_was_said_of_it_alone(told: GraphView) -> None:
     first = of(told, version("t", "make-1"))
     assert first.assertions == [
         result(
@@ -146,27 +147,27 @@ def test_a_version_has_what_was_said_of_it_alone(told: Database) -> None:
     assert of(told, version("t", "make-2")).measures == []
 
 
-def test_what_is_said_of_the_dataset_itself_counts_as_of_when_it_was_sent(told: Database) -> None:
+def test_what_is_said_of_the_dataset_itself_counts_as_of_when_it_was_sent(told: GraphView) -> None:
     newest, before = of(told, ds("t")).measures
     assert newest == Measure(11, None, None, [], moment(40), None, None)
     assert (before.row_count, before.run) == (10, run_of("check-1"))
 
 
-def test_what_a_run_measured_in_what_it_wrote(told: Database) -> None:
+def test_what_a_run_measured_in_what_it_wrote(told: GraphView) -> None:
     expected = Measure(3, None, None, [], moment(50), run_of("make-3"), version("u", "make-3"))
     assert of(told, version("u", "make-3")) == of(told, ds("u")) == Quality([], [expected])
 
 
-def test_nothing_said_nothing_known_nothing_seen(told: Database) -> None:
+def test_nothing_said_nothing_known_nothing_seen(told: GraphView) -> None:
     assert of(told, ds("other")) == of(told, ds("unknown")) == Quality()
-    assert quality(told.seen_by(Visibility(("etl",))), [ds("t")]) == {}
+    assert quality(told.visible_to(Visibility(("etl",))), [ds("t")]) == {}
     # What the checks of another namespace found is theirs; the dataset's own facets are not.
-    without_runs = of(told.seen_by(Visibility(("db",))), ds("t"))
+    without_runs = of(told.visible_to(Visibility(("db",))), ds("t"))
     assert [one.name for one in without_runs.assertions] == ["fresh"]
     assert [one.row_count for one in without_runs.measures] == [11]
 
 
-def test_a_whole_version_and_a_left_one_read_together_are_measured_once(told: Database) -> None:
+def test_a_whole_version_and_a_left_one_read_together_are_measured_once(told: GraphView) -> None:
     found = of(told, ds("x"))
     assert [(one.row_count, one.version) for one in found.measures] == [(10, version("x", "w"))]
     assert [(one.name, one.version) for one in found.assertions] == [("ok", version("x", "w"))]

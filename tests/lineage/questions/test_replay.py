@@ -10,10 +10,11 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.replay import Input, Output, Plan, replay_plan
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.conftest import Neo4jServer
+from tests.counted_database import CountedDatabase
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
@@ -106,20 +107,20 @@ def others() -> list[Story]:
 
 
 @pytest.fixture(scope="module")
-def history(database: Database) -> Database:
+def history(database: Database, view: GraphView) -> GraphView:
     """What happened first is told last."""
     empty(database)
     told = [*nightly(), *shapes(), *circles(), *others()]
     for start in reversed(range(0, len(told), 5)):
         tell(database, *reversed(told[start : start + 5]))
-    return database
+    return view
 
 
 def shown(plan: Plan) -> list[list[str]]:
     return [[rerun.run.removeprefix("run:") for rerun in step] for step in plan.steps]
 
 
-def test_a_corrupt_run(history: Database) -> None:
+def test_a_corrupt_run(history: GraphView) -> None:
     plan = replay_plan(history, run_of("load-1"))
     assert shown(plan) == [["load-1"], ["clean-1"], ["mart-1"]]
     load, clean, mart = (step[0] for step in plan.steps)
@@ -139,7 +140,7 @@ def test_a_corrupt_run(history: Database) -> None:
     assert not plan.truncated
 
 
-def test_a_diamond_goes_side_by_side(history: Database) -> None:
+def test_a_diamond_goes_side_by_side(history: GraphView) -> None:
     plan = replay_plan(history, run_of("top"))
     assert shown(plan) == [["top"], ["left", "right"], ["join"]]
     assert plan.steps[2][0].inputs == [
@@ -150,7 +151,7 @@ def test_a_diamond_goes_side_by_side(history: Database) -> None:
     assert [output.last_good for output in plan.steps[0][0].outputs] == [None]
 
 
-def test_a_job_that_reads_what_it_writes(history: Database) -> None:
+def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
     """All later runs of add, one by one; sum-2 as soon as add-2 is done, before sum-4, which waits for add-4."""
     plan = replay_plan(history, run_of("add-1"))
     assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
@@ -167,13 +168,13 @@ def test_a_job_that_reads_what_it_writes(history: Database) -> None:
     assert plan.cycles == []
 
 
-def test_runs_of_one_job_never_at_the_same_time(history: Database) -> None:
+def test_runs_of_one_job_never_at_the_same_time(history: GraphView) -> None:
     """sum-2 and sum-4 both read what add-2 made, over add-4 or not; the later one is written last."""
     plan = replay_plan(history, version("log", "add-2"))
     assert shown(plan) == [["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
 
 
-def test_what_was_made_good_since(history: Database) -> None:
+def test_what_was_made_good_since(history: GraphView) -> None:
     """p-3 and q-3 replaced what p-2 and q-2 wrote, so nobody will read that next: r is not waiting."""
     plan = replay_plan(history, run_of("p-2"))
     assert shown(plan) == [["p-2"], ["q-2"]]
@@ -189,7 +190,7 @@ def test_what_was_made_good_since(history: Database) -> None:
     assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
 
 
-def test_a_dataset_that_is_corrupt_since(history: Database) -> None:
+def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
     plan = replay_plan(history, ds("p-out"), since=datetime(2026, 1, 1, 0, 11, tzinfo=UTC))
     assert plan.corrupt == [run_of("p-2"), run_of("p-3")]
     assert shown(plan) == [["p-2"], ["p-3", "q-2"], ["q-3"]]
@@ -200,33 +201,33 @@ def test_a_dataset_that_is_corrupt_since(history: Database) -> None:
     assert later == Plan(corrupt=[])
 
 
-def test_jobs_that_feed_each_other_are_told(history: Database) -> None:
+def test_jobs_that_feed_each_other_are_told(history: GraphView) -> None:
     plan = replay_plan(history, run_of("there-1"))
     assert shown(plan) == [["there-1"], ["back-1"], ["there-2"]]
     assert plan.cycles == [[job("back"), job("there")]]
     assert not any(rerun.in_circle for step in plan.steps for rerun in step)
 
 
-def test_runs_in_a_circle_are_one_step(history: Database) -> None:
+def test_runs_in_a_circle_are_one_step(history: GraphView) -> None:
     plan = replay_plan(history, run_of("ping"))
     assert shown(plan) == [["ping", "pong"], ["after"]]
     assert [[rerun.in_circle for rerun in step] for step in plan.steps] == [[True, True], [False]]
     assert plan.cycles == [[job("ping"), job("pong")]]
 
 
-def test_one_version_spoils_only_what_came_of_it(history: Database) -> None:
+def test_one_version_spoils_only_what_came_of_it(history: GraphView) -> None:
     assert shown(replay_plan(history, version("sx", "split"))) == [["split"], ["use-x"]]
     assert shown(replay_plan(history, run_of("split"))) == [["split"], ["use-x", "use-y"]]
 
 
-def test_nothing_downstream(history: Database) -> None:
+def test_nothing_downstream(history: GraphView) -> None:
     plan = replay_plan(history, run_of("alone"))
     assert (shown(plan), plan.next, plan.answers) == ([["alone"]], [], [])
 
 
-def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: Database) -> None:
+def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphView) -> None:
     """Every run downstream once, after all that it waits for; of one job or of one dataset never two at a time."""
-    rows = history.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
+    rows = history.database.ask("MATCH (r:PipelineRun) RETURN r.urn AS urn ORDER BY urn", {})
     for corrupt in (row["urn"] for row in rows):
         plan = replay_plan(history, corrupt)
         step = {rerun.run: number for number, entries in enumerate(plan.steps) for rerun in entries}
@@ -245,8 +246,8 @@ def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: Databas
             assert len({rerun.job for rerun in alone}) == len(alone)
 
 
-def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: Database) -> None:
-    ours = history.seen_by(Visibility(("db", "etl")))
+def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: GraphView) -> None:
+    ours = history.visible_to(Visibility(("db", "etl")))
     plan = replay_plan(ours, run_of("h-1"))
     assert shown(plan) == [["h-1"], ["seen-1"]]
     assert plan.steps[1][0].inputs == []
@@ -258,7 +259,7 @@ def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: Database)
         replay_plan(ours, run_of("hidden-1"))
 
 
-def test_what_cannot_be_asked(history: Database) -> None:
+def test_what_cannot_be_asked(history: GraphView) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     for unknown in (run_of("never"), version("a", "never")):
         with pytest.raises(NotFoundError):
@@ -274,15 +275,8 @@ def test_what_cannot_be_asked(history: Database) -> None:
         replay_plan(history, run_of("load-1"), since=now)
 
 
-def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4jServer) -> None:
-    asked: list[str] = []
-    counted = Database(
-        neo4j_server.uri,
-        neo4j_server.user,
-        neo4j_server.password,
-        observed=lambda name, _: asked.append(name),
-    )
-    replay_plan(counted, run_of("add-1"))
-    counted.close()
-    assert sum(not name.startswith("read/traversal/") for name in asked) <= 6
+def test_it_costs_a_few_statements_per_hop(history: GraphView) -> None:
+    counted = CountedDatabase(history.database)
+    replay_plan(GraphView(counted), run_of("add-1"))
+    assert sum(not name.startswith("read/traversal/") for name in counted.queries) <= 6
     assert history.visibility.is_unrestricted

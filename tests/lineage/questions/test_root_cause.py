@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.questions.root_cause import Candidate, root_cause
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.conftest import Neo4jServer
+from tests.counted_database import CountedDatabase
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
@@ -140,10 +140,10 @@ def vault() -> list[Story]:
 
 
 @pytest.fixture(scope="module")
-def history(database: Database) -> Database:
+def history(database: Database, view: GraphView) -> GraphView:
     empty(database)
     tell(database, *bad_night(), *late_and_tested(), *shapes(), *vault())
-    return database
+    return view
 
 
 def shown(found: list[Candidate]) -> list[tuple[str, str, int]]:
@@ -159,7 +159,7 @@ BAD_NIGHT = [
 ]
 
 
-def test_a_bad_version(history: Database) -> None:
+def test_a_bad_version(history: GraphView) -> None:
     found = root_cause(history, version("d", "mart-4"))
     assert found.start == [version("d", "mart-4")]
     assert shown(found.candidates) == BAD_NIGHT
@@ -191,7 +191,7 @@ def test_a_bad_version(history: Database) -> None:
 
 
 @pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
-def test_where_it_may_start(history: Database, urn: str) -> None:
+def test_where_it_may_start(history: GraphView, urn: str) -> None:
     """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run at itself and at what
     it made, so that it is no hop away."""
     found = root_cause(history, urn)
@@ -202,13 +202,13 @@ def test_where_it_may_start(history: Database, urn: str) -> None:
     assert shown(found.candidates) == wanted
 
 
-def test_a_good_version_has_none(history: Database) -> None:
+def test_a_good_version_has_none(history: GraphView) -> None:
     assert root_cause(history, version("d", "mart-3")).candidates == []
     assert root_cause(history, source_urn("db", "raw")).candidates == []
     assert root_cause(history, ds("raw")).start == [source_urn("db", "raw")]
 
 
-def test_only_since_it_was_good_and_only_the_first(history: Database) -> None:
+def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
     urn = version("d", "mart-4")
     since = root_cause(history, urn, since=datetime(2026, 1, 1, 4, 10, tzinfo=UTC))
     assert shown(since.candidates) == [BAD_NIGHT[0], BAD_NIGHT[3]]
@@ -218,7 +218,7 @@ def test_only_since_it_was_good_and_only_the_first(history: Database) -> None:
     assert (nothing.candidates, nothing.left) == ([], 5)
 
 
-def test_late_input(history: Database) -> None:
+def test_late_input(history: GraphView) -> None:
     """Four times x was 9 minutes old when it was read, then 69. (Of what came of that the tests failed.)"""
     tested, late = root_cause(history, run_of("y-4")).candidates
     assert (tested.kind, tested.distance) == ("TESTS_FAILED", 0)
@@ -236,7 +236,7 @@ def test_late_input(history: Database) -> None:
     assert root_cause(history, run_of("y-3")).candidates == []
 
 
-def test_input_from_before_a_failure_that_left_nothing(history: Database) -> None:
+def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> None:
     """fetch-2 failed between what serve-2 read and serve-2; fetch-3 only after it."""
     assert root_cause(history, version("s", "serve-1")).candidates == []
     (late,) = root_cause(history, version("s", "serve-2")).candidates
@@ -248,7 +248,7 @@ def test_input_from_before_a_failure_that_left_nothing(history: Database) -> Non
     assert late.compared == (version("f", "fetch-1"), run_of("fetch-2"))
 
 
-def test_failed_tests(history: Database) -> None:
+def test_failed_tests(history: GraphView) -> None:
     """`check` stands beside the way from z back to x: its tests tell of y's run. `z` tested y itself and went on."""
     found = root_cause(history, ds("z"))
     assert shown(found.candidates) == [
@@ -262,11 +262,11 @@ def test_failed_tests(history: Database) -> None:
     assert itself.reason == "make-z went on although tests of y failed: not-null"
 
 
-def test_a_diamond_tells_its_top_once(history: Database) -> None:
+def test_a_diamond_tells_its_top_once(history: GraphView) -> None:
     assert shown(root_cause(history, ds("j")).candidates) == [("CODE_CHANGED", run_of("top-2"), 3)]
 
 
-def test_a_job_that_reads_what_it_writes(history: Database) -> None:
+def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
     """add ran c0, c0, c1, c1: the change is in its third run, seen from the fourth."""
     assert shown(root_cause(history, ds("log")).candidates) == [
         ("CODE_CHANGED", run_of("add-2"), 2)
@@ -275,13 +275,13 @@ def test_a_job_that_reads_what_it_writes(history: Database) -> None:
     assert root_cause(history, ds("own")).candidates == []
 
 
-def test_a_cycle_ends(history: Database) -> None:
+def test_a_cycle_ends(history: GraphView) -> None:
     found = root_cause(history, version("p", "back-2"))
     assert shown(found.candidates) == [("FAILED", run_of("there-2"), 2)]
     assert "was aborted (no reason was sent)" in found.candidates[0].reason
 
 
-def test_a_source_that_was_not_captured_again(history: Database) -> None:
+def test_a_source_that_was_not_captured_again(history: GraphView) -> None:
     (late,) = root_cause(history, ds("i")).candidates
     assert (late.kind, late.run, late.before, late.after) == (
         "INPUT_LATE",
@@ -291,20 +291,20 @@ def test_a_source_that_was_not_captured_again(history: Database) -> None:
     )
 
 
-def test_what_may_not_be_seen_shows_no_sign(history: Database) -> None:
+def test_what_may_not_be_seen_shows_no_sign(history: GraphView) -> None:
     everything = shown(root_cause(history, ds("w-out")).candidates)
     assert everything == [
         ("TESTS_FAILED", version("w-out", "w-2"), 1),
         ("CODE_CHANGED", run_of("v-2"), 2),
         ("CODE_CHANGED", run_of("w-2"), 1),
     ]
-    ours = history.seen_by(Visibility(("db", "etl")))
+    ours = history.visible_to(Visibility(("db", "etl")))
     assert shown(root_cause(ours, ds("w-out")).candidates) == [("CODE_CHANGED", run_of("w-2"), 1)]
     with pytest.raises(NotFoundError):
         root_cause(ours, run_of("v-2"))
 
 
-def test_what_cannot_be_asked(history: Database) -> None:
+def test_what_cannot_be_asked(history: GraphView) -> None:
     for unknown in (ds("nowhere"), run_of("never"), version("a", "never"), answer_urn("never")):
         with pytest.raises(NotFoundError):
             root_cause(history, unknown)
@@ -317,20 +317,13 @@ def test_what_cannot_be_asked(history: Database) -> None:
             root_cause(history, ds("d"), first=first)
 
 
-def test_it_costs_a_few_statements_per_hop(history: Database, neo4j_server: Neo4jServer) -> None:
-    asked: list[str] = []
-    server: dict[str, Any] = {
-        "uri": neo4j_server.uri,
-        "user": neo4j_server.user,
-        "password": neo4j_server.password,
-    }
-    counted = Database(**server, observed=lambda name, _: asked.append(name))
-    root_cause(counted, version("log", "add-1"))
-    short = len(asked)
-    asked.clear()
-    root_cause(counted, version("log", "add-3"))
-    counted.close()
+def test_it_costs_a_few_statements_per_hop(history: GraphView) -> None:
+    counted = CountedDatabase(history.database)
+    root_cause(GraphView(counted), version("log", "add-1"))
+    short = len(counted.queries)
+    counted.queries.clear()
+    root_cause(GraphView(counted), version("log", "add-3"))
     # Two hops more; the signs cost the same however many runs there are.
-    assert len(asked) - short <= 2 * 4
-    assert sum(not name.startswith("read/traversal/") for name in asked) <= 7
+    assert len(counted.queries) - short <= 2 * 4
+    assert sum(not name.startswith("read/traversal/") for name in counted.queries) <= 7
     assert history.visibility.is_unrestricted

@@ -12,6 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions import search as module
 from headwater.lineage.questions.search import Facet, Filters, lucene_query, search
+from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event, schema
@@ -55,7 +56,7 @@ def test_only_words_reach_lucene(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def named(database: Database) -> Iterator[Database]:
+def named(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
     tell(
         database,
@@ -63,20 +64,20 @@ def named(database: Database) -> Iterator[Database]:
         run("run-78", "other", ["/raw/airports"], ["planes_by_year", "söme/tÄble:x"], minute=3),
         answer("worst-carrier-2013", "planes", minute=9, content="HA was the worst"),
     )
-    yield database
+    yield view
     empty(database)
 
 
-def names(database: Database, text: str, **more: Any) -> list[str]:
-    return [hit.node.name for hit in search(database, text, **more).page.entries]
+def names(view: GraphView, text: str, **more: Any) -> list[str]:
+    return [hit.node.name for hit in search(view, text, **more).page.entries]
 
 
-def urns(database: Database, text: str, **more: Any) -> list[str]:
-    return [hit.node.urn for hit in search(database, text, **more).page.entries]
+def urns(view: GraphView, text: str, **more: Any) -> list[str]:
+    return [hit.node.urn for hit in search(view, text, **more).page.entries]
 
 
 @pytest.mark.neo4j
-def test_hostile_text_breaks_nothing(named: Database) -> None:
+def test_hostile_text_breaks_nothing(named: GraphView) -> None:
     for text in HOSTILE:
         assert len(names(named, text)) < 8, text
 
@@ -99,12 +100,12 @@ def test_hostile_text_breaks_nothing(named: Database) -> None:
         ("HA was the worst", "worst-carrier-2013"),
     ],
 )
-def test_finds(named: Database, text: str, first: str) -> None:
+def test_finds(named: GraphView, text: str, first: str) -> None:
     assert names(named, text)[0] == first
 
 
 @pytest.mark.neo4j
-def test_exact_names_first_and_bounded(named: Database) -> None:
+def test_exact_names_first_and_bounded(named: GraphView) -> None:
     found = names(named, "planes")
     assert found[:2] == ["planes", "planes_by_year"]
     assert set(found) == {"planes", "planes_by_year", "/raw/planes", "load_planes"}
@@ -116,7 +117,7 @@ def test_exact_names_first_and_bounded(named: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_a_urn_or_a_run_id_finds_its_node(named: Database) -> None:
+def test_a_urn_or_a_run_id_finds_its_node(named: GraphView) -> None:
     assert urns(named, ds("/raw/planes"))[0] == ds("/raw/planes")
     [run_hit] = search(named, "run-77").page.entries
     assert (run_hit.node.urn, run_hit.node.kind, run_hit.node.name) == (
@@ -128,7 +129,7 @@ def test_a_urn_or_a_run_id_finds_its_node(named: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_in_pages_each_hit_is_seen_once(named: Database) -> None:
+def test_in_pages_each_hit_is_seen_once(named: GraphView) -> None:
     whole = search(named, "planes")
     seen: list[str] = []
     after = None
@@ -152,7 +153,7 @@ def owned_by(name: str) -> Event:
 
 
 @pytest.fixture(scope="module")
-def described(database: Database) -> Iterator[Database]:
+def described(database: Database, view: GraphView) -> Iterator[GraphView]:
     """Six nodes that hold the word `fuel` in one way or another, and one that does not."""
     empty(database)
     tell(
@@ -171,12 +172,12 @@ def described(database: Database) -> Iterator[Database]:
         ],
         answer("report", {"namespace": "web", "name": "notes"}, content="fuel got dearer"),
     )
-    yield database
+    yield view
     empty(database)
 
 
 @pytest.mark.neo4j
-def test_by_description_column_tag_owner_and_content(described: Database) -> None:
+def test_by_description_column_tag_owner_and_content(described: GraphView) -> None:
     found = search(described, "fuel")
     assert {hit.node.name for hit in found.page.entries} == {
         "fuel",
@@ -208,7 +209,7 @@ def test_by_description_column_tag_owner_and_content(described: Database) -> Non
     ],
 )
 def test_filters_leave_what_the_counts_promised(
-    described: Database, filters: Filters, left: set[str]
+    described: GraphView, filters: Filters, left: set[str]
 ) -> None:
     found = search(described, "fuel", filters=filters)
     assert {hit.node.name for hit in found.page.entries} == left
@@ -217,19 +218,19 @@ def test_filters_leave_what_the_counts_promised(
 
 
 @pytest.mark.neo4j
-def test_of_what_may_be_seen(described: Database) -> None:
-    found = search(described.seen_by(Visibility(("db", "etl"))), "fuel")
+def test_of_what_may_be_seen(described: GraphView) -> None:
+    found = search(described.visible_to(Visibility(("db", "etl"))), "fuel")
     assert {hit.node.name for hit in found.page.entries} == {"fuel", "prices", "trips", "refuel"}
     assert found.namespaces == [Facet("db", 3), Facet("etl", 1)]
     assert found.kinds == [Facet("DATASET", 3), Facet("JOB", 1)]
-    web = described.seen_by(Visibility(("web",)))
+    web = described.visible_to(Visibility(("web",)))
     assert set(names(web, "fuel")) == {"notes", "report"}
     assert names(web, ds("fuel")) == []
 
 
 @pytest.mark.neo4j
 def test_more_than_is_looked_at_is_told(
-    described: Database, monkeypatch: pytest.MonkeyPatch
+    described: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "HITS_MAX", 2)
     found = search(described, "fuel")
@@ -238,7 +239,7 @@ def test_more_than_is_looked_at_is_told(
 
 
 @pytest.mark.neo4j
-def test_an_unknown_kind_is_named(described: Database) -> None:
+def test_an_unknown_kind_is_named(described: GraphView) -> None:
     with pytest.raises(QueryError, match="TABLE"):
         search(described, "fuel", filters=Filters(kind="TABLE"))
     assert search(described, "fuel", filters=Filters(kind="JOB")).page.entries[0].node.urn == job(

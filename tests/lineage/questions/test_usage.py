@@ -27,6 +27,7 @@ from headwater.lineage.questions.usage import (
     unused,
     usage,
 )
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -63,7 +64,7 @@ def reading(
 
 
 @pytest.fixture(scope="module")
-def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
+def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     del graph_driver
     empty(database)
     page = dataset("page", namespace="web")
@@ -108,16 +109,16 @@ def told(database: Database, graph_driver: Driver) -> Iterator[Database]:
         answer("secret", "big", {"namespace": "web", "name": "page"}, minute=171),
         answer("pinned", "kept", minute=175),
     )
-    yield database
+    yield view
     empty(database)
 
 
-def used(database: Database, name: str) -> Usage:
-    return usage(database, ds(name), days=1, now=NOW)
+def used(view: GraphView, name: str) -> Usage:
+    return usage(view, ds(name), days=1, now=NOW)
 
 
 @pytest.mark.neo4j
-def test_consumers_with_their_share_of_the_seconds(told: Database) -> None:
+def test_consumers_with_their_share_of_the_seconds(told: GraphView) -> None:
     found = used(told, "big")
     assert found.consumers == [
         # Half of 240 seconds, for it read another dataset too, and 60.
@@ -132,7 +133,9 @@ def test_consumers_with_their_share_of_the_seconds(told: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_of_too_many_runs_the_newest_count(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_too_many_runs_the_newest_count(
+    told: GraphView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "RUNS_MAX", 5)
     assert not used(told, "big").truncated
     # One more is looked at, which tells that there are more.
@@ -146,15 +149,15 @@ def test_of_too_many_runs_the_newest_count(told: Database, monkeypatch: pytest.M
 
 
 @pytest.mark.neo4j
-def test_what_is_charged_to_each_owner(told: Database) -> None:
+def test_what_is_charged_to_each_owner(told: GraphView) -> None:
     charged = chargeback(used(told, "big").consumers)
     assert charged == [Charge("ann", 2, 120.0), Charge(None, 1, 120.0), Charge("bob", 1, 90.0)]
     assert chargeback([]) == []
 
 
 @pytest.mark.neo4j
-def test_only_what_may_be_seen_is_told_and_divided(told: Database) -> None:
-    found = used(told.seen_by(OF_DB), "big")
+def test_only_what_may_be_seen_is_told_and_divided(told: GraphView) -> None:
+    found = used(told.visible_to(OF_DB), "big")
     # Of what `mix` read one dataset is out of sight; that there is one cannot be told from its share.
     assert {one.job: one.seconds for one in found.consumers} == {
         job("sum"): 180.0,
@@ -162,13 +165,13 @@ def test_only_what_may_be_seen_is_told_and_divided(told: Database) -> None:
         job("mix"): 60.0,
     }
     assert found.answers == [answer_urn("report")]
-    assert used(told.seen_by(Visibility(("db",))), "big").consumers == []
+    assert used(told.visible_to(Visibility(("db",))), "big").consumers == []
     with pytest.raises(NotFoundError):
-        used(told.seen_by(Visibility(("etl",))), "big")
+        used(told.visible_to(Visibility(("etl",))), "big")
 
 
 @pytest.mark.neo4j
-def test_consumers_in_pages(told: Database) -> None:
+def test_consumers_in_pages(told: GraphView) -> None:
     found = used(told, "big")
     first = consumers_page(found, first=2, after=None)
     assert ([one.job for one in first.entries], first.has_next) == ([job("sum"), job("look")], True)
@@ -177,7 +180,7 @@ def test_consumers_in_pages(told: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_unused_the_largest_first(told: Database) -> None:
+def test_unused_the_largest_first(told: GraphView) -> None:
     found = unused(told, days=1, now=NOW)
     assert found.page.entries == [
         # Of the newest complete version; the failed one counts for nothing.
@@ -188,7 +191,7 @@ def test_unused_the_largest_first(told: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_unused_in_pages_and_of_one_namespace(told: Database) -> None:
+def test_unused_in_pages_and_of_one_namespace(told: GraphView) -> None:
     first = unused(told, days=1, now=NOW, first=1)
     assert ([one.dataset for one in first.page.entries], first.page.has_next) == (
         [ds("cold")],
@@ -206,7 +209,7 @@ def test_unused_in_pages_and_of_one_namespace(told: Database) -> None:
 
 
 @pytest.mark.neo4j
-def test_later_everything_but_what_still_runs_is_unused(told: Database) -> None:
+def test_later_everything_but_what_still_runs_is_unused(told: GraphView) -> None:
     found = unused(told, days=1, now=NOW + timedelta(days=2))
     names = [one.dataset for one in found.page.entries]
     # `big` is under way in look-2, `stream` in flow; neither has ended.
@@ -220,24 +223,24 @@ def test_later_everything_but_what_still_runs_is_unused(told: Database) -> None:
         "dataset:web:page",
     ]
     assert (found.bytes, found.unsized) == (600, 4)
-    assert unused(told.seen_by(OF_DB), days=1, now=NOW + timedelta(days=2)).count == 6
+    assert unused(told.visible_to(OF_DB), days=1, now=NOW + timedelta(days=2)).count == 6
 
 
 @pytest.mark.neo4j
-def test_what_others_read_is_not_unused_and_when_is_theirs(told: Database) -> None:
-    only_data = told.seen_by(Visibility(("db",)))
+def test_what_others_read_is_not_unused_and_when_is_theirs(told: GraphView) -> None:
+    only_data = told.visible_to(Visibility(("db",)))
     found = unused(only_data, days=1, now=NOW)
     assert found.page.entries == [Unused(ds("cold"), 500, None), Unused(ds("nobody"), None, None)]
 
 
 @pytest.mark.neo4j
-def test_an_empty_window_and_an_empty_graph(told: Database) -> None:
+def test_an_empty_window_and_an_empty_graph(told: GraphView) -> None:
     assert used(told, "nobody") == Usage(ds("nobody"), moment(120), NOW, [], [], False)
-    assert unused(told.seen_by(Visibility(("nowhere",))), days=1, now=NOW).bytes == 0
+    assert unused(told.visible_to(Visibility(("nowhere",))), days=1, now=NOW).bytes == 0
 
 
 @pytest.mark.neo4j
-def test_bad_arguments_are_named(told: Database) -> None:
+def test_bad_arguments_are_named(told: GraphView) -> None:
     with pytest.raises(NotFoundError):
         usage(told, ds("unknown"))
     with pytest.raises(QueryError, match="urn"):
@@ -303,7 +306,7 @@ def some_event(random: Random) -> Event:
 @pytest.mark.neo4j
 @pytest.mark.parametrize("seed", range(3))
 def test_every_reading_is_found_by_way_of_the_map(
-    database: Database, graph_driver: Driver, seed: int
+    database: Database, view: GraphView, graph_driver: Driver, seed: int
 ) -> None:
     random = Random(seed)
     empty(database)
@@ -322,9 +325,7 @@ def test_every_reading_is_found_by_way_of_the_map(
         for minute in range(0, 600, 20):
             since = moment(minute)
             expected = {row["urn"] for row in session.run(UNREAD, {"since": since})}
-            entries = unused(
-                database, days=1, first=100, now=since + timedelta(days=1)
-            ).page.entries
+            entries = unused(view, days=1, first=100, now=since + timedelta(days=1)).page.entries
             assert {one.dataset for one in entries} == expected
             unread += len(expected)
     assert len(last) > 5

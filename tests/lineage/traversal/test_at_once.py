@@ -11,6 +11,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
 from tests.event_builders import dataset, run_event, source, told
@@ -64,12 +65,14 @@ def shown(walk: Walk) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "visibility", [Visibility(), Visibility(("db", "etl"))], ids=["everything", "part"]
 )
-def test_at_once_is_as_hop_by_hop(database: Database, visibility: Visibility) -> None:
+def test_at_once_is_as_hop_by_hop(
+    database: Database, view: GraphView, visibility: Visibility
+) -> None:
     told(database, list(history(random.Random(1))))
     first = answer("first", "t1", "t2", minute=RUNS + 2)
     cites_it = answer("second", "t4", {"answerId": "first"}, minute=RUNS + 3)
     tell(database, first, cites_it)
-    seen = database.seen_by(visibility)
+    seen = view.visible_to(visibility)
     starts = [answer_urn("second"), *(run_of(f"r{number:02}") for number in (39, 30))]
     longest = 0
     for start in starts:
@@ -101,11 +104,11 @@ def test_at_once_is_as_hop_by_hop(database: Database, visibility: Visibility) ->
     assert longest > 5
 
 
-def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database) -> None:
+def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database, view: GraphView) -> None:
     tell(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
     tell(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
     bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)
-    [walk] = explore(database, HISTORY_UP, {0: [run_of("read")]}, bounds, at_once=True).values()
+    [walk] = explore(view, HISTORY_UP, {0: [run_of("read")]}, bounds, at_once=True).values()
     assert set(walk.known.told) == set(walk.nodes)
     assert {key: str(value) for key, value in walk.known.told[run_of("make")].items()} == {
         "urn": run_of("make"),

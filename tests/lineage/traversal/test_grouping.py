@@ -11,6 +11,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions.lineage import Lineage, lineage
 from headwater.lineage.traversal.bfs import Edge
+from headwater.lineage.view import GraphView
 from headwater.schema.urns import job_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.run_builders import FACET, Event, ds, job, run, tell, version
@@ -55,9 +56,9 @@ def names(found: Lineage) -> set[str]:
     return {node.urn for node in found.nodes}
 
 
-def test_a_dag_is_shown_instead_of_all_that_is_in_it(database: Database) -> None:
+def test_a_dag_is_shown_instead_of_all_that_is_in_it(database: Database, view: GraphView) -> None:
     shop(database)
-    found = lineage(database, ds("page"), direction="UPSTREAM", level="dag")
+    found = lineage(view, ds("page"), direction="UPSTREAM", level="dag")
     assert set(found.edges) == {
         Edge(ds("raw"), job("shop"), "FEEDS"),
         Edge(job("shop"), ds("a"), "PRODUCED"),
@@ -65,35 +66,35 @@ def test_a_dag_is_shown_instead_of_all_that_is_in_it(database: Database) -> None
         Edge(ds("b"), job("report"), "FEEDS"),
         Edge(job("report"), ds("page"), "PRODUCED"),
     }, "what the DAG makes for itself is no input of it"
-    assert set(lineage(database, ds("page"), direction="UPSTREAM", level="TOP").edges) == set(
+    assert set(lineage(view, ds("page"), direction="UPSTREAM", level="TOP").edges) == set(
         found.edges
     )
 
 
-def test_any_level_between(database: Database) -> None:
+def test_any_level_between(database: Database, view: GraphView) -> None:
     shop(database)
-    task = lineage(database, ds("b"), direction="UPSTREAM", level="TASK")
+    task = lineage(view, ds("b"), direction="UPSTREAM", level="TASK")
     assert Edge(job("shop.sum"), ds("b"), "PRODUCED") in task.edges
     assert job("shop.load") in names(task), (
         "nothing that contains it is a task, so it is shown as itself"
     )
-    application = lineage(database, ds("b"), direction="UPSTREAM", level="APPLICATION")
+    application = lineage(view, ds("b"), direction="UPSTREAM", level="APPLICATION")
     assert Edge(job("app"), ds("b"), "PRODUCED") in application.edges
-    plain = lineage(database, ds("b"), direction="UPSTREAM")
+    plain = lineage(view, ds("b"), direction="UPSTREAM")
     assert Edge(job("app.query"), ds("b"), "PRODUCED") in plain.edges
 
 
-def test_it_starts_where_the_start_is_shown(database: Database) -> None:
+def test_it_starts_where_the_start_is_shown(database: Database, view: GraphView) -> None:
     shop(database)
-    found = lineage(database, job("app.query"), level="TOP")
+    found = lineage(view, job("app.query"), level="TOP")
     assert found.start == job("shop")
     assert job("shop") in names(found)
     assert job("app.query") not in names(found)
 
 
-def test_runs_are_lifted_to_runs(database: Database) -> None:
+def test_runs_are_lifted_to_runs(database: Database, view: GraphView) -> None:
     shop(database)
-    found = lineage(database, version("page", "report-1"), direction="UPSTREAM", level="DAG")
+    found = lineage(view, version("page", "report-1"), direction="UPSTREAM", level="DAG")
     assert {urn for urn in names(found) if urn.startswith("run:")} == {
         run_urn("dag-1"),
         run_urn("dag-2"),
@@ -101,7 +102,7 @@ def test_runs_are_lifted_to_runs(database: Database) -> None:
     assert Edge(run_urn("dag-1"), version("b", "spark-1"), "PRODUCED") in found.edges
 
 
-def test_a_hidden_container_is_passed_over(database: Database) -> None:
+def test_a_hidden_container_is_passed_over(database: Database, view: GraphView) -> None:
     above = within(run("over-1", "over", minute=2), "top-1", "top", "DAG")
     for event in above:
         if event["job"]["name"] == "top":
@@ -109,8 +110,8 @@ def test_a_hidden_container_is_passed_over(database: Database) -> None:
         else:
             event["run"]["facets"]["parent"]["job"]["namespace"] = "secret"
     tell(database, above)
-    seen = database.seen_by(Visibility(("etl", "db")))
-    assert lineage(database, job("over"), level="TOP").start == job_urn("secret", "top")
+    seen = view.visible_to(Visibility(("etl", "db")))
+    assert lineage(view, job("over"), level="TOP").start == job_urn("secret", "top")
     for level in ("TOP", "DAG"):
         found = lineage(seen, job("over"), level=level)
         assert (found.start, names(found)) == (job("over"), {job("over")})
@@ -120,77 +121,86 @@ def at(minute: int) -> datetime:
     return datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
 
 
-def test_the_map_as_it_was(database: Database) -> None:
+def test_the_map_as_it_was(database: Database, view: GraphView) -> None:
     tell(
         database,
         run("r1", "j", ["a", "b"], ["t"], minute=1),
         run("r2", "j", ["a", "c"], ["t", "u"], minute=10),
     )
-    assert names(lineage(database, ds("t"), direction="UPSTREAM")) == {
+    assert names(lineage(view, ds("t"), direction="UPSTREAM")) == {
         ds("t"),
         job("j"),
         ds("a"),
         ds("c"),
     }
-    then = lineage(database, ds("t"), direction="UPSTREAM", as_of=at(5))
+    then = lineage(view, ds("t"), direction="UPSTREAM", as_of=at(5))
     assert names(then) == {ds("t"), job("j"), ds("a"), ds("b")}
-    assert names(lineage(database, ds("t"), direction="UPSTREAM", as_of=at(20))) == {
+    assert names(lineage(view, ds("t"), direction="UPSTREAM", as_of=at(20))) == {
         ds("t"),
         job("j"),
         ds("a"),
         ds("c"),
     }
-    assert names(lineage(database, ds("b"), direction="DOWNSTREAM")) == {ds("b")}, (
+    assert names(lineage(view, ds("b"), direction="DOWNSTREAM")) == {ds("b")}, (
         "no job reads it any more"
     )
-    assert names(lineage(database, ds("b"), direction="DOWNSTREAM", as_of=at(5))) == {
+    assert names(lineage(view, ds("b"), direction="DOWNSTREAM", as_of=at(5))) == {
         ds("b"),
         job("j"),
         ds("t"),
     }
-    assert names(lineage(database, ds("t"), as_of=at(0))) == {ds("t")}, "nothing was known then"
+    assert names(lineage(view, ds("t"), as_of=at(0))) == {ds("t")}, "nothing was known then"
 
 
-def test_what_a_dataset_came_from_is_of_its_time_too(database: Database) -> None:
+def test_what_a_dataset_came_from_is_of_its_time_too(database: Database, view: GraphView) -> None:
     """Once a run told which inputs an output came from, a walk goes by that, and still only by what was read then."""
     early = run("r1", "j", ["a", "b"], ["t"], minute=1, derived={"t": ["a", "b"]})
     late = run("r2", "j", ["a", "c"], ["t"], minute=10, derived={"t": ["a", "c"]})
     tell(database, early, late)
-    assert names(lineage(database, ds("t"), direction="UPSTREAM")) == {
+    assert names(lineage(view, ds("t"), direction="UPSTREAM")) == {
         ds("t"),
         job("j"),
         ds("a"),
         ds("c"),
     }
-    then = lineage(database, ds("t"), direction="UPSTREAM", as_of=at(5))
+    then = lineage(view, ds("t"), direction="UPSTREAM", as_of=at(5))
     assert names(then) == {ds("t"), job("j"), ds("a"), ds("b")}
-    assert names(lineage(database, ds("c"), direction="DOWNSTREAM", as_of=at(5))) == {ds("c")}
+    assert names(lineage(view, ds("c"), direction="DOWNSTREAM", as_of=at(5))) == {ds("c")}
 
 
 def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(
     database: Database,
+    view: GraphView,
 ) -> None:
     tell(
         database,
         run("r1", "j", ["a"], ["t"], minute=1, derived={"t": ["a"]}),
         run("r2", "j", ["b"], ["t"], minute=10),
     )
-    assert names(lineage(database, ds("t"), direction="UPSTREAM")) == {ds("t"), job("j"), ds("b")}
-    assert names(lineage(database, ds("b"), direction="DOWNSTREAM")) == {ds("b"), job("j"), ds("t")}
-    assert names(lineage(database, ds("t"), direction="UPSTREAM", as_of=at(5))) == {
+    assert names(lineage(view, ds("t"), direction="UPSTREAM")) == {
+        ds("t"),
+        job("j"),
+        ds("b"),
+    }
+    assert names(lineage(view, ds("b"), direction="DOWNSTREAM")) == {
+        ds("b"),
+        job("j"),
+        ds("t"),
+    }
+    assert names(lineage(view, ds("t"), direction="UPSTREAM", as_of=at(5))) == {
         ds("t"),
         job("j"),
         ds("a"),
     }
 
 
-def test_only_the_map_changes_with_time(database: Database) -> None:
+def test_only_the_map_changes_with_time(database: Database, view: GraphView) -> None:
     tell(database, run("r1", "j", ["a"], ["t"], minute=1))
     with pytest.raises(QueryError, match="asOf"):
-        lineage(database, run_urn("r1"), as_of=at(5))
+        lineage(view, run_urn("r1"), as_of=at(5))
 
 
-def test_a_dataset_is_found_by_any_of_its_names(database: Database) -> None:
+def test_a_dataset_is_found_by_any_of_its_names(database: Database, view: GraphView) -> None:
     event = run("r1", "j", ["a"], [], minute=1)
     for one in event:
         symlinks = [{"namespace": "hive://meta:9083", "name": "shop.t", "type": "TABLE"}]
@@ -204,5 +214,5 @@ def test_a_dataset_is_found_by_any_of_its_names(database: Database) -> None:
     tell(database, event)
     place = "dataset:s3%3A//lake:warehouse/t"
     for urn in (place, "dataset:s3a%3A//lake:/warehouse/t/", "dataset:hive%3A//META%3A9083:shop.t"):
-        found = lineage(database, urn, direction="UPSTREAM")
+        found = lineage(view, urn, direction="UPSTREAM")
         assert (found.start, names(found)) == (place, {place, job_urn("etl", "j"), ds("a")})

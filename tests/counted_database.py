@@ -1,0 +1,19 @@
+"""A real database that records the names of the queries that it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater.cypher.driver.database import Database, Row
+
+
+class CountedDatabase(Database):
+    """The database of the tests, over the same connections; `queries` lists the names that were read."""
+
+    def __init__(self, database: Database) -> None:
+        self.__dict__.update(database.__dict__)
+        self.queries: list[str] = []
+
+    def read(self, name: str, /, **options: Any) -> list[Row]:
+        self.queries.append(name)
+        return super().read(name, **options)
