@@ -26,8 +26,8 @@ from pyspark.sql import SparkSession
 
 from bench.events import events
 from bench.report import Report, say, spread
-from headwater.pipelines import fold_partition as folding
-from headwater.pipelines.backfill import SETTINGS, pieces
+from headwater.pipelines import fold_partition
+from headwater.pipelines.backfill import SETTINGS, fact_chunks
 from headwater.pipelines.event_files import File, files_in, read
 from headwater.pipelines.session import spark_session
 from headwater.schema.naming import load_naming
@@ -72,8 +72,10 @@ def _identity(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from batches
 
 
-def _judged(batches: Iterable[pa.RecordBatch], rules: folding.Rules) -> Iterator[pa.RecordBatch]:
-    taken = folding.Folding(rules)
+def _judged(
+    batches: Iterable[pa.RecordBatch], rules: fold_partition.FoldRules
+) -> Iterator[pa.RecordBatch]:
+    taken = fold_partition.PartitionFolder(rules)
     for batch in batches:
         taken.take(batch)
         taken.events.clear()
@@ -81,7 +83,7 @@ def _judged(batches: Iterable[pa.RecordBatch], rules: folding.Rules) -> Iterator
 
 
 def parts(
-    spark: SparkSession, files: list[File], rules: folding.Rules
+    spark: SparkSession, files: list[File], rules: fold_partition.FoldRules
 ) -> dict[str, Callable[[], Any]]:
     """What is measured, by name."""
 
@@ -89,16 +91,16 @@ def parts(
         frame.write.format("noop").mode("overwrite").save()
 
     return {
-        "floor": lambda: none(read(spark, files).mapInArrow(_identity, folding.READ)),
+        "floor": lambda: none(read(spark, files).mapInArrow(_identity, fold_partition.READ)),
         "judged": lambda: none(
-            read(spark, files).mapInArrow(partial(_judged, rules=rules), folding.BUCKETS)
+            read(spark, files).mapInArrow(partial(_judged, rules=rules), fold_partition.BUCKETS)
         ),
-        "whole": lambda: sum(len(piece) for piece in pieces(spark, files, rules)),
+        "whole": lambda: sum(len(piece) for piece in fact_chunks(spark, files, rules)),
     }
 
 
 def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict[str, Any]:
-    rules = folding.Rules(load_naming(), b"a key of the benches", 10 * 2**20)
+    rules = fold_partition.FoldRules(load_naming(), b"a key of the benches", 10 * 2**20)
     files = files_in(spark, [str(folder)])
     found: dict[str, Any] = {}
     for name, call in parts(spark, files, rules).items():

@@ -27,9 +27,9 @@ from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.transaction import Checkpoint
 from headwater.local.kafka import LocalKafka
 from headwater.local.neo4j import LocalNeo4j
-from headwater.pipelines.stream import Pace, Stream, session
-from headwater.pipelines.stream_batches import Batches
-from headwater.pipelines.stream_chunks import Rules
+from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
+from headwater.pipelines.stream_batches import BatchWriter
+from headwater.pipelines.stream_chunks import MessageRules
 from headwater.pipelines.stream_metrics import StreamCounts
 from headwater.pipelines.stream_sources import KafkaSource
 from headwater.schema.naming import load_naming
@@ -51,8 +51,8 @@ class Watch(StreamCounts):
         self.batch_seconds: list[float] = []
         self.lags: list[float] = []
 
-    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
-        super().committed(checkpoint, folded)
+    def on_commit(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
+        super().on_commit(checkpoint, folded)
         now = time.time()
         self.commits.append((now, len(folded.received)))
         self.batch_seconds.append(folded.seconds)
@@ -110,7 +110,7 @@ class Bench:
     def sustained(self) -> dict[str, Any]:
         watch = Watch()
         began = time.time()
-        self._run(watch, Pace(once=True), self._checkpoint())
+        self._run(watch, TriggerInterval(once=True), self._checkpoint())
         whole = sum(count for _, count in watch.commits)
         # The first batch also waits for Python workers to start and for Neo4j to plan.
         (first, of_first), (last, _) = watch.commits[0], watch.commits[-1]
@@ -155,7 +155,7 @@ class Bench:
         stream = Stream(
             self._database, batches.source, batches, watch, heartbeat_timeout_seconds=86_400
         )
-        stream.run(self._spark, self._checkpoint(), Pace(asked.interval))
+        stream.run(self._spark, self._checkpoint(), TriggerInterval(asked.interval))
         sender.join()
         return {
             "rate": asked.rate,
@@ -163,21 +163,21 @@ class Bench:
             "eventToVisibleSeconds": spread(watch.lags),
         }
 
-    def _run(self, watch: Watch, pace: Pace, checkpoint: str) -> None:
+    def _run(self, watch: Watch, pace: TriggerInterval, checkpoint: str) -> None:
         batches = self._batches(watch)
         Stream(
             self._database, batches.source, batches, watch, heartbeat_timeout_seconds=86_400
         ).run(self._spark, checkpoint, pace)
 
-    def _batches(self, watch: Watch, since: str = "earliest") -> Batches:
-        rules = Rules(
+    def _batches(self, watch: Watch, since: str = "earliest") -> BatchWriter:
+        rules = MessageRules(
             b"0123456789abcdef",
             load_naming(),
             event_bytes_max=10 * 2**20,
             future_tolerance_seconds=60,
         )
         source = self._source(since)
-        return Batches(
+        return BatchWriter(
             self._database, source, rules, events_max=self._asked.transaction, observer=watch
         )
 
@@ -214,7 +214,7 @@ def main() -> None:
             LocalKafka(folder / "kafka", heap_mb=512) as kafka,
             LocalNeo4j(folder / "neo4j", bolt_port=0) as neo4j,
             closing(Database(neo4j.uri, neo4j.user, neo4j.password)) as database,
-            session(source, master="local[*]", events_max=asked.transaction) as spark,
+            stream_session(source, master="local[*]", events_max=asked.transaction) as spark,
         ):
             migrate(database)
             bench = Bench(spark, database, kafka.bootstrap, folder, asked)

@@ -175,7 +175,7 @@ def _in_the_lake(spool: Spool) -> str | None:
 def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress) -> None:
     """Fold what the lake has; the worker then goes on behind it."""
     from headwater.pipelines.backfill import SETTINGS, backfill
-    from headwater.pipelines.fold_partition import rules_of
+    from headwater.pipelines.fold_partition import read_rules
     from headwater.pipelines.session import spark_session
 
     task = bar.add_task("starting Spark", total=None)
@@ -184,9 +184,9 @@ def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress)
             spark,
             database,
             [lake],
-            rules_of(settings),
+            read_rules(settings),
             dead=str(settings.home_path / "dead"),
-            heard=lambda what, done, total: bar.update(
+            on_progress=lambda what, done, total: bar.update(
                 task, description=f"the lake: {what}", completed=done, total=total or None
             ),
         )

@@ -12,7 +12,7 @@ from headwater.cli.options import Home, Json, connect, settings_of, with_local_n
 
 if TYPE_CHECKING:
     from headwater.lineage.questions.analyses import Finding
-    from headwater.pipelines.analyse import Analysed
+    from headwater.pipelines.analyse import AnalysisResult
     from headwater.settings import Settings
 
 
@@ -42,7 +42,7 @@ def analyse(
 ) -> None:
     """Coverage, drift of rows and schemas, slower jobs, unused datasets, blast radius: from the lake, in Spark SQL."""
     from headwater.cli import render as show
-    from headwater.pipelines.analyse import analyse, findings, write
+    from headwater.pipelines.analyse import analyse, findings, write_tables
     from headwater.pipelines.session import spark_session
     from headwater.schema.naming import load_naming
 
@@ -50,7 +50,7 @@ def analyse(
     with spark_session("analyse") as spark:
         moment = until.replace(tzinfo=UTC) if until is not None and until.tzinfo is None else until
         found = analyse(spark, lake, load_naming(settings.naming_path), until=moment)
-        write(found, out)
+        write_tables(found, out)
         told = findings(found)
         if graph:
             _save(settings, found, told)
@@ -72,7 +72,7 @@ def analyse(
             print("  nothing in them asks for attention")
 
 
-def _save(settings: Settings, found: Analysed, told: list[Finding]) -> None:
+def _save(settings: Settings, found: AnalysisResult, told: list[Finding]) -> None:
     from headwater.cypher.migrate import migrate
     from headwater.lineage.questions.analyses import save
 

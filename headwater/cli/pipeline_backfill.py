@@ -41,7 +41,7 @@ def backfill(
     from headwater.cli.graph_admin import progress_bar
     from headwater.cypher.migrate import migrate
     from headwater.pipelines.backfill import SETTINGS, backfill
-    from headwater.pipelines.fold_partition import rules_of
+    from headwater.pipelines.fold_partition import read_rules
     from headwater.pipelines.session import spark_session
 
     settings = with_local_neo4j(settings_of(home))
@@ -54,9 +54,9 @@ def backfill(
                 spark,
                 database,
                 paths,
-                rules_of(settings),
+                read_rules(settings),
                 dead=dead or str(settings.home_path / "dead"),
-                heard=lambda what, done, total: bar.update(
+                on_progress=lambda what, done, total: bar.update(
                     task, description=what, completed=done, total=total or None
                 ),
             )
@@ -124,15 +124,15 @@ def archive(
     ):
         task = bar.add_task("starting", total=None)
 
-        def heard(what: str, done: int, total: int) -> None:
+        def on_progress(what: str, done: int, total: int) -> None:
             bar.update(task, description=what, completed=done, total=total or None)
 
         with spark_session("archive") as spark:
-            done = pipeline.archive(spark, spool, kept, heard=heard)
+            done = pipeline.archive(spark, spool, kept, on_progress=on_progress)
         folded = 0
         if cut:
             folded = _folded(settings, spool.id)
-            done.cut = pipeline.cut(spool, kept, folded, heard=heard)
+            done.cut = pipeline.cut(spool, kept, folded, on_progress=on_progress)
             done.spool_bytes = settings.spool_path.stat().st_size
     if as_json:
         show.json_of(msgspec.structs.asdict(done))

@@ -17,7 +17,7 @@ from headwater.cli.serve import set_when_told_to_end
 
 if TYPE_CHECKING:
     from headwater.cypher.driver.database import Database
-    from headwater.pipelines.retention_cost import Cost
+    from headwater.pipelines.retention_cost import GraphCost
     from headwater.schema.retention import Horizon, Rules
 
 INTERRUPTED = 130
@@ -114,9 +114,9 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
 def _report(
     database: Database, rules: Rules, now: int, store: Path | None, *, as_json: bool
 ) -> None:
-    from headwater.pipelines.retention_cost import cost
+    from headwater.pipelines.retention_cost import measure_cost
 
-    found = cost(database, rules, now=now, store=store)
+    found = measure_cost(database, rules, now=now, store=store)
     if as_json:
         print(json.dumps(found.as_json()))
         return
@@ -124,7 +124,7 @@ def _report(
     _print_savings(found)
 
 
-def _print_sizes(found: Cost) -> None:
+def _print_sizes(found: GraphCost) -> None:
     from rich.table import Table
 
     from headwater.cli import render as show
@@ -153,12 +153,12 @@ def _print_sizes(found: Cost) -> None:
         )
 
 
-def _number(found: Cost, amount: int) -> str:
+def _number(found: GraphCost, amount: int) -> str:
     each = found.per_million(amount)
     return "-" if each is None else f"{each:,}"
 
 
-def _print_savings(found: Cost) -> None:
+def _print_savings(found: GraphCost) -> None:
     from rich.table import Table
 
     from headwater.cli import render as show

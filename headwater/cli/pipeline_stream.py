@@ -10,7 +10,7 @@ import typer
 from headwater.cli.options import Home, connect, settings_of, with_local_neo4j
 
 if TYPE_CHECKING:
-    from headwater.pipelines.stream_chunks import Rules
+    from headwater.pipelines.stream_chunks import MessageRules
     from headwater.pipelines.stream_sources import Source
     from headwater.settings import Settings
 
@@ -75,9 +75,9 @@ def stream(
     import logging
 
     from headwater.cli.serve import set_when_told_to_end
-    from headwater.pipelines.stream import Pace, Stream, session
-    from headwater.pipelines.stream_batches import Batches
-    from headwater.pipelines.stream_metrics import StreamCounts, served
+    from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
+    from headwater.pipelines.stream_batches import BatchWriter
+    from headwater.pipelines.stream_metrics import StreamCounts, serve_metrics
 
     settings = with_local_neo4j(settings_of(home))
     logging.basicConfig(
@@ -94,11 +94,13 @@ def stream(
     database = connect(settings)
     events_max = settings.fold_events_max
     cache = settings.cache_path if settings.cache else None
-    batches = Batches(database, source, _rules(settings), events_max=events_max, observer=counts)
+    batches = BatchWriter(
+        database, source, _rules(settings), events_max=events_max, observer=counts
+    )
     try:
         with (
-            served(counts, metrics_port) as address,
-            session(source, master=master, events_max=events_max, cache=cache) as spark,
+            serve_metrics(counts, metrics_port) as address,
+            stream_session(source, master=master, events_max=events_max, cache=cache) as spark,
         ):
             # After Spark was started, which sets a handler of its own.
             set_when_told_to_end(batches.stop)
@@ -111,7 +113,7 @@ def stream(
                 counts,
                 heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
             )
-            folding.run(spark, checkpoint, Pace(interval, once))
+            folding.run(spark, checkpoint, TriggerInterval(interval, once))
     finally:
         database.close()
 
@@ -139,12 +141,12 @@ def _folder(files: str, dead: str, most: int | None, option: list[str] | None) -
     )
 
 
-def _rules(settings: Settings) -> Rules:
+def _rules(settings: Settings) -> MessageRules:
     from headwater.ingest.receive.redaction_key import load_key
-    from headwater.pipelines.stream_chunks import Rules
+    from headwater.pipelines.stream_chunks import MessageRules
     from headwater.schema.naming import load_naming
 
-    return Rules(
+    return MessageRules(
         redaction_key=settings.redaction_key.encode() or load_key(settings.redaction_key_path),
         naming=load_naming(settings.naming_path),
         event_bytes_max=settings.event_bytes_max,

@@ -30,7 +30,7 @@ _BLAST = "node STRING, datasets BIGINT, jobs BIGINT"
 
 
 @dataclass(frozen=True)
-class Analysed:
+class AnalysisResult:
     """The tables, where `until` stands, and how many events were read."""
 
     until: datetime
@@ -40,7 +40,7 @@ class Analysed:
 
 def analyse(
     spark: SparkSession, lake: str, naming: Naming, *, until: datetime | None = None
-) -> Analysed:
+) -> AnalysisResult:
     """Every table over the events in a folder of Parquet with a column `body`. Raises NotFoundError for an empty
     lake."""
     table = spark.read.option("recursiveFileLookup", "true").parquet(lake)
@@ -59,11 +59,11 @@ def analyse(
     _view(spark, "runs").cache()
     _view(spark, "uses").cache()
     # They are small, and asked twice: for Parquet and for the graph.
-    asked = {name: _asked(spark, name, until).cache() for name in TABLES if name != "blast_radius"}
+    asked = {name: _table(spark, name, until).cache() for name in TABLES if name != "blast_radius"}
     edges = [(edge["source"], edge["target"]) for edge in _sql(spark, "edges").collect()]
     reached = [(node, *counts) for node, counts in sorted(blast_radius(edges).items())]
     asked["blast_radius"] = spark.createDataFrame(reached, _BLAST)
-    return Analysed(until, row["events"], asked)
+    return AnalysisResult(until, row["events"], asked)
 
 
 def _names(spark: SparkSession, naming: Naming) -> None:
@@ -102,17 +102,17 @@ def _sql(spark: SparkSession, name: str, **values: datetime) -> DataFrame:
     return spark.sql(text, args=values)
 
 
-def _asked(spark: SparkSession, name: str, until: datetime) -> DataFrame:
+def _table(spark: SparkSession, name: str, until: datetime) -> DataFrame:
     return _sql(spark, name) if name == "coverage" else _sql(spark, name, until=until)
 
 
-def write(found: Analysed, folder: str) -> None:
+def write_tables(found: AnalysisResult, folder: str) -> None:
     """Each table as Parquet in a folder of its name, in place of what was there."""
     for name, table in found.tables.items():
         table.coalesce(1).write.mode("overwrite").parquet(f"{folder.rstrip('/')}/{name}")
 
 
-def findings(found: Analysed) -> list[Finding]:
+def findings(found: AnalysisResult) -> list[Finding]:
     """What of the tables becomes facts of the graph: what drifted, what is slower, the last change of each schema, the
     costliest of what nobody uses, and one summary."""
     tables = found.tables
@@ -144,7 +144,7 @@ def _plain(row: Any) -> dict[str, Any]:
     return {key: value for key, value in row.asDict().items() if value is not None}
 
 
-def _summary(found: Analysed) -> dict[str, Any]:
+def _summary(found: AnalysisResult) -> dict[str, Any]:
     [sums] = found.tables["coverage"].groupBy().sum().collect()
     radii = [
         row["datasets"]
@@ -170,7 +170,7 @@ def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]
     bit = {name: 1 << number for number, name in enumerate(names)}
     datasets = sum(bit[name] for name in names if name.startswith("dataset:"))
     reached: dict[str, int] = {}
-    for circle in _circles(targets):
+    for circle in _strong_components(targets):
         inside = sum(bit[name] for name in circle)
         whole = inside
         for name in circle:
@@ -186,7 +186,7 @@ def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]
     }
 
 
-def _circles(targets: Mapping[str, list[str]]) -> list[list[str]]:
+def _strong_components(targets: Mapping[str, list[str]]) -> list[list[str]]:
     """The strongly connected parts, those downstream first (Tarjan), without recursion."""
     order: dict[str, int] = {}
     low: dict[str, int] = {}

@@ -29,7 +29,7 @@ from headwater.errors import EventError, SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader, StoredEvent
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import run_as_submitted
-from headwater.pipelines.lake import SCHEMA, DataFile, Lake, Range, data_name
+from headwater.pipelines.lake import SCHEMA, ArchivedRange, DataFile, Lake, data_name
 from headwater.schema.events import Event, parse
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ CUT_EVENTS = 500
 _REST = 1.0
 _WRITTEN = "name string, events long, bytes long"
 
-Heard = Callable[[str, int, int], object]
+OnProgress = Callable[[str, int, int], object]
 
 
-class Done(msgspec.Struct):
+class ArchiveReport(msgspec.Struct):
     """What an archiving did: events and files written, their bytes, events cut, and where each end stands now."""
 
     spool: str
@@ -60,38 +60,38 @@ class Done(msgspec.Struct):
 
 
 def archive(
-    spark: SparkSession, spool: Spool, lake: Lake, *, heard: Heard = lambda *_: None
-) -> Done:
+    spark: SparkSession, spool: Spool, lake: Lake, *, on_progress: OnProgress = lambda *_: None
+) -> ArchiveReport:
     """Bring into the lake what the spool has and the lake has not, as far as the spool goes now.
 
     Raises SpoolFullError when the spool cannot be read, or somebody else archives it now.
     """
-    return bring(partial(_round, spark, spool, lake), spool, lake, heard=heard)
+    return archive_with(partial(_round, spark, spool, lake), spool, lake, on_progress=on_progress)
 
 
-def bring(
+def archive_with(
     write: Callable[[int, int], list[DataFile]],
     spool: Spool,
     lake: Lake,
     *,
-    heard: Heard = lambda *_: None,
-) -> Done:
+    on_progress: OnProgress = lambda *_: None,
+) -> ArchiveReport:
     """The same, by whatever can write the files of the events from one seq to another."""
     began = time.monotonic()
-    done = Done(spool.id)
-    with _alone(spool.path):
-        lake.remove_strays(spool.id)
+    done = ArchiveReport(spool.id)
+    with _exclusive(spool.path):
+        lake.remove_uncommitted(spool.id)
         position, last = lake.archived(spool.id), spool.last()
         start = position
         while position < last:
             upto = min(last, position + PART_EVENTS * ROUND_PARTS)
             files = write(position + 1, upto)
-            lake.add(spool.id, Range(position + 1, upto, sorted(files)))
+            lake.add(spool.id, ArchivedRange(position + 1, upto, sorted(files)))
             done.events += sum(file.events for file in files)
             done.files += len(files)
             done.bytes += sum(file.bytes for file in files)
             position = upto
-            heard("archiving", position - start, last - start)
+            on_progress("archiving", position - start, last - start)
     done.archived = position
     done.spool_bytes = spool.path.stat().st_size
     done.seconds = round(time.monotonic() - began, 3)
@@ -103,7 +103,7 @@ def cut(
     lake: Lake,
     folded: int,
     *,
-    heard: Heard = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
     pause: Callable[[float], object] = time.sleep,
 ) -> int:
     """Remove from the spool what is in the lake, up to seq `folded`, and give the space back; returns how many events.
@@ -111,7 +111,7 @@ def cut(
     `folded` is how far the graph says that the spool is folded. In small pieces with pauses between, so that events go
     on being accepted. Raises SpoolFullError when the spool's disk fails, or somebody archives.
     """
-    with _alone(spool.path):
+    with _exclusive(spool.path):
         upto = min(lake.archived(spool.id), folded)
         gone = 0
         while True:
@@ -120,7 +120,7 @@ def cut(
             if not removed:
                 break
             gone += removed
-            heard("cutting", gone, 0)
+            on_progress("cutting", gone, 0)
             pause((time.monotonic() - began) * _REST)
         while True:
             began = time.monotonic()
@@ -221,7 +221,7 @@ def _row(spool: str, kept: StoredEvent, event: Event | None) -> dict[str, Any]:
 
 
 @contextmanager
-def _alone(spool: Path) -> Iterator[None]:
+def _exclusive(spool: Path) -> Iterator[None]:
     """Nobody else archives this spool meanwhile. Raises SpoolFullError when somebody does."""
     with spool.with_name(f"{spool.name}.archive").open("w") as file:
         try:

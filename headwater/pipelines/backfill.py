@@ -26,30 +26,39 @@ from headwater.cypher.migrate import migrate
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.write.transaction import read_checkpoint
 from headwater.pipelines import run_as_submitted
-from headwater.pipelines.chunk_writer import PieceWriter, move_on
-from headwater.pipelines.rows import Counts, Kind, Met, Row, cut, join_counts, join_met, unpacked
-from headwater.pipelines.shuffle import buckets_for, merged
-from headwater.pipelines.spark_progress import watched
+from headwater.pipelines.chunk_writer import ChunkWriter, advance_checkpoint
+from headwater.pipelines.rows import (
+    Counts,
+    Kind,
+    Row,
+    Totals,
+    join_counts,
+    join_totals,
+    split_rows,
+    unpack,
+)
+from headwater.pipelines.shuffle import bucket_count, merge_bundles
+from headwater.pipelines.spark_progress import report_progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from headwater.pipelines.event_files import File
-    from headwater.pipelines.fold_partition import Refused, Rules
+    from headwater.pipelines.fold_partition import FoldRules, RefusedEvent
 
 # One transaction: so many facts, unless they are large.
-PIECE_ROWS = 2_000
-PIECE_BYTES = 8 * 2**20
+CHUNK_ROWS = 2_000
+CHUNK_BYTES = 8 * 2**20
 # A new edge takes of Neo4j's memory a multiple of what others do, byte for byte: one piece has some 10,000 of them.
 EDGE_WEIGHT = 8
-# What Spark must be told besides; events are large.
+# What Spark must be totals besides; events are large.
 SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 _REFUSED_AT_ONCE = 1_000
 
-Heard = Callable[[str, int, int], object]
+OnProgress = Callable[[str, int, int], object]
 
 
-class Done(msgspec.Struct):
+class BackfillReport(msgspec.Struct):
     """What a backfill did. Events are counted as they were read; `folded` counts each that is no event's copy."""
 
     files: int
@@ -72,54 +81,55 @@ def backfill(
     spark: SparkSession,
     database: Database,
     paths: Sequence[str],
-    rules: Rules,
+    rules: FoldRules,
     *,
     dead: str,
-    heard: Heard = lambda *_: None,
-) -> Done:
+    on_progress: OnProgress = lambda *_: None,
+) -> BackfillReport:
     """Fold every event below these paths into the graph. Those that are none go below `dead`, with their reasons.
 
-    `heard(what, done, total)` hears how far it is, now and then from another thread. Raises NotFoundError where there
+    `on_progress(what, done, total)` hears how far it is, now and then from another thread. Raises NotFoundError where there
     is nothing to read, QueryError when it holds no events or another backfill of the same is at work, UnavailableError
     when Neo4j stays away.
     """
     from headwater.pipelines.event_files import files_in
 
     began = time.monotonic()
-    heard("listing", 0, 0)
+    on_progress("listing", 0, 0)
     # Before the files are: what is archived meanwhile does not count yet.
     archived = _archived(paths)
     files = files_in(spark, paths)
-    done = Done(len(files), sum(file.size for file in files))
+    done = BackfillReport(len(files), sum(file.size for file in files))
     if not files:
         return done
     migrate(database)
-    name = name_of(files, rules)
-    told = _Told(_DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}"))
-    writer = PieceWriter(database, name, rules.naming)
+    name = backfill_name(files, rules)
+    totals = _Totals(_DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}"))
+    writer = ChunkWriter(database, name, rules.naming)
     begun = {spool: read_checkpoint(database, spool) for spool in archived}
-    heard("folding", 0, 0)
-    untold = {
+    on_progress("folding", 0, 0)
+    uncounted = {
         spool: range(begun[spool].position + 1, position + 1)
         for spool, position in archived.items()
     }
-    found = pieces(spark, files, rules, untold)
+    chunks = fact_chunks(spark, files, rules, uncounted)
     # The first piece comes when everything is read and folded.
-    with watched(
-        spark, lambda spark_is: heard(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:])
+    with report_progress(
+        spark,
+        lambda spark_is: on_progress(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:]),
     ):
-        first = list(islice(found, 1))
-    for piece in chain(first, found):
+        first = list(islice(chunks, 1))
+    for piece in chain(first, chunks):
         if piece[0].kind > Kind.REFUSED:
             writer.write(piece)
-            heard("writing", writer.position, told.met.facts)
+            on_progress("writing", writer.position, totals.met.facts)
         else:
-            told.take(piece)
-    counts, met, letters = told.counts, told.met, told.letters
+            totals.take(piece)
+    counts, met, letters = totals.counts, totals.met, totals.letters
     letters.close()
     for spool, position in archived.items():
-        producer_stats = told.producer_stats.get(spool, ProducerStats())
-        move_on(
+        producer_stats = totals.producer_stats.get(spool, ProducerStats())
+        advance_checkpoint(
             database,
             spool,
             begun[spool],
@@ -143,7 +153,7 @@ def backfill(
     )
 
 
-def name_of(files: Sequence[File], rules: Rules) -> str:
+def backfill_name(files: Sequence[File], rules: FoldRules) -> str:
     """Under which a backfill keeps how far it is: another one when anything that it reads, or how, is another."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
     naming = rules.naming.__reduce__()[1]
@@ -155,52 +165,58 @@ def name_of(files: Sequence[File], rules: Rules) -> str:
 
 def _archived(paths: Sequence[str]) -> dict[str, int]:
     """Up to which seq every spool is in the lakes among these paths, by its id."""
-    from headwater.pipelines.lake import lake_at
+    from headwater.pipelines.lake import open_lake
 
-    lakes = [lake for lake in map(lake_at, paths) if lake is not None]
+    lakes = [lake for lake in map(open_lake, paths) if lake is not None]
     return {spool: lake.archived(spool) for lake in lakes for spool in lake.spools()}
 
 
-def pieces(
-    spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range] | None = None
+def fact_chunks(
+    spark: SparkSession,
+    files: Sequence[File],
+    rules: FoldRules,
+    uncounted: dict[str, range] | None = None,
 ) -> Iterator[list[Row]]:
     """What these files say, in pieces of one transaction each, in the order in which they are to be written, while
-    Spark goes on with the next; with the tallies of the events that are `untold`, by spool and seq."""
+    Spark goes on with the next; with the tallies of the events that are `uncounted`, by spool and seq."""
     from pyspark import StorageLevel
 
-    found = _bundles(spark, files, rules, untold or {}).persist(StorageLevel.DISK_ONLY)
+    chunks = _bundles(spark, files, rules, uncounted or {}).persist(StorageLevel.DISK_ONLY)
     try:
         # To sort is to look at everything twice: what was joined must be kept, or it would be joined twice.
-        frame = found.sort("kind", "at", "key").select("rows")
+        frame = chunks.sort("kind", "at", "key").select("rows")
         bundles = (
-            unpacked(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True)
+            unpack(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True)
         )
-        yield from cut(
-            merged(bundles), rows_max=PIECE_ROWS, bytes_max=PIECE_BYTES, edge_weight=EDGE_WEIGHT
+        yield from split_rows(
+            merge_bundles(bundles),
+            rows_max=CHUNK_ROWS,
+            bytes_max=CHUNK_BYTES,
+            edge_weight=EDGE_WEIGHT,
         )
     finally:
-        found.unpersist()
+        chunks.unpersist()
 
 
 def _bundles(
-    spark: SparkSession, files: Sequence[File], rules: Rules, untold: dict[str, range]
+    spark: SparkSession, files: Sequence[File], rules: FoldRules, uncounted: dict[str, range]
 ) -> DataFrame:
     """What these files say, in sorted bundles of rows."""
-    from headwater.pipelines import fold_partition as folding
+    from headwater.pipelines import fold_partition
     from headwater.pipelines.event_files import read
 
-    buckets = buckets_for(sum(file.size for file in files))
-    fold = partial(folding.facts_of_batches, rules=rules, untold=untold, buckets=buckets)
-    rows = read(spark, files).mapInArrow(fold, folding.BUCKETS)
+    buckets = bucket_count(sum(file.size for file in files))
+    fold = partial(fold_partition.fold_batches, rules=rules, uncounted=uncounted, buckets=buckets)
+    rows = read(spark, files).mapInArrow(fold, fold_partition.BUCKETS)
     met = rows.repartition("bucket").sortWithinPartitions("bucket")
-    return met.mapInArrow(folding.join_batches, folding.BUNDLES)
+    return met.mapInArrow(fold_partition.join_batches, fold_partition.BUNDLES)
 
 
-class _Told:
+class _Totals:
     """What the pieces that hold no facts say of what was read."""
 
     def __init__(self, letters: _DeadLetters) -> None:
-        self.counts, self.met = Counts(), Met()
+        self.counts, self.met = Counts(), Totals()
         self.producer_stats: dict[str, ProducerStats] = {}
         self.letters = letters
 
@@ -210,8 +226,8 @@ class _Told:
                 self.counts = join_counts(
                     self.counts, msgspec.msgpack.decode(row.fact, type=Counts)
                 )
-            elif row.kind == Kind.MET:
-                self.met = join_met(self.met, msgspec.msgpack.decode(row.fact, type=Met))
+            elif row.kind == Kind.TOTALS:
+                self.met = join_totals(self.met, msgspec.msgpack.decode(row.fact, type=Totals))
             elif row.kind == Kind.PRODUCER_STATS:
                 self.producer_stats[row.key.decode()] = msgspec.msgpack.decode(
                     row.fact, type=ProducerStats
@@ -227,15 +243,15 @@ class _DeadLetters:
         self._spark = spark
         self.folder = folder
         self._parts = 0
-        self._waiting: list[Refused] = []
+        self._waiting: list[RefusedEvent] = []
         # How many of them each spool has, of those that come from a lake.
         self.of_spools: Counter[str | None] = Counter()
 
     def add(self, fact: bytes) -> None:
-        from headwater.pipelines.fold_partition import Refused
+        from headwater.pipelines.fold_partition import RefusedEvent
         from headwater.pipelines.lake import spool_of
 
-        letter = msgspec.msgpack.decode(fact, type=Refused)
+        letter = msgspec.msgpack.decode(fact, type=RefusedEvent)
         self._waiting.append(letter)
         self.of_spools[spool_of(letter.file)] += 1
         if len(self._waiting) == _REFUSED_AT_ONCE:

@@ -24,7 +24,7 @@ from headwater.ingest.write.transaction import (
     read_checkpoint,
     write,
 )
-from headwater.pipelines.rows import Row, delta_of
+from headwater.pipelines.rows import Row, rows_to_delta
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
@@ -34,7 +34,7 @@ PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0)
 log = logging.getLogger("headwater.pipelines")
 
 
-class PieceWriter:
+class ChunkWriter:
     """Writes rows in the order in which they come, but for those that an earlier one of this name has written."""
 
     def __init__(self, database: Database, name: str, naming: Naming) -> None:
@@ -114,7 +114,7 @@ class PieceWriter:
         )
         write(
             self._database,
-            delta_of(rows) if delta is None else delta,
+            rows_to_delta(rows) if delta is None else delta,
             spool=self._name,
             before=before,
             after=after,
@@ -128,7 +128,7 @@ class PieceWriter:
         self.transactions += 1
 
 
-def move_on(
+def advance_checkpoint(
     database: Database,
     spool: str,
     before: Checkpoint,

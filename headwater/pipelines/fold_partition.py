@@ -23,10 +23,10 @@ from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redaction_key import load_key
-from headwater.pipelines import worker_cache as remembered
+from headwater.pipelines import worker_cache
 from headwater.pipelines.lake import spool_of
-from headwater.pipelines.rows import Counts, Kind, Row, encode, packed, rows_of, seen
-from headwater.pipelines.shuffle import bucketed, bundled, gathered
+from headwater.pipelines.rows import Counts, Kind, Row, delta_to_rows, digest_rows, encode, pack
+from headwater.pipelines.shuffle import assign_buckets, bundle_rows, gather_buckets
 from headwater.schema.events import Event, parse
 from headwater.schema.naming import Naming, load_naming
 from headwater.settings import Settings
@@ -43,12 +43,12 @@ _BUNDLES = pa.schema(
     [("kind", pa.int32()), ("at", pa.int64()), ("key", pa.binary()), ("rows", pa.binary())]
 )
 # So many events are folded into one delta: what a partition takes of memory does not grow with it.
-FOLDED_AT_ONCE = 20_000
+EVENTS_PER_FOLD = 20_000
 # No events of any spool.
-NONE: Mapping[str, range] = MappingProxyType({})
+NO_SPOOLS: Mapping[str, range] = MappingProxyType({})
 
 
-class Rules(msgspec.Struct, frozen=True):
+class FoldRules(msgspec.Struct, frozen=True):
     """How events are read: by which names, up to which size, with which key personal data is hashed, and from how many
     seconds on one that was received before it happened is told to be from the future."""
 
@@ -58,10 +58,10 @@ class Rules(msgspec.Struct, frozen=True):
     future_tolerance_seconds: int = 60
 
 
-def rules_of(settings: Settings) -> Rules:
+def read_rules(settings: Settings) -> FoldRules:
     """How the API and the worker with these settings read events. Raises SettingsError."""
     key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
-    return Rules(
+    return FoldRules(
         load_naming(settings.naming_path),
         key,
         settings.event_bytes_max,
@@ -69,7 +69,7 @@ def rules_of(settings: Settings) -> Rules:
     )
 
 
-class Refused(msgspec.Struct):
+class RefusedEvent(msgspec.Struct):
     """An event that is none: why, and where it was read. `start` is the byte at which the piece of the file begins that
     one task read, and `number` counts lines in it, from 1; of a Parquet file, `number` is the row or the seq."""
 
@@ -81,19 +81,22 @@ class Refused(msgspec.Struct):
     body: str
 
 
-def facts_of_batches(
-    batches: Iterable[pa.RecordBatch], rules: Rules, untold: Mapping[str, range], buckets: int
+def fold_batches(
+    batches: Iterable[pa.RecordBatch],
+    rules: FoldRules,
+    uncounted: Mapping[str, range],
+    buckets: int,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of `READ` in, batches of `BUCKETS` out; for `mapInArrow`. `untold` are the events of each spool that are
+    """Batches of `READ` in, batches of `BUCKETS` out; for `mapInArrow`. `uncounted` are the events of each spool that are
     to be tallied, by their seq."""
-    folding = Folding(rules, untold)
+    folding = PartitionFolder(rules, uncounted)
     for batch in batches:
         with _no_collection():
             folding.take(batch)
-        if len(folding.events) >= FOLDED_AT_ONCE:
+        if len(folding.events) >= EVENTS_PER_FOLD:
             yield _bucketed(folding, buckets)
     yield _bucketed(folding, buckets)
-    remembered.keep()
+    worker_cache.freeze()
 
 
 def join_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -101,16 +104,17 @@ def join_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     met = (
         (bucket, rows) for batch in batches for bucket, rows in zip(*_columns(batch), strict=True)
     )
-    for rows in gathered(met):
+    for rows in gather_buckets(met):
         with _no_collection():
-            bundles = [(*bundle[0][:3], packed(bundle)) for bundle in bundled(rows)]
+            bundles = [(*bundle[0][:3], pack(bundle)) for bundle in bundle_rows(rows)]
         yield _batch(bundles, _BUNDLES)
 
 
-def _bucketed(folding: Folding, buckets: int) -> pa.RecordBatch:
+def _bucketed(folding: PartitionFolder, buckets: int) -> pa.RecordBatch:
     with _no_collection():
         return _batch(
-            [(bucket, packed(rows)) for bucket, rows in bucketed(folding.rows(), buckets)], _BUCKETS
+            [(bucket, pack(rows)) for bucket, rows in assign_buckets(folding.rows(), buckets)],
+            _BUCKETS,
         )
 
 
@@ -134,18 +138,18 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-class Folding:
+class PartitionFolder:
     """The events of some batches, judged, until they are folded."""
 
-    def __init__(self, rules: Rules, untold: Mapping[str, range] = NONE) -> None:
+    def __init__(self, rules: FoldRules, uncounted: Mapping[str, range] = NO_SPOOLS) -> None:
         self._rules = rules
-        self._tallying = _Tallying(untold, rules.future_tolerance_seconds)
-        self._redact = remembered.redactor(rules.redaction_key).redact
-        self._naming = remembered.naming(rules.naming)
+        self._tallier = _Tallier(uncounted, rules.future_tolerance_seconds)
+        self._redact = worker_cache.redactor(rules.redaction_key).redact
+        self._naming = worker_cache.naming(rules.naming)
         self._seen: set[bytes] = set()
-        self._lines = _Lines()
+        self._lines = _LineNumbers()
         self.events: list[Event] = []
-        self._refused: list[Refused] = []
+        self._refused: list[RefusedEvent] = []
         self._counts = Counts()
 
     def take(self, batch: pa.RecordBatch) -> None:
@@ -162,9 +166,9 @@ class Folding:
                 except EventError as error:
                     refused = error
                     self._refuse(error, body, batch, index, number)
-                if checksums[index] is not None and self._tallying.wanted:
+                if checksums[index] is not None and self._tallier.wanted:
                     file, seq = batch.column("file")[index].as_py(), number(index)
-                    self._tallying.add(file, seq, received[index], body, event, refused)
+                    self._tallier.add(file, seq, received[index], body, event, refused)
 
     def _judge(self, body: bytes, received: int, checksum: int | None) -> Event | None:
         """The event, unless it is a copy of one that was there. Raises EventError."""
@@ -197,7 +201,9 @@ class Folding:
     ) -> None:
         file, start = (batch.column(name)[index].as_py() for name in ("file", "start"))
         text = self._redact(body).decode(errors="replace")
-        self._refused.append(Refused(error.message, error.field, file, start, number(index), text))
+        self._refused.append(
+            RefusedEvent(error.message, error.field, file, start, number(index), text)
+        )
         self._counts.refused += 1
 
     def rows(self) -> Iterator[Row]:
@@ -205,20 +211,20 @@ class Folding:
         for refused in self._refused:
             place = encode((refused.file, refused.start, refused.number))
             yield Row(Kind.REFUSED, 0, place, encode(refused))
-        yield from seen(self._seen)
-        for spool, producer_stats in self._tallying.taken().items():
+        yield from digest_rows(self._seen)
+        for spool, producer_stats in self._tallier.taken().items():
             yield Row(Kind.PRODUCER_STATS, 0, spool.encode(), encode(producer_stats))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
-        yield from rows_of(fold(self.events, self._naming))
+        yield from delta_to_rows(fold(self.events, self._naming))
         self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
 
 
-class _Tallying:
+class _Tallier:
     """ProducerStats receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
     that others made nobody knows what was received how often, and when: those are not tallied."""
 
-    def __init__(self, untold: Mapping[str, range], future_tolerance_seconds: int) -> None:
-        self.wanted = untold
+    def __init__(self, uncounted: Mapping[str, range], future_tolerance_seconds: int) -> None:
+        self.wanted = uncounted
         self._future_tolerance_seconds = future_tolerance_seconds
         self._tallies: dict[str, ProducerStats] = {}
 
@@ -257,7 +263,7 @@ class _Tallying:
         return taken
 
 
-class _Lines:
+class _LineNumbers:
     """Counts the lines of the pieces of files that one task reads, one piece after the other."""
 
     def __init__(self) -> None:

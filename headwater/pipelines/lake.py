@@ -58,7 +58,7 @@ class DataFile(msgspec.Struct, frozen=True, order=True):
     bytes: int
 
 
-class Range(msgspec.Struct, frozen=True):
+class ArchivedRange(msgspec.Struct, frozen=True):
     """Events of one spool that are in the lake, both ends included, and the files they are in."""
 
     first: int
@@ -99,12 +99,12 @@ class Lake:
         """The ids of the spools of which events are here."""
         return sorted({name.split("/")[1] for name in self._names(MANIFEST)})
 
-    def add(self, spool: str, added: Range) -> None:
+    def add(self, spool: str, added: ArchivedRange) -> None:
         """These events are in the lake: from now on they count."""
         name = f"{MANIFEST}/{spool}/{added.first:0{_DIGITS}}-{added.last:0{_DIGITS}}.json"
         self.put(name, msgspec.json.encode(added))
 
-    def remove_strays(self, spool: str) -> int:
+    def remove_uncommitted(self, spool: str) -> int:
         """Remove files of a spool that do not count; returns how many. Nobody else may be archiving it."""
         position = self.archived(spool)
         strays = []
@@ -124,7 +124,7 @@ class Lake:
                 yield info.path[len(self._path) :].lstrip("/")
 
 
-def lake_at(root: str) -> Lake | None:
+def open_lake(root: str) -> Lake | None:
     """The lake at a path, which may as well be a glob or in a store that only Spark knows: then None."""
     try:
         return None if _GLOB.search(root) else Lake(root)

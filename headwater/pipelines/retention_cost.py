@@ -50,7 +50,7 @@ class Saving:
 
 
 @dataclass(frozen=True)
-class Cost:
+class GraphCost:
     """`files`: bytes of the store by file, empty where it is on another machine."""
 
     events: int
@@ -99,7 +99,9 @@ def _row(size: Size) -> tuple[int, int, int]:
     return size.nodes, size.edges, size.bytes
 
 
-def cost(database: Database, rules: Rules, *, now: int, store: Path | None = None) -> Cost:
+def measure_cost(
+    database: Database, rules: Rules, *, now: int, store: Path | None = None
+) -> GraphCost:
     """What the graph costs now. `now` in microseconds since 1970; `store` is the folder of Neo4j's store. Reads all
     runs that are older than the shortest of `DAYS`. Raises UnavailableError."""
     sizes = {
@@ -108,7 +110,7 @@ def cost(database: Database, rules: Rules, *, now: int, store: Path | None = Non
         if size.nodes
     }
     events = sum(int(row["folded"]) for row in checkpoints(database))
-    return Cost(
+    return GraphCost(
         events, sizes, files(store) if store else {}, savings(database, rules, now=now, sizes=sizes)
     )
 

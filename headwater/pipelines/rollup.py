@@ -20,7 +20,7 @@ Progress = Callable[[str, int], object]
 
 
 @dataclass
-class Rolled:
+class RollupReport:
     """How many runs are beyond the horizon, how many of them were (or would be) summarised, and how many of the others
     an answer, a failure or the newest data needs; the rest is kept for what hangs on the run itself."""
 
@@ -35,7 +35,7 @@ class Rolled:
         return self.old - self.summarised
 
 
-def _silent(what: str, count: int) -> None:
+def _no_progress(what: str, count: int) -> None:
     """Nobody watches."""
 
 
@@ -44,9 +44,9 @@ def roll_up(
     horizon: Horizon,
     *,
     dry_run: bool = False,
-    progress: Progress = _silent,
+    progress: Progress = _no_progress,
     stopped: Callable[[], bool] = lambda: False,
-) -> Rolled:
+) -> RollupReport:
     """Summarise what is beyond the horizon and needed by nothing, in transactions of `PIECE` runs.
 
     Between two of them other writers have their turn, and `stopped` is asked. Interrupted in whatever way, it is to be
@@ -54,13 +54,13 @@ def roll_up(
     """
     if not dry_run:
         rollup.begin(database, horizon)
-    rolled = Rolled()
+    rolled = RollupReport()
     kept = rollup.protected(database, lambda count: progress("walking", count))
     left: list[Candidate] = []
     for piece in _pieces(_unprotected(database, horizon, kept, rolled)):
         if stopped():
             return rolled
-        left += _taken(database, piece, rolled, progress, dry_run=dry_run)
+        left += _summarise(database, piece, rolled, progress, dry_run=dry_run)
     rolled.passes = 1
     # What was part of others, or ran before them, can go once those are gone.
     while not dry_run and left:
@@ -68,7 +68,7 @@ def roll_up(
         for piece in _pieces(iter([waiting])):
             if stopped():
                 return rolled
-            left += _taken(database, piece, rolled, progress, dry_run=False)
+            left += _summarise(database, piece, rolled, progress, dry_run=False)
         rolled.passes += 1
         if rolled.summarised == before:
             break
@@ -77,7 +77,7 @@ def roll_up(
 
 
 def _unprotected(
-    database: Database, horizon: Horizon, kept: Urns, rolled: Rolled
+    database: Database, horizon: Horizon, kept: Urns, rolled: RollupReport
 ) -> Iterator[list[Candidate]]:
     for page in rollup.candidates(database, horizon):
         free = [one for one in page if one.urn not in kept]
@@ -92,8 +92,13 @@ def _pieces(pages: Iterator[list[Candidate]]) -> Iterator[list[Candidate]]:
             yield page[start : start + PIECE]
 
 
-def _taken(
-    database: Database, piece: list[Candidate], rolled: Rolled, progress: Progress, *, dry_run: bool
+def _summarise(
+    database: Database,
+    piece: list[Candidate],
+    rolled: RollupReport,
+    progress: Progress,
+    *,
+    dry_run: bool,
 ) -> list[Candidate]:
     """Those of a piece that were not summarised."""
     gone = set(rollup.removable(database, piece)) if dry_run else rollup.roll_up(database, piece)

@@ -52,9 +52,9 @@ class Kind(IntEnum):
     """The first five say what was read; the others are facts."""
 
     COUNTS = 0
-    MET = 1
+    TOTALS = 1
     # The SHA-1 of events, end to end; by their first byte.
-    SEEN = 2
+    DIGESTS = 2
     # By spool.
     PRODUCER_STATS = 3
     REFUSED = 4
@@ -82,14 +82,14 @@ class Row(NamedTuple):
     fact: bytes
 
 
-class Heard(msgspec.Struct, array_like=True):
+class RunWithHeartbeat(msgspec.Struct, array_like=True):
     """What is said of a run, and when it was last heard of."""
 
     run: RunFacts
     at: int | None = None
 
 
-class Place(msgspec.Struct, array_like=True):
+class NamedDataset(msgspec.Struct, array_like=True):
     """Which names are said to be those of a dataset, and what those that it refers to are called: they must come into
     the graph together, or nobody would see that they are one."""
 
@@ -105,28 +105,28 @@ class Counts(msgspec.Struct, array_like=True):
     undated: int = 0
 
 
-def _join_heard(a: Heard, b: Heard) -> Heard:
+def _join_heartbeats(a: RunWithHeartbeat, b: RunWithHeartbeat) -> RunWithHeartbeat:
     heard = [at for at in (a.at, b.at) if at is not None]
-    return Heard(join_runs(a.run, b.run), max(heard, default=None))
+    return RunWithHeartbeat(join_runs(a.run, b.run), max(heard, default=None))
 
 
-class Met(msgspec.Struct, array_like=True):
+class Totals(msgspec.Struct, array_like=True):
     """What is left where equal keys have met: events, each counted once, and facts."""
 
     events: int = 0
     facts: int = 0
 
 
-def _join_places(a: Place, b: Place) -> Place:
-    return Place(join_datasets(a.dataset, b.dataset), a.others | b.others)
+def _join_named(a: NamedDataset, b: NamedDataset) -> NamedDataset:
+    return NamedDataset(join_datasets(a.dataset, b.dataset), a.others | b.others)
 
 
 def join_counts(a: Counts, b: Counts) -> Counts:
     return Counts(a.events + b.events, a.refused + b.refused, a.undated + b.undated)
 
 
-def join_met(a: Met, b: Met) -> Met:
-    return Met(a.events + b.events, a.facts + b.facts)
+def join_totals(a: Totals, b: Totals) -> Totals:
+    return Totals(a.events + b.events, a.facts + b.facts)
 
 
 def _join_edges(a: _Edges[E], b: _Edges[E]) -> _Edges[E]:
@@ -136,7 +136,7 @@ def _join_edges(a: _Edges[E], b: _Edges[E]) -> _Edges[E]:
     return list(edges.items())
 
 
-def _either(a: Any, _: Any) -> Any:
+def _keep_first(a: Any, _: Any) -> Any:
     return a
 
 
@@ -150,13 +150,13 @@ def _codec(type_: Any, join: Callable[[Any, Any], Any]) -> _Codec:
 
 
 _DATASETS, _JOBS = _codec(DatasetFacts, join_datasets), _codec(JobFacts, join_jobs)
-_RUNS, _ANSWERS = _codec(Heard, _join_heard), _codec(AnswerFacts, join_answers)
+_RUNS, _ANSWERS = _codec(RunWithHeartbeat, _join_heartbeats), _codec(AnswerFacts, join_answers)
 _CODECS: dict[int, _Codec] = {
     Kind.COUNTS: _codec(Counts, join_counts),
-    Kind.MET: _codec(Met, join_met),
+    Kind.TOTALS: _codec(Totals, join_totals),
     Kind.PRODUCER_STATS: _codec(ProducerStats, join_producer_stats),
-    Kind.REFUSED: _codec(Any, _either),
-    Kind.DATASET_MENTION: _codec(Place, _join_places),
+    Kind.REFUSED: _codec(Any, _keep_first),
+    Kind.DATASET_MENTION: _codec(NamedDataset, _join_named),
     Kind.JOB_MENTION: _JOBS,
     Kind.RUN_MENTION: _RUNS,
     Kind.ANSWER_MENTION: _ANSWERS,
@@ -173,7 +173,7 @@ _NEVER = 2**62
 _DIGEST_BYTES = 20
 
 
-def rows_of(delta: GraphDelta) -> Iterator[Row]:
+def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
     """Every fact of a delta. The delta must hold whatever it refers to, as what `fold` makes does."""
     yield from _mentions(delta)
     for kind, facts in (
@@ -184,20 +184,23 @@ def rows_of(delta: GraphDelta) -> Iterator[Row]:
         for urn, fact in facts.items():
             yield Row(kind, 0, urn.encode(), encode(fact))
     for kind, edges in (
-        (Kind.COLUMN, _together(delta.columns, lambda key: (key.target, key.job))),
-        (Kind.DERIVATION, _together(delta.derivations, lambda key: (key.output, key.job))),
+        (Kind.COLUMN, _group_edges(delta.columns, lambda key: (key.target, key.job))),
+        (Kind.DERIVATION, _group_edges(delta.derivations, lambda key: (key.output, key.job))),
     ):
         for into, flows in edges.items():
             yield Row(kind, 0, encode(into), encode(flows))
     for urn, run in delta.runs.items():
         yield Row(
-            Kind.RUN, _began(run), urn.encode(), encode(Heard(run, delta.last_heartbeats.get(urn)))
+            Kind.RUN,
+            _started(run),
+            urn.encode(),
+            encode(RunWithHeartbeat(run, delta.last_heartbeats.get(urn))),
         )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER, 0, urn.encode(), encode(answer))
 
 
-def _together(
+def _group_edges(
     flows: Mapping[E, Derivation], into: Callable[[E], tuple[Name, str]]
 ) -> dict[tuple[Name, str], _Edges[E]]:
     """Edges by what they go into and the job that makes it."""
@@ -220,7 +223,7 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
             other: delta.datasets[other].dataset
             for other in linked_urns(dataset) & delta.datasets.keys()
         }
-        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(Place(names, called)))
+        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(NamedDataset(names, called)))
     jobs: set[str] = set()
     for dataset in delta.datasets.values():
         jobs.update(dataset.sources)
@@ -233,46 +236,49 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
         runs.update(run.parents, run.roots, run.after, run.sources)
     for urn in runs & delta.runs.keys():
         yield Row(
-            Kind.RUN_MENTION, 0, urn.encode(), encode(Heard(RunFacts(delta.runs[urn].run_id)))
+            Kind.RUN_MENTION,
+            0,
+            urn.encode(),
+            encode(RunWithHeartbeat(RunFacts(delta.runs[urn].run_id))),
         )
     for urn, answer in delta.answers.items():
         yield Row(Kind.ANSWER_MENTION, 0, urn.encode(), encode(AnswerFacts(answer.answer_id)))
 
 
-def _began(run: RunFacts) -> int:
+def _started(run: RunFacts) -> int:
     """When a run began as far as is known: the earliest of what is known stays when rows are joined."""
     started = [instant for instant, state in run.states if state == "START"]
     return min(started, default=run.span.first if run.span else _NEVER)
 
 
-def seen(digests: Iterable[bytes]) -> Iterator[Row]:
+def digest_rows(digests: Iterable[bytes]) -> Iterator[Row]:
     """That these events were seen, by their SHA-1."""
     by_first: dict[int, list[bytes]] = {}
     for digest in digests:
         by_first.setdefault(digest[0], []).append(digest)
     for first, some in by_first.items():
-        yield Row(Kind.SEEN, 0, bytes([first]), b"".join(some))
+        yield Row(Kind.DIGESTS, 0, bytes([first]), b"".join(some))
 
 
-def _different(digests: bytes) -> int:
+def _count_distinct(digests: bytes) -> int:
     return len({digests[at : at + _DIGEST_BYTES] for at in range(0, len(digests), _DIGEST_BYTES)})
 
 
-def joined(rows: Iterable[Row]) -> Iterator[Row]:
+def join_rows(rows: Iterable[Row]) -> Iterator[Row]:
     """The same facts with one row a key, of rows that are sorted by kind and key. A row that is alone passes as it is;
     of those that say which events were seen, only the number of the events comes out, with that of the facts."""
-    met = Met()
+    met = Totals()
     for (kind, key), group in groupby(rows, key=_kind_and_key):
         same = list(group)
-        if kind == Kind.SEEN:
-            met.events += _different(b"".join([row.fact for row in same]))
+        if kind == Kind.DIGESTS:
+            met.events += _count_distinct(b"".join([row.fact for row in same]))
             continue
         met.facts += kind > Kind.REFUSED
-        yield same[0] if len(same) == 1 else _joined(kind, key, same)
-    yield Row(Kind.MET, 0, b"", encode(met))
+        yield same[0] if len(same) == 1 else _join_group(kind, key, same)
+    yield Row(Kind.TOTALS, 0, b"", encode(met))
 
 
-def _joined(kind: int, key: bytes, rows: Sequence[Row]) -> Row:
+def _join_group(kind: int, key: bytes, rows: Sequence[Row]) -> Row:
     codec = _CODECS[kind]
     fact = reduce(codec.join, (codec.decode(row.fact) for row in rows))
     return Row(kind, min(row.at for row in rows), key, encode(fact))
@@ -282,11 +288,11 @@ def _kind_and_key(row: Row) -> tuple[int, bytes]:
     return row.kind, row.key
 
 
-def delta_of(rows: Iterable[Row]) -> GraphDelta:
+def rows_to_delta(rows: Iterable[Row]) -> GraphDelta:
     """The delta that these facts are; of a mention and its fact, both together."""
     delta = GraphDelta()
     places: dict[int, dict[str, Any]] = {
-        kind: getattr(delta, field) for kind, field in _PLACES.items()
+        kind: getattr(delta, field) for kind, field in _DELTA_FIELDS.items()
     }
     for row in rows:
         codec = _CODECS[row.kind]
@@ -295,11 +301,11 @@ def delta_of(rows: Iterable[Row]) -> GraphDelta:
             _add_edges(delta, row.kind, fact)
             continue
         key, join = row.key.decode(), codec.join
-        if isinstance(fact, Heard):
+        if isinstance(fact, RunWithHeartbeat):
             if fact.at is not None:
                 delta.last_heartbeats[key] = max(fact.at, delta.last_heartbeats.get(key, fact.at))
             fact, join = fact.run, join_runs
-        elif isinstance(fact, Place):
+        elif isinstance(fact, NamedDataset):
             for urn, name in fact.others.items():
                 delta.datasets.setdefault(urn, DatasetFacts(name))
             fact, join = fact.dataset, join_datasets
@@ -308,7 +314,7 @@ def delta_of(rows: Iterable[Row]) -> GraphDelta:
     return delta
 
 
-_PLACES: dict[int, str] = {
+_DELTA_FIELDS: dict[int, str] = {
     Kind.DATASET_MENTION: "datasets",
     Kind.JOB_MENTION: "jobs",
     Kind.RUN_MENTION: "runs",
@@ -334,7 +340,7 @@ def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
         delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
 
 
-def cut(
+def split_rows(
     rows: Iterable[Row], *, rows_max: int, bytes_max: int, edge_weight: int = 1
 ) -> Iterator[list[Row]]:
     """Rows in pieces that are not too large, the bytes of an edge counted so many times; what says what was read comes
@@ -354,5 +360,5 @@ def cut(
 
 
 _EDGES = (Kind.COLUMN, Kind.DERIVATION)
-packed = encode
-unpacked = msgspec.msgpack.Decoder(list[Row]).decode
+pack = encode
+unpack = msgspec.msgpack.Decoder(list[Row]).decode

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
 
-from headwater.pipelines.rows import Row, cut, joined, unpacked
+from headwater.pipelines.rows import Row, join_rows, split_rows, unpack
 
 # A bucket for so many bytes of events: one is in memory at a time. There are no more than that, however much there is
 # to read, or nothing would be left to bundle.
@@ -27,37 +27,37 @@ BUNDLE_ROWS, BUNDLE_BYTES = 1_000, 128 * 2**10
 _WAITING = 20_000
 
 
-def buckets_for(size: int) -> int:
+def bucket_count(size: int) -> int:
     """How many buckets there are for so many bytes of files."""
     return min(max(size // BUCKET_BYTES, BUCKETS_MIN), BUCKETS_MAX)
 
 
-def bucketed(rows: Iterable[Row], buckets: int) -> Iterator[tuple[int, list[Row]]]:
+def assign_buckets(rows: Iterable[Row], buckets: int) -> Iterator[tuple[int, list[Row]]]:
     """Rows by their buckets, some at a time."""
     by_bucket: list[list[Row]] = [[] for _ in range(buckets)]
     for row in rows:
         by_bucket[zlib.crc32(row.key) % buckets].append(row)
     for bucket, mine in enumerate(by_bucket):
-        for some in cut(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES):
+        for some in split_rows(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES):
             yield bucket, some
 
 
-def gathered(some: Iterable[tuple[int, bytes]]) -> Iterator[list[Row]]:
-    """The rows of each bucket, of packed ones that come bucket by bucket."""
+def gather_buckets(some: Iterable[tuple[int, bytes]]) -> Iterator[list[Row]]:
+    """The rows of each bucket, of pack ones that come bucket by bucket."""
     for _, parts in groupby(some, key=itemgetter(0)):
-        yield [row for _, rows in parts for row in unpacked(rows)]
+        yield [row for _, rows in parts for row in unpack(rows)]
 
 
-def bundled(rows: list[Row]) -> Iterator[list[Row]]:
+def bundle_rows(rows: list[Row]) -> Iterator[list[Row]]:
     """The rows of one bucket, joined, in bundles."""
     rows.sort(key=itemgetter(0, 2))
-    met = sorted(joined(rows), key=itemgetter(0, 1, 2))
+    met = sorted(join_rows(rows), key=itemgetter(0, 1, 2))
     # Bundles are of one kind: what says what was read comes before all facts, and is told apart by it.
     for _, mine in groupby(met, key=itemgetter(0)):
-        yield from cut(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES)
+        yield from split_rows(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES)
 
 
-def merged(bundles: Iterable[list[Row]]) -> Iterator[Row]:
+def merge_bundles(bundles: Iterable[list[Row]]) -> Iterator[Row]:
     """All rows in the order of (kind, at, key), of bundles that come in the order of their first rows."""
     waiting: list[Row] = []
     at_once = _WAITING

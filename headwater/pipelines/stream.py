@@ -32,7 +32,7 @@ from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.progress import show_jars
 from headwater.pipelines import run_as_submitted
 from headwater.pipelines.session import STARTED, spark_session
-from headwater.pipelines.stream_batches import Batches, StreamEndedError
+from headwater.pipelines.stream_batches import BatchWriter, StreamStoppedError
 from headwater.pipelines.stream_metrics import StreamCounts
 from headwater.pipelines.stream_sources import KafkaSource, Source
 
@@ -49,7 +49,7 @@ CHUNK_MESSAGES = 500
 log = logging.getLogger("headwater.stream")
 
 
-class Pace(msgspec.Struct, frozen=True):
+class TriggerInterval(msgspec.Struct, frozen=True):
     """When batches are made: at most every so many seconds, or (`once`) until what is there is done."""
 
     seconds: float = 0.5
@@ -63,7 +63,7 @@ class Stream:
         self,
         database: Database,
         source: Source,
-        batches: Batches,
+        batches: BatchWriter,
         counts: StreamCounts,
         *,
         heartbeat_timeout_seconds: int,
@@ -77,55 +77,57 @@ class Stream:
         self._sweep_at = 0.0
         self._failures = 0
 
-    def run(self, spark: SparkSession, checkpoint: str, pace: Pace) -> None:
+    def run(self, spark: SparkSession, checkpoint: str, interval: TriggerInterval) -> None:
         """Raises OtherGraphError, and UnavailableError when the source fails for good."""
         log.info("folding %s into %s", self._source, self._database.uri)
         while not self._batches.stop.is_set():
             try:
-                query = self._start(spark, checkpoint, pace)
+                query = self._start(spark, checkpoint, interval)
                 try:
-                    self._follow(query, pace)
+                    self._follow(query, interval)
                 finally:
                     query.stop()
                 return
-            except StreamEndedError:
+            except StreamStoppedError:
                 return
             except UnavailableError as error:
                 self._failures += 1
-                if pace.once or self._failures >= TRIES_MAX:
+                if interval.once or self._failures >= TRIES_MAX:
                     raise
                 pause = min(2.0**self._failures, PAUSE_SECONDS_MAX)
                 log.warning("trying again in %.0f s: %s", pause, error.message)
                 self._batches.stop.wait(random.uniform(pause / 2, pause))
 
-    def _start(self, spark: SparkSession, checkpoint: str, pace: Pace) -> StreamingQuery:
-        with _said_plainly(self._batches, spark.version):
+    def _start(
+        self, spark: SparkSession, checkpoint: str, interval: TriggerInterval
+    ) -> StreamingQuery:
+        with _translate_spark_errors(self._batches, spark.version):
             writer = (
                 self._source.open(spark)
                 .writeStream.queryName("headwater")
                 .foreachBatch(self._batches)
             )
             writer = writer.option("checkpointLocation", checkpoint)
-            if pace.once:
+            if interval.once:
                 query = writer.trigger(availableNow=True).start()
             else:
                 query = writer.trigger(
-                    processingTime=f"{round(pace.seconds * 1_000)} milliseconds"
+                    processingTime=f"{round(interval.seconds * 1_000)} milliseconds"
                 ).start()
         self._batches.identify(str(query.id), checkpoint)
         return query
 
-    def _follow(self, query: StreamingQuery, pace: Pace) -> None:
+    def _follow(self, query: StreamingQuery, interval: TriggerInterval) -> None:
         """Until it ends by itself, fails, or is told to end."""
         seen = -1
-        with _said_plainly(self._batches, ""):
+        with _translate_spark_errors(self._batches, ""):
             while not query.awaitTermination(POLL_SECONDS):
                 seen = self._look(query, seen)
                 if self._batches.stop.is_set():
                     self._batches.end()
                     return
                 # Of a history that is folded anew, nothing was heard for long.
-                if not pace.once:
+                if not interval.once:
                     self._sweep()
             self._look(query, seen)
 
@@ -135,7 +137,7 @@ class Stream:
         if last is None:
             return seen
         progress: dict[str, Any] = json.loads(last.json)
-        self._counts.progressed(progress)
+        self._counts.on_progress(progress)
         number = int(progress["batchId"])
         if number > seen:
             self._failures = 0
@@ -164,7 +166,7 @@ class Stream:
 
 
 @contextmanager
-def session(
+def stream_session(
     source: Source, *, master: str, events_max: int, cache: Path | None = None
 ) -> Iterator[SparkSession]:
     """A Spark that can read this source. What it needs to read Kafka is fetched once into `cache` (default: the user's
@@ -185,7 +187,7 @@ def session(
 
 
 @contextmanager
-def _said_plainly(batches: Batches, spark_version: str) -> Iterator[None]:
+def _translate_spark_errors(batches: BatchWriter, spark_version: str) -> Iterator[None]:
     """What Spark raises, as what it is: an error of a batch as itself, anything else as UnavailableError."""
     from pyspark.errors import PySparkException
 

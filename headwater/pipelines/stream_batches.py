@@ -47,12 +47,12 @@ from headwater.ingest.write.transaction import (
 from headwater.pipelines.stream_chunks import (
     CHUNK_SCHEMA,
     Chunk,
-    Dead,
+    DeadMessage,
     Message,
-    Rules,
-    in_tasks,
-    messages,
-    only,
+    MessageRules,
+    chunk_messages,
+    read_messages,
+    select_chunk,
 )
 from headwater.pipelines.stream_sources import Source
 from headwater.schema import facts
@@ -67,10 +67,10 @@ T = TypeVar("T")
 _START_SECONDS_MAX = 60.0
 # So many runs and new edges are written in one transaction: Neo4j holds all of it in memory until it is committed, and
 # by its own measure a transaction may take 256 MB, which 40,000 new column edges do.
-NEW_AT_ONCE = 10_000
+NEW_FACTS_MAX = 10_000
 
 
-class StreamEndedError(HeadwaterError):
+class StreamStoppedError(HeadwaterError):
     """The stream was told to end while a batch waited; it is taken up again when the stream is."""
 
 
@@ -80,7 +80,7 @@ class OtherGraphError(HeadwaterError):
     exit_code = 2
 
 
-class Part(msgspec.Struct):
+class TaskChunk(msgspec.Struct):
     """A chunk, and where it came from: the how many-th of which of Spark's tasks."""
 
     task: int
@@ -91,21 +91,21 @@ class Part(msgspec.Struct):
 class Observer(Protocol):
     """Who hears of what is in the graph."""
 
-    def known(self, checkpoint: Checkpoint) -> None:
+    def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """So far the graph had come when the stream asked."""
 
-    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
+    def on_commit(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
         """A batch was committed; so far the graph has come with it."""
 
 
-class Batches:
+class BatchWriter:
     """Called by Spark with every micro-batch, one after the other."""
 
     def __init__(
         self,
         database: Database,
         source: Source,
-        rules: Rules,
+        rules: MessageRules,
         *,
         events_max: int,
         observer: Observer,
@@ -155,11 +155,11 @@ class Batches:
 
     def _take(self, frame: DataFrame, number: int) -> None:
         checkpoint = self._insist(self._checkpoint)
-        self._observer.known(checkpoint)
+        self._observer.on_checkpoint(checkpoint)
         if self._is_done(checkpoint, number):
             log.info("batch %d is in the graph already", number)
             return
-        keep_plan(self._checkpoint_folder, number)
+        sync_plan(self._checkpoint_folder, number)
         batch = _Batch(frame, number, self._rules)
         self._insist(lambda: self._write(batch))
         if not batch.events:
@@ -182,7 +182,7 @@ class Batches:
         return checkpoint.position > number
 
     def _insist(self, work: Callable[[], T]) -> T:
-        """Until Neo4j, and where the dead go, let it be done; raises StreamEndedError when told to end meanwhile."""
+        """Until Neo4j, and where the dead go, let it be done; raises StreamStoppedError when told to end meanwhile."""
         failures = 0
         while not self.stop.is_set():
             try:
@@ -197,12 +197,12 @@ class Batches:
             else:
                 self._events_at_once = min(self._events_at_once * 8, self._events_max)
                 return done
-        raise StreamEndedError("told to end")
+        raise StreamStoppedError("told to end")
 
     def _write(self, batch: _Batch) -> None:
         checkpoint = self._checkpoint()
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
-            self._observer.known(checkpoint)
+            self._observer.on_checkpoint(checkpoint)
             return
         whole = not batch.refused and len(self._piece(batch.parts)) == len(batch.parts)
         if not (whole and self._commit_whole(batch, checkpoint)):
@@ -213,8 +213,8 @@ class Batches:
                 waiting = waiting[len(piece) :]
             self._commit(batch, GraphDelta(), checkpoint)
 
-    def _piece(self, parts: Sequence[Part]) -> Sequence[Part]:
-        return piece(parts, self._memory, events_max=self._events_at_once)
+    def _piece(self, parts: Sequence[TaskChunk]) -> Sequence[TaskChunk]:
+        return fitting_chunks(parts, self._memory, events_max=self._events_at_once)
 
     def _commit_whole(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
@@ -227,7 +227,9 @@ class Batches:
             return False
         return True
 
-    def _write_apart(self, parts: Sequence[Part], batch: _Batch, checkpoint: Checkpoint) -> None:
+    def _write_apart(
+        self, parts: Sequence[TaskChunk], batch: _Batch, checkpoint: Checkpoint
+    ) -> None:
         """Write what these say without moving the checkpoint, halving them around whatever cannot be written."""
         try:
             self._write_facts(_joined(part.chunk.delta for part in parts), checkpoint)
@@ -273,7 +275,7 @@ class Batches:
         )
         self._save(delta, batch.producer_stats(), checkpoint, after)
         received = tuple(at for part in batch.parts for at in part.chunk.received)
-        self._observer.committed(
+        self._observer.on_commit(
             after, CommitReport(received, dead, time.monotonic() - batch.began, time.time())
         )
 
@@ -282,7 +284,7 @@ class Batches:
         if len(dead) == batch.set_aside:
             return
         try:
-            self.source.send_dead(batch.frame.sparkSession, batch.number, dead)
+            self.source.send_dead_letters(batch.frame.sparkSession, batch.number, dead)
         except (
             Exception
         ) as error:  # Kafka's come as Spark's, a disk's as Python's; all of them may pass
@@ -317,21 +319,21 @@ class Batches:
 class _Batch:
     """A micro-batch on its way into the graph. Spark folds it once, however often it has to be written."""
 
-    def __init__(self, frame: DataFrame, number: int, rules: Rules) -> None:
+    def __init__(self, frame: DataFrame, number: int, rules: MessageRules) -> None:
         self.frame = frame
         self.number = number
         self.refused = False
         self.set_aside = 0
         self.began = time.monotonic()
         self._rules = rules
-        rows = frame.mapInArrow(in_tasks(rules), CHUNK_SCHEMA).collect()
+        rows = frame.mapInArrow(chunk_messages(rules), CHUNK_SCHEMA).collect()
         decode = msgspec.msgpack.Decoder(Chunk).decode
-        parts = [Part(row.task, row.number, decode(row.chunk)) for row in rows]
+        parts = [TaskChunk(row.task, row.number, decode(row.chunk)) for row in rows]
         self.parts = sorted(parts, key=lambda part: (part.task, part.number))
         self.events = sum(part.chunk.events for part in parts)
 
     @property
-    def dead(self) -> list[Dead]:
+    def dead(self) -> list[DeadMessage]:
         return [dead for part in self.parts for dead in part.chunk.dead]
 
     def producer_stats(self) -> ProducerStats:
@@ -340,22 +342,26 @@ class _Batch:
             absorb(producer_stats, part.chunk.producer_stats)
         return producer_stats
 
-    def events_of(self, part: Part) -> list[tuple[int, Event]]:
+    def events_of(self, part: TaskChunk) -> list[tuple[int, Event]]:
         """The events of a part that are none of its dead, by the index of their message."""
-        judged = enumerate(self._rules.judge(self._messages(part)))
-        return [(index, one.event) for index, one in judged if one.event is not None]
+        parsed = enumerate(self._rules.parse(self._messages(part)))
+        return [(index, one.event) for index, one in parsed if one.event is not None]
 
-    def refuse(self, part: Part, refused: dict[int, str]) -> None:
+    def refuse(self, part: TaskChunk, refused: dict[int, str]) -> None:
         """These messages of a part are dead, by index, with the reason."""
         part.chunk = self._rules.chunk(self._messages(part), refused)
 
-    def _messages(self, part: Part) -> Iterator[Message]:
+    def _messages(self, part: TaskChunk) -> Iterator[Message]:
         """Read once more."""
-        frame = self.frame.mapInArrow(only(part.task, part.number), self.frame.schema)
-        return (message for batch in frame.toArrow().to_batches() for message in messages(batch))
+        frame = self.frame.mapInArrow(select_chunk(part.task, part.number), self.frame.schema)
+        return (
+            message for batch in frame.toArrow().to_batches() for message in read_messages(batch)
+        )
 
 
-def piece(parts: Sequence[Part], memory: Memory, *, events_max: int) -> Sequence[Part]:
+def fitting_chunks(
+    parts: Sequence[TaskChunk], memory: Memory, *, events_max: int
+) -> Sequence[TaskChunk]:
     """As many of these parts as one transaction takes, but at least one. What an earlier one has written is not new any
     more: so of jobs that come for the first time a few go ahead, and the others follow at once."""
     events = new = 0
@@ -365,12 +371,12 @@ def piece(parts: Sequence[Part], memory: Memory, *, events_max: int) -> Sequence
         new += (
             len(delta.runs) + len(memory.news(delta.columns)) + len(memory.news(delta.derivations))
         )
-        if index and (events > events_max or new > NEW_AT_ONCE):
+        if index and (events > events_max or new > NEW_FACTS_MAX):
             return parts[:index]
     return parts
 
 
-def keep_plan(checkpoint: str, number: int) -> None:
+def sync_plan(checkpoint: str, number: int) -> None:
     """Sync what Spark has written of the plan of a batch, where its checkpoint is a folder on this machine. Should the
     power fail, Spark must not plan another batch of that number than the one that the graph has."""
     address = urlsplit(checkpoint)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from headwater.errors import EventError
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, absorb, count_event
-from headwater.pipelines import worker_cache as remembered
+from headwater.pipelines import worker_cache
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -45,14 +45,14 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     body: bytes
 
 
-class Dead(msgspec.Struct, frozen=True, array_like=True):
+class DeadMessage(msgspec.Struct, frozen=True, array_like=True):
     """A message that could not be folded, and why."""
 
     message: Message
     reason: str
 
 
-class Judged(msgspec.Struct, frozen=True):
+class ParsedMessage(msgspec.Struct, frozen=True):
     """A redacted message and the event in it, or the reason why there is none."""
 
     message: Message
@@ -66,7 +66,7 @@ class Chunk(msgspec.Struct):
     delta: GraphDelta
     producer_stats: ProducerStats
     received: list[int]
-    dead: list[Dead]
+    dead: list[DeadMessage]
 
     @property
     def events(self) -> int:
@@ -74,8 +74,8 @@ class Chunk(msgspec.Struct):
         return len(self.received)
 
 
-class Rules(msgspec.Struct, frozen=True):
-    """How messages are judged: what every task is given."""
+class MessageRules(msgspec.Struct, frozen=True):
+    """How messages are parsed: what every task is given."""
 
     redaction_key: bytes
     naming: Naming
@@ -88,21 +88,21 @@ class Rules(msgspec.Struct, frozen=True):
         """Fold these, and set aside what cannot be; also what was refused elsewhere: its index, and the reason."""
         chunk = Chunk(GraphDelta(), ProducerStats(), [], [])
         events: list[Event] = []
-        for index, judged in enumerate(self.judge(messages)):
-            reason = refused.get(index, judged.reason)
-            event = None if reason else judged.event
-            chunk.received.append(judged.message.received)
-            absorb(chunk.producer_stats, self._tally(judged.message, event, reason))
+        for index, parsed in enumerate(self.parse(messages)):
+            reason = refused.get(index, parsed.reason)
+            event = None if reason else parsed.event
+            chunk.received.append(parsed.message.received)
+            absorb(chunk.producer_stats, self._tally(parsed.message, event, reason))
             if event is None:
-                chunk.dead.append(Dead(judged.message, reason[:REASON_LENGTH_MAX]))
+                chunk.dead.append(DeadMessage(parsed.message, reason[:REASON_LENGTH_MAX]))
             else:
                 events.append(event)
-        chunk.delta = fold(events, remembered.naming(self.naming))
+        chunk.delta = fold(events, worker_cache.naming(self.naming))
         return chunk
 
-    def judge(self, messages: Iterable[Message]) -> Iterator[Judged]:
+    def parse(self, messages: Iterable[Message]) -> Iterator[ParsedMessage]:
         """Each message by itself: redacted, and as an event."""
-        redactor = remembered.redactor(self.redaction_key)
+        redactor = worker_cache.redactor(self.redaction_key)
         now = time.time_ns() // 1_000
         for message in messages:
             # A sender whose clock is ahead must not be heard of tomorrow.
@@ -111,13 +111,13 @@ class Rules(msgspec.Struct, frozen=True):
             )
             if len(message.body) > self.event_bytes_max:
                 reason = f"the event is larger than {self.event_bytes_max} bytes"
-                yield Judged(replace(message, body=b""), None, reason)
+                yield ParsedMessage(replace(message, body=b""), None, reason)
                 continue
             message = replace(message, body=redactor.redact(message.body))
             try:
-                yield Judged(message, parse(message.body, received=message.received))
+                yield ParsedMessage(message, parse(message.body, received=message.received))
             except EventError as error:
-                yield Judged(
+                yield ParsedMessage(
                     message,
                     None,
                     f"{error.field}: {error.message}" if error.field else error.message,
@@ -135,7 +135,7 @@ class Rules(msgspec.Struct, frozen=True):
         )
 
 
-def in_tasks(rules: Rules) -> Cut:
+def chunk_messages(rules: MessageRules) -> Cut:
     """For `mapInArrow`: messages in, chunks out, numbered within their task."""
 
     def chunks(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -145,16 +145,16 @@ def in_tasks(rules: Rules) -> Cut:
         context = TaskContext.get()
         task = context.partitionId() if context else 0
         for number, batch in enumerate(batches):
-            chunk = msgspec.msgpack.encode(rules.chunk(messages(batch)))
+            chunk = msgspec.msgpack.encode(rules.chunk(read_messages(batch)))
             rows: Any = {"task": [task], "number": [number], "chunk": [chunk]}
             types = {"task": pyarrow.int32(), "number": pyarrow.int32(), "chunk": pyarrow.binary()}
             yield pyarrow.RecordBatch.from_pydict(rows, schema=pyarrow.schema(types.items()))
-        remembered.keep()
+        worker_cache.freeze()
 
     return chunks
 
 
-def only(task: int, number: int) -> Cut:
+def select_chunk(task: int, number: int) -> Cut:
     """For `mapInArrow`: the messages of one chunk as they came. A batch is always cut into the same chunks, since Spark
     plans it once."""
 
@@ -170,7 +170,7 @@ def only(task: int, number: int) -> Cut:
     return chosen
 
 
-def messages(batch: pyarrow.RecordBatch) -> Iterator[Message]:
+def read_messages(batch: pyarrow.RecordBatch) -> Iterator[Message]:
     """The messages of a batch of Arrow's, those without a body (a topic's tombstones) as empty ones."""
     columns = (batch.column(name).to_pylist() for name in COLUMNS)
     for topic, partition, start, received, key, value in zip(*columns, strict=True):

@@ -51,12 +51,12 @@ class StreamCounts(Collector):
             "headwater_fold_seconds", text, buckets=_BATCH_SECONDS, registry=self.registry
         )
 
-    def known(self, checkpoint: Checkpoint) -> None:
+    def on_checkpoint(self, checkpoint: Checkpoint) -> None:
         """So far the graph had come when the stream asked."""
         with self._lock:
             self._checkpoint = checkpoint
 
-    def committed(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
+    def on_commit(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
         """A batch was committed; so far the graph has come with it."""
         now = time.time()
         for received in folded.received:
@@ -67,9 +67,9 @@ class StreamCounts(Collector):
             self._waiting = max(self._waiting - len(folded.received), 0)
             self._committed_at = now
 
-    def progressed(self, progress: dict[str, Any]) -> None:
+    def on_progress(self, progress: dict[str, Any]) -> None:
         """What Spark says of its last batch. Older news than the last commit is none."""
-        waiting = lag_of(progress)
+        waiting = offset_lag(progress)
         with self._lock:
             if progress["batchId"] + 1 >= self._checkpoint.position:
                 self._waiting = waiting
@@ -86,7 +86,7 @@ class StreamCounts(Collector):
             ),
             ("headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded),
             ("headwater_events_dead", "Events set aside with a reason.", checkpoint.dead),
-            ("headwater_stream_batches", "Batches that are in the graph.", checkpoint.position),
+            ("headwater_stream_batches", "BatchWriter that are in the graph.", checkpoint.position),
         ):
             counter = CounterMetricFamily(name, text)
             counter.add_metric([], value)
@@ -108,7 +108,7 @@ class StreamCounts(Collector):
             yield gauge
 
 
-def lag_of(progress: dict[str, Any]) -> int:
+def offset_lag(progress: dict[str, Any]) -> int:
     """How many offsets lie behind the end of a batch, over all partitions of a source that has offsets."""
     behind = 0
     for source in progress["sources"]:
@@ -135,7 +135,7 @@ def _offsets(said: Any) -> dict[tuple[str, str], int]:
 
 
 @contextmanager
-def served(counts: StreamCounts, port: int | None) -> Iterator[str]:
+def serve_metrics(counts: StreamCounts, port: int | None) -> Iterator[str]:
     """Answer at /metrics on this port of loopback (0: any free one) and give the address; None: answer nowhere.
 
     Raises SettingsError when the port is taken.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from headwater.errors import SettingsError
-from headwater.pipelines.stream_chunks import Dead
+from headwater.pipelines.stream_chunks import DeadMessage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,7 +69,9 @@ class Source(Protocol):
     def open(self, spark: SparkSession) -> DataFrame:
         """A streaming frame of `stream_chunks.COLUMNS`."""
 
-    def send_dead(self, spark: SparkSession, batch: int, dead: Sequence[Dead]) -> None:
+    def send_dead_letters(
+        self, spark: SparkSession, batch: int, dead: Sequence[DeadMessage]
+    ) -> None:
         """Keep these where they can be looked at and sent again. After it returns they are safe there."""
 
 
@@ -105,7 +107,12 @@ class KafkaSource(msgspec.Struct, frozen=True):
             "value",
         )
 
-    def send_dead(self, spark: SparkSession, batch: int, dead: Sequence[Dead]) -> None:  # noqa: ARG002
+    def send_dead_letters(
+        self,
+        spark: SparkSession,
+        batch: int,  # noqa: ARG002
+        dead: Sequence[DeadMessage],
+    ) -> None:
         """The message as it came, but redacted, so that it can be sent again once it is resolved. Its headers tell why it
         is dead and where it stood."""
         rows = [(one.message.key, one.message.body, _headers(one)) for one in dead]
@@ -148,7 +155,12 @@ class FileSource(msgspec.Struct, frozen=True):
             "CAST(value AS binary) AS value",
         )
 
-    def send_dead(self, spark: SparkSession, batch: int, dead: Sequence[Dead]) -> None:  # noqa: ARG002
+    def send_dead_letters(
+        self,
+        spark: SparkSession,  # noqa: ARG002
+        batch: int,
+        dead: Sequence[DeadMessage],
+    ) -> None:
         """One file a batch, one JSON object a line: reason, file, and the line itself, redacted."""
         folder = Path(self.dead)
         folder.mkdir(parents=True, exist_ok=True)
@@ -166,7 +178,7 @@ class FileSource(msgspec.Struct, frozen=True):
         fresh.replace(folder / f"batch-{batch:09}.jsonl")
 
 
-def _headers(dead: Dead) -> list[tuple[str, bytes]]:
+def _headers(dead: DeadMessage) -> list[tuple[str, bytes]]:
     message = dead.message
     said = {
         "reason": dead.reason,

@@ -24,7 +24,7 @@ def naming(given: Naming) -> Naming:
     return _namings.setdefault(said, given)
 
 
-def keep() -> None:
+def freeze() -> None:
     """To be called at the end of a task: Spark has Python look for cycles behind each, also in all that is remembered,
     which takes longer than many a task. What is there now is passed over."""
     gc.freeze()

@@ -15,7 +15,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from headwater.errors import NotFoundError
-from headwater.pipelines.analyse import Analysed, analyse, blast_radius, findings, write
+from headwater.pipelines.analyse import (
+    AnalysisResult,
+    analyse,
+    blast_radius,
+    findings,
+    write_tables,
+)
 from headwater.pipelines.lake import SCHEMA
 from headwater.schema.naming import load_naming
 from tests.event_builders import columns, dataset, schema
@@ -120,22 +126,22 @@ def spark() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Analysed:
+def found(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> AnalysisResult:
     folder = lake(
         tmp_path_factory.mktemp("lake"), [*history(), {"eventTime": "never", "run": {"runId": "x"}}]
     )
     return analyse(spark, folder, load_naming())
 
 
-def table(found: Analysed, name: str, key: str) -> dict[str, dict[str, Any]]:
+def table(found: AnalysisResult, name: str, key: str) -> dict[str, dict[str, Any]]:
     return {row[key]: row.asDict() for row in found.tables[name].collect()}
 
 
-def test_it_stands_at_the_newest_event(found: Analysed) -> None:
+def test_it_stands_at_the_newest_event(found: AnalysisResult) -> None:
     assert (found.until, found.events) == (END, 81)
 
 
-def test_coverage_by_day_and_producer(found: Analysed) -> None:
+def test_coverage_by_day_and_producer(found: AnalysisResult) -> None:
     days = {
         (row["day"], row["producer"]): row.asDict() for row in found.tables["coverage"].collect()
     }
@@ -160,7 +166,7 @@ def test_coverage_by_day_and_producer(found: Analysed) -> None:
     )
 
 
-def test_row_counts_that_drift(found: Analysed) -> None:
+def test_row_counts_that_drift(found: AnalysisResult) -> None:
     by_dataset = table(found, "row_counts", "dataset")
     mart = by_dataset[ds("mart")]
     # Days 7 to 20 ended 100 s after that day began: 7 is within the week.
@@ -171,7 +177,7 @@ def test_row_counts_that_drift(found: Analysed) -> None:
     assert by_dataset[ds("log")]["drifted"] is False
 
 
-def test_jobs_that_became_slower(found: Analysed) -> None:
+def test_jobs_that_became_slower(found: AnalysisResult) -> None:
     by_job = table(found, "run_times", "job")
     build = by_job[job("build")]
     assert (build["recent_seconds"], build["before_seconds"], build["spread"], build["slower"]) == (
@@ -184,7 +190,7 @@ def test_jobs_that_became_slower(found: Analysed) -> None:
     assert job("publish") not in by_job
 
 
-def test_schemas_that_changed(found: Analysed) -> None:
+def test_schemas_that_changed(found: AnalysisResult) -> None:
     [change] = found.tables["schema_changes"].collect()
     assert (change["dataset"], change["run"], change["at"].replace(tzinfo=None)) == (
         ds("mart"),
@@ -198,7 +204,7 @@ def _local(at: datetime) -> datetime:
     return at.astimezone().replace(tzinfo=None)
 
 
-def test_what_nobody_reads_and_what_it_costs(found: Analysed) -> None:
+def test_what_nobody_reads_and_what_it_costs(found: AnalysisResult) -> None:
     use = table(found, "dataset_use", "dataset")
     assert {urn: one["unused"] for urn, one in use.items()} == {
         ds("raw"): False,
@@ -216,7 +222,7 @@ def test_what_nobody_reads_and_what_it_costs(found: Analysed) -> None:
     assert (use[ds("raw")]["reads"], use[ds("raw")]["readers"]) == (20, 1)
 
 
-def test_blast_radius_and_what_becomes_a_fact(found: Analysed) -> None:
+def test_blast_radius_and_what_becomes_a_fact(found: AnalysisResult) -> None:
     radius = table(found, "blast_radius", "node")
     reached = {
         urn: (one["datasets"], one["jobs"])
@@ -245,10 +251,10 @@ def test_blast_radius_and_what_becomes_a_fact(found: Analysed) -> None:
 
 
 def test_tables_are_written_and_replaced(
-    spark: SparkSession, found: Analysed, tmp_path: Path
+    spark: SparkSession, found: AnalysisResult, tmp_path: Path
 ) -> None:
     for _ in range(2):
-        write(found, str(tmp_path / "out"))
+        write_tables(found, str(tmp_path / "out"))
     kept = spark.read.parquet(str(tmp_path / "out" / "run_times"))
     assert {row["job"] for row in kept.collect()} == {job("build"), job("steady")}
 

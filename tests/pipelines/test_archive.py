@@ -22,7 +22,7 @@ from headwater.errors import SpoolFullError
 from headwater.ingest.spool.reader import SpoolReader
 from headwater.ingest.spool.spool import Spool
 from headwater.pipelines import archive as pipeline
-from headwater.pipelines.lake import DataFile, Lake, Range, data_name, spool_of
+from headwater.pipelines.lake import ArchivedRange, DataFile, Lake, data_name, spool_of
 from tests.run_builders import run
 from tests.sparks import QUICK_JAVA, SMALL, small_spark
 
@@ -71,7 +71,7 @@ def part(spool: Spool, lake: Lake, first: int, last: int) -> None:
     """One round, written by hand, as Spark's workers do."""
     lake.add(
         spool.id,
-        Range(
+        ArchivedRange(
             first, last, pipeline.write_part(SpoolReader(spool.path), lake, spool.id, first, last)
         ),
     )
@@ -145,7 +145,7 @@ def test_names_of_folders() -> None:
 
 def test_a_gap_ends_what_is_archived(lake: Lake) -> None:
     for first, last in ((1, 10), (11, 30), (41, 50)):
-        lake.add("s", Range(first, last, [DataFile("f", 1, 1)]))
+        lake.add("s", ArchivedRange(first, last, [DataFile("f", 1, 1)]))
     assert (lake.archived("s"), lake.archived("t"), lake.spools()) == (30, 0, ["s"])
 
 
@@ -192,7 +192,7 @@ def test_a_cut_gives_the_room_back_while_events_come_in(spool: Spool, lake: Lake
 
 
 def test_two_do_not_archive_one_spool(spool: Spool, lake: Lake) -> None:
-    with pipeline._alone(spool.path), pytest.raises(SpoolFullError, match="archived already"):
+    with pipeline._exclusive(spool.path), pytest.raises(SpoolFullError, match="archived already"):
         pipeline.cut(spool, lake, 0)
 
 
@@ -207,7 +207,7 @@ from headwater.pipelines.lake import Lake
 archive.PART_EVENTS, archive.ROUND_PARTS = 25, 2
 spool, lake = Spool(Path(sys.argv[1])), Lake(sys.argv[2])
 write = partial(archive.write_part, SpoolReader(spool.path), lake, spool.id)
-archive.bring(write, spool, lake, heard=lambda *told: print(told, flush=True))
+archive.archive_with(write, spool, lake, on_progress=lambda *told: print(told, flush=True))
 """
 
 

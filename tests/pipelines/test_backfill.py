@@ -35,10 +35,10 @@ from headwater.lineage.view import GraphView
 from headwater.pipelines import archive
 from headwater.pipelines import backfill as pipeline
 from headwater.pipelines import spark_progress as progress
-from headwater.pipelines.backfill import Done, Heard, backfill
-from headwater.pipelines.chunk_writer import move_on
+from headwater.pipelines.backfill import BackfillReport, OnProgress, backfill
+from headwater.pipelines.chunk_writer import advance_checkpoint
 from headwater.pipelines.event_files import files_in
-from headwater.pipelines.fold_partition import Rules, rules_of
+from headwater.pipelines.fold_partition import FoldRules, read_rules
 from headwater.pipelines.lake import Lake
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
@@ -57,7 +57,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 CAPTURES = Path(__file__).parent.parent / "captures"
-RULES = Rules(load_naming(), b"a key of the tests", 100_000)
+RULES = FoldRules(load_naming(), b"a key of the tests", 100_000)
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +96,19 @@ def told(count: int) -> list[bytes]:
 
 
 def into(
-    spark: SparkSession, graph: Database, folder: Path, *paths: Path | str, heard: Heard = print
-) -> Done:
+    spark: SparkSession,
+    graph: Database,
+    folder: Path,
+    *paths: Path | str,
+    on_progress: OnProgress = print,
+) -> BackfillReport:
     return backfill(
-        spark, graph, [str(path) for path in paths], RULES, dead=str(folder / "dead"), heard=heard
+        spark,
+        graph,
+        [str(path) for path in paths],
+        RULES,
+        dead=str(folder / "dead"),
+        on_progress=on_progress,
     )
 
 
@@ -124,7 +133,7 @@ def test_any_history_same_graph(
             file.writelines(body + b"\n" for body in history)
     empty(database)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "PIECE_ROWS", rows)
+        patch.setattr(pipeline, "CHUNK_ROWS", rows)
         done = into(spark, database, folder.parent, folder)
     bodies = {body for history in told for body in history}
     assert (done.folded, done.refused, done.unwritable) == (len(bodies), 0, 0)
@@ -135,8 +144,8 @@ def test_any_history_same_graph(
 def test_what_real_producers_sent_in_every_kind_of_file(
     spark: SparkSession, graph: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "SECONDS", 0.01)
-    heard: list[tuple[str, int, int]] = []
+    monkeypatch.setattr(progress, "POLL_SECONDS", 0.01)
+    reported: list[tuple[str, int, int]] = []
     streams = [
         (CAPTURES / f"{name}.jsonl").read_bytes()
         for name in ("spark_flights", "airflow_shop", "dbt_shop")
@@ -153,15 +162,15 @@ def test_what_real_producers_sent_in_every_kind_of_file(
         graph,
         tmp_path,
         str(tmp_path / "of*kinds"),
-        heard=lambda *how_far: heard.append(how_far),
+        on_progress=lambda *how_far: reported.append(how_far),
     )
     # While Spark folds its tasks are told, and then the facts; never the other way round.
-    whats = [what.partition(":")[0] for what, _, _ in heard]
+    whats = [what.partition(":")[0] for what, _, _ in reported]
     assert [what for what, _ in groupby(whats)] == ["listing", "folding", "writing"]
-    folding = [(done, total) for what, done, total in heard if what.startswith("folding:")]
+    folding = [(done, total) for what, done, total in reported if what.startswith("folding:")]
     assert folding
     assert all(0 <= done <= total for done, total in folding)
-    assert heard[-1] == ("writing", done.facts, done.facts)
+    assert reported[-1] == ("writing", done.facts, done.facts)
     assert (done.files, done.events, done.refused) == (3, sum(map(len, bodies)), 0)
     redact = Redactor(RULES.redaction_key).redact
     found = canonical(graph)
@@ -267,9 +276,9 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
         after=Checkpoint(8, 8, 0),
         holder="test",
     )
-    move_on(graph, "s", begun, 20, dead=1, producer_stats=said)
+    advance_checkpoint(graph, "s", begun, 20, dead=1, producer_stats=said)
     assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])
-    move_on(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=said)
+    advance_checkpoint(graph, "s", Checkpoint(8, 8, 0), 20, dead=1, producer_stats=said)
     assert read_checkpoint(graph, "s") == Checkpoint(20, 19, 1)
     assert [one.events for one in producers(GraphView(graph))] == [10]
 
@@ -312,7 +321,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
 _IN_SMALL_PIECES = f"""
 from headwater.cli import main
 from headwater.pipelines import backfill, session
-backfill.PIECE_ROWS = 20
+backfill.CHUNK_ROWS = 20
 session.LOCAL.update({SMALL!r})
 main()
 """
@@ -339,9 +348,9 @@ def test_killed_while_it_writes(
         str(tmp_path / "*.jsonl"),
         "--json",
     ]
-    rules = rules_of(load_settings({"HEADWATER_HOME": str(tmp_path / "home")}))
+    rules = read_rules(load_settings({"HEADWATER_HOME": str(tmp_path / "home")}))
     files = files_in(spark, [str(tmp_path / "*.jsonl")])
-    name = pipeline.name_of(files, rules)
+    name = pipeline.backfill_name(files, rules)
     with subprocess.Popen(
         words, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     ) as killed:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.pipelines.retention_cost import Cost, Saving, Size, cost, files, node_bytes
+from headwater.pipelines.retention_cost import (
+    GraphCost,
+    Saving,
+    Size,
+    files,
+    measure_cost,
+    node_bytes,
+)
 from headwater.schema.retention import Rules
 from tests.canonical import canonical
 from tests.pipelines.test_rollup import daily
@@ -46,7 +53,7 @@ def test_files_of_a_store_the_largest_first(tmp_path: Path) -> None:
 
 
 def test_a_graph_without_events_costs_nothing_a_million() -> None:
-    empty = Cost(0, {"Job": Size(2, 0, 100)}, {}, [])
+    empty = GraphCost(0, {"Job": Size(2, 0, 100)}, {}, [])
     assert empty.per_million(100) is None
     assert empty.as_json()["bytesPerMillionEvents"] is None
 
@@ -57,7 +64,7 @@ def test_it_counts_and_tells_what_settings_would_save(database: Database) -> Non
     tell(database, daily())
     before = canonical(database)
     now = int(datetime(2026, 2, 15, tzinfo=UTC).timestamp()) * 1_000_000
-    found = cost(database, RULES, now=now)
+    found = measure_cost(database, RULES, now=now)
     assert canonical(database) == before
     # Eight runs of two events; each run makes a version.
     assert (found.events, found.sizes["PipelineRun"].nodes, found.sizes["Artifact"].nodes) == (

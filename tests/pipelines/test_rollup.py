@@ -21,7 +21,7 @@ from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import Trace, trace
 from headwater.lineage.questions.usage import usage
 from headwater.lineage.view import GraphView
-from headwater.pipelines.rollup import Rolled, roll_up
+from headwater.pipelines.rollup import RollupReport, roll_up
 from headwater.schema.retention import Horizon, Rules
 from headwater.schema.visibility import Visibility
 from tests.canonical import canonical, edges, empty
@@ -76,7 +76,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
     tell(database, daily())
     before = edges(database)
     # Of the eight runs five ended before minute 25; build-2 ended at 26.
-    assert roll_up(database, horizon(25)) == Rolled(
+    assert roll_up(database, horizon(25)) == RollupReport(
         old=5, summarised=5, protected=0, done=True, passes=1
     )
     assert runs_left(database) == {"load-3", "build-2", "build-3"}

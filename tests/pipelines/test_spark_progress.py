@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark import SparkStageInfo
 
-from headwater.pipelines.spark_progress import Tasks, tasks
+from headwater.pipelines.spark_progress import TaskProgress, task_progress
 
 
 def stage(number: int, done: int, total: int) -> SparkStageInfo:
@@ -12,15 +12,17 @@ def stage(number: int, done: int, total: int) -> SparkStageInfo:
 
 
 def test_of_no_stage_nothing_is_told() -> None:
-    assert tasks([]) is None
+    assert task_progress([]) is None
     # One that Spark has forgotten.
-    assert tasks([None]) is None
+    assert task_progress([None]) is None
 
 
 def test_tasks_of_all_that_run_now_are_told_under_the_latest_stage() -> None:
-    assert tasks([stage(0, 3, 8)]) == Tasks(stage=1, done=3, total=8)
-    assert tasks([stage(4, 0, 2), None, stage(2, 5, 16)]) == Tasks(stage=5, done=5, total=18)
+    assert task_progress([stage(0, 3, 8)]) == TaskProgress(stage=1, done=3, total=8)
+    assert task_progress([stage(4, 0, 2), None, stage(2, 5, 16)]) == TaskProgress(
+        stage=5, done=5, total=18
+    )
 
 
 def test_no_more_is_done_than_there_is() -> None:
-    assert tasks([stage(0, 9, 8)]) == Tasks(stage=1, done=8, total=8)
+    assert task_progress([stage(0, 9, 8)]) == TaskProgress(stage=1, done=8, total=8)

@@ -21,9 +21,9 @@ from headwater.errors import QueryError
 from headwater.ingest.receive.redact import Redactor
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.kafka import LocalKafka
-from headwater.pipelines.stream import Pace, Stream, session
-from headwater.pipelines.stream_batches import Batches, OtherGraphError
-from headwater.pipelines.stream_chunks import Rules
+from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
+from headwater.pipelines.stream_batches import BatchWriter, OtherGraphError
+from headwater.pipelines.stream_chunks import MessageRules
 from headwater.pipelines.stream_metrics import StreamCounts
 from headwater.pipelines.stream_sources import FileSource
 from headwater.schema.naming import load_naming
@@ -178,7 +178,7 @@ def test_files_that_are_added(
     folder = tmp_path / "events"
     folder.mkdir()
     source = FileSource(str(folder), str(tmp_path / "dead"), files_max=1)
-    rules = Rules(
+    rules = MessageRules(
         redaction_key=KEY.encode(),
         naming=load_naming(),
         event_bytes_max=10_000,
@@ -195,14 +195,14 @@ def test_files_that_are_added(
 
     with (
         closing(Picky(neo4j_server.uri, neo4j_server.user, neo4j_server.password)) as picky,
-        session(source, master="local[1]", events_max=15) as spark,
+        stream_session(source, master="local[1]", events_max=15) as spark,
     ):
 
         def once() -> None:
             counts = StreamCounts()
-            batches = Batches(picky, source, rules, events_max=15, observer=counts)
+            batches = BatchWriter(picky, source, rules, events_max=15, observer=counts)
             stream = Stream(picky, source, batches, counts, heartbeat_timeout_seconds=86_400)
-            stream.run(spark, str(tmp_path / "checkpoint"), Pace(once=True))
+            stream.run(spark, str(tmp_path / "checkpoint"), TriggerInterval(once=True))
 
         once()
         assert counted(database) == {PRODUCER: len(first), "": 2}

@@ -15,9 +15,9 @@ from headwater.ingest.worker import CommitReport
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.transaction import Checkpoint
 from headwater.pipelines import stream_batches
-from headwater.pipelines.stream_batches import Part, keep_plan, piece
+from headwater.pipelines.stream_batches import TaskChunk, fitting_chunks, sync_plan
 from headwater.pipelines.stream_chunks import Chunk
-from headwater.pipelines.stream_metrics import StreamCounts, lag_of, served
+from headwater.pipelines.stream_metrics import StreamCounts, offset_lag, serve_metrics
 from headwater.pipelines.stream_sources import read_options
 from headwater.schema.events import parse
 from tests.run_builders import run
@@ -80,38 +80,38 @@ def test_a_secret_is_no_argument_and_is_told_to_nobody(given: str, said: str) ->
 
 
 def test_the_lag_is_that_of_all_partitions() -> None:
-    assert lag_of(progress(0, latest=20, end=12)) == 8
-    assert lag_of({"sources": [{"latestOffset": None, "endOffset": {"logOffset": 3}}]}) == 0
+    assert offset_lag(progress(0, latest=20, end=12)) == 8
+    assert offset_lag({"sources": [{"latestOffset": None, "endOffset": {"logOffset": 3}}]}) == 0
     told_as_text = {
         "sources": [{"latestOffset": '{"t": {"0": 5}}', "endOffset": '{"t": {"0": 1}}'}]
     }
-    assert lag_of(told_as_text) == 4
+    assert offset_lag(told_as_text) == 4
 
 
 def test_the_counts_add_up_at_every_moment() -> None:
     counts = StreamCounts()
     assert sums(counts) == {"received": 0, "folded": 0, "dead": 0, "lag": 0}
-    counts.known(Checkpoint(3, 30, 1))
-    counts.progressed(progress(2, latest=20, end=0))
+    counts.on_checkpoint(Checkpoint(3, 30, 1))
+    counts.on_progress(progress(2, latest=20, end=0))
     assert sums(counts) == {"received": 51, "folded": 30, "dead": 1, "lag": 20}
-    counts.committed(Checkpoint(4, 41, 2), CommitReport((1,) * 12, 1, 0.5, 2.0))
+    counts.on_commit(Checkpoint(4, 41, 2), CommitReport((1,) * 12, 1, 0.5, 2.0))
     assert sums(counts) == {"received": 51, "folded": 41, "dead": 2, "lag": 8}
     # What is said of a batch before the last commit is old.
-    counts.progressed(progress(2, latest=20, end=0))
+    counts.on_progress(progress(2, latest=20, end=0))
     assert sums(counts)["lag"] == 8
-    counts.progressed(progress(3, latest=23, end=12))
+    counts.on_progress(progress(3, latest=23, end=12))
     assert sums(counts) == {"received": 54, "folded": 41, "dead": 2, "lag": 11}
 
 
 def test_a_port_that_is_taken_is_said() -> None:
-    with served(StreamCounts(), 0) as address:
+    with serve_metrics(StreamCounts(), 0) as address:
         port = int(address.split(":")[2].split("/")[0])
         with (
             pytest.raises(SettingsError, match=f"--metrics-port {port}"),
-            served(StreamCounts(), port),
+            serve_metrics(StreamCounts(), port),
         ):
             pass
-    with served(StreamCounts(), None) as address:
+    with serve_metrics(StreamCounts(), None) as address:
         assert address == ""
 
 
@@ -126,26 +126,26 @@ def test_a_plan_is_synced_wherever_it_lies(tmp_path: Path) -> None:
         str(tmp_path / "none"),
         "s3a://bucket/checkpoint",
     ):
-        keep_plan(place, 3)
+        sync_plan(place, 3)
 
 
 def test_of_what_is_new_a_transaction_takes_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
     # Of each, four things are new: a run, two column edges, and the one between the datasets.
-    parts = [Part(0, number, chunk_of(number)) for number in range(6)]
+    parts = [TaskChunk(0, number, chunk_of(number)) for number in range(6)]
     memory = Memory()
-    monkeypatch.setattr(stream_batches, "NEW_AT_ONCE", 8)
-    assert piece(parts, memory, events_max=100) == parts[:2]
-    assert piece(parts, memory, events_max=1) == parts[:1]
-    assert piece([], memory, events_max=1) == []
+    monkeypatch.setattr(stream_batches, "NEW_FACTS_MAX", 8)
+    assert fitting_chunks(parts, memory, events_max=100) == parts[:2]
+    assert fitting_chunks(parts, memory, events_max=1) == parts[:1]
+    assert fitting_chunks([], memory, events_max=1) == []
     # When their edges are known, only the runs are new.
     for part in parts:
         memory.learn_flows(part.chunk.delta.columns)
         memory.learn_flows(part.chunk.delta.derivations)
-    assert piece(parts, memory, events_max=100) == parts
-    assert piece(parts, memory, events_max=5) == parts[:5]
+    assert fitting_chunks(parts, memory, events_max=100) == parts
+    assert fitting_chunks(parts, memory, events_max=5) == parts[:5]
     # One that is too much for itself goes alone.
-    monkeypatch.setattr(stream_batches, "NEW_AT_ONCE", 0)
-    assert piece(parts, memory, events_max=100) == parts[:1]
+    monkeypatch.setattr(stream_batches, "NEW_FACTS_MAX", 0)
+    assert fitting_chunks(parts, memory, events_max=100) == parts[:1]
 
 
 def chunk_of(number: int) -> Chunk:

@@ -24,7 +24,7 @@ from headwater.ingest.write.transaction import (
     read_checkpoint,
     write,
 )
-from headwater.pipelines.chunk_writer import move_on
+from headwater.pipelines.chunk_writer import advance_checkpoint
 from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
@@ -273,6 +273,6 @@ def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
         holder="backfill",
         again=True,
     )
-    move_on(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
+    advance_checkpoint(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert seen(database) == (minute(25),) * 5
