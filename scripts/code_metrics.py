@@ -196,7 +196,8 @@ def import_cycle() -> list[str]:
 
 def places_of(names: Sequence[str]) -> list[Place]:
     """Return every place of the counts that a single file decides."""
-    places = [] if not names else list(complex_functions([n for n in names if n.endswith(".py")]))
+    python = [name for name in names if name.endswith(".py")]
+    places = list(complex_functions(python)) if python else []
     for name in names:
         if name.endswith(".py"):
             places += long_lines(name)
