@@ -175,7 +175,7 @@ def _lineage_columns(urn: str, depth: int, target: float) -> Question:
 def _columns(urn: str) -> Question:
     name = urn.removeprefix(dataset_urn(LAKE, ""))
     bare = """MATCH (:Column {urn: $urn})-[:FEEDS*0..19]->(n:Column) WITH DISTINCT n
-MATCH (n)-[e:FEEDS]->(m:Column) RETURN n.urn, m.urn, e.ways"""
+MATCH (n)-[e:FEEDS]->(m:Column) RETURN n.urn, m.urn, e.transformations"""
     floor = (bare, {"urn": column_urn(LAKE, name, "c0")})
     variables = {"dataset": {"namespace": LAKE, "name": name}, "depth": 20}
     return _graphql("column lineage at depth 20", _COLUMNS, variables, _walk, floor, target=100.0)

@@ -1,7 +1,8 @@
-"""Constraints and indexes, brought up to date at start.
+"""Migrations: bring constraints, indexes and property names of a graph up to date at start.
 
-Migrations are numbered files under `migrations/`, never edited once released; each statement ends with `;` on its
-line and may be run twice. What was applied is recorded in the graph as (:Migration), so that `readyz` can tell.
+A migration is a numbered file under `migrations/` and is never edited after its release. Each statement ends with `;` at
+the end of a line and can run twice. A statement with `IN TRANSACTIONS` commits in batches and continues where an
+interrupted run stopped. The graph records each applied migration as (:Migration); `readyz` reports the missing ones.
 """
 
 from __future__ import annotations
@@ -13,24 +14,25 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
 from headwater.errors import HeadwaterError, QueryError, UnavailableError
 
-_TURNS_MAX, _PAUSE_SECONDS = 20, 0.2
+_ATTEMPTS_MAX, _PAUSE_SECONDS = 20, 0.2
+_BATCHED = "IN TRANSACTIONS"
 
 
 def migrations() -> list[Query]:
-    """Every migration, in order."""
+    """Return every migration, in order."""
     return [
         query for name, query in sorted(load_queries().items()) if name.startswith("migrations/")
     ]
 
 
 def pending(database: Database) -> list[Query]:
-    """The migrations this database has not had yet."""
+    """Return the migrations that are not applied to this database."""
     applied = {row["name"] for row in database.read("read/state/applied_migrations")}
     return [query for query in migrations() if query.name not in applied]
 
 
 def migrate(database: Database) -> list[str]:
-    """Apply what is pending; returns the names applied. Safe to call from several processes at once."""
+    """Apply the pending migrations and return their names. Several processes may call it at once."""
     applied = []
     for query in pending(database):
         for statement in _statements(query.text):
@@ -42,18 +44,19 @@ def migrate(database: Database) -> list[str]:
 
 
 def _run(database: Database, statement: str) -> None:
-    for turn in range(_TURNS_MAX):
+    run = database.run_batches if _BATCHED in statement else database.run_schema
+    for attempt in range(1, _ATTEMPTS_MAX + 1):
         try:
-            database.run_schema(statement)
+            run(statement)
             return
         except (QueryError, UnavailableError) as error:
-            if turn + 1 == _TURNS_MAX or not _met_another(error):
+            if attempt == _ATTEMPTS_MAX or not _is_conflict(error):
                 raise
             time.sleep(_PAUSE_SECONDS * random.random())
 
 
-def _met_another(error: HeadwaterError) -> bool:
-    """Whether another process was making or dropping the same at that moment: `IF NOT EXISTS` looks before it waits."""
+def _is_conflict(error: HeadwaterError) -> bool:
+    """Return True if another process ran the same statement: `IF NOT EXISTS` checks before it locks."""
     code = str(getattr(error.__cause__, "code", None))
     return "AlreadyExists" in code or "DeadlockDetected" in code
 

@@ -56,7 +56,7 @@ def _write(
         return
     urns = sorted(counts)
     stored = {
-        row["urn"]: row["tally"]
+        row["urn"]: row["statistics"]
         for row in transaction.run(f"read/write_path/stats_of_{kind}", urns=urns)
     }
     rows: list[Row] = []
@@ -69,7 +69,7 @@ def _write(
         tally = msgspec.json.encode(
             msgspec.to_builtins(total, str_keys=True), order="deterministic"
         ).decode()
-        rows.append({"urn": urn, "properties": {**properties(total), "tally": tally}})
+        rows.append({"urn": urn, "properties": {**properties(total), "statistics": tally}})
     transaction.run(f"write/{kind}", rows=rows)
 
 
@@ -80,7 +80,7 @@ def _producer_properties(counts: ProducerCounts) -> dict[str, Any]:
         "events": counts.events,
         "first": to_datetime(counts.first),
         "last": to_datetime(counts.last),
-        "fromTheFuture": counts.future,
+        "futureEvents": counts.future,
         "skewMin": skews and skews.least / _MICROSECONDS,
         "skewMedian": skews and median(skews) / _MICROSECONDS,
         "skewMax": skews and skews.greatest / _MICROSECONDS,
@@ -95,7 +95,7 @@ def _finding_properties(counts: FindingCounts) -> dict[str, Any]:
         "count": counts.count,
         "first": to_datetime(counts.first),
         "last": to_datetime(counts.last),
-        "receipt": counts.example.receipt,
+        "sequence": counts.example.receipt,
         "example": counts.example.snippet,
         "detail": counts.example.detail,
     }

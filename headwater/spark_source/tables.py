@@ -63,14 +63,14 @@ TABLES: dict[str, Columns] = {
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),
     ),
     "runs": _columns(
-        "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot told",
+        "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot reportedSides",
         **_of(
             TIMESTAMP,
-            "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd heardAt changedAt",
+            "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd lastHeartbeatAt changedAt",
         ),
         **_of(BIGINT, "attempts attempt testsPassed testsFailed"),
         **_of(STRINGS, "tags extractionErrors failedTests"),
-        **_of(BOOLEAN, "retried silent"),
+        **_of(BOOLEAN, "retried heartbeatLost"),
     ),
     "sources": _columns(
         "namespace name dataset origin format checksum",
@@ -101,7 +101,7 @@ TABLES: dict[str, Columns] = {
         **_of(TIMESTAMP, "firstSeen lastSeen"),
         **_of(BIGINT, "rowCount bytes"),
         **_of(BOOLEAN, "current declared"),
-        "ways": STRINGS,
+        **_of(STRINGS, "transformations evidence"),
         PROPERTIES: STRING,
     },
     LINEAGE: {**_of(STRING, "urn kind namespace name"), "distance": BIGINT},

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.migrate import _statements, migrate, migrations, pending
+from headwater.cypher.migrate import _run, _statements, migrate, migrations, pending
 from headwater.cypher.query_catalog import find_query
+from headwater.ingest.producer_stats import count_event
+from headwater.ingest.producer_stats_writer import write_producer_stats
+from headwater.ingest.write.containment import sweep
+from headwater.lineage.questions.analyses import Finding, save
 from tests.canonical import empty
+from tests.event_builders import dataset, dataset_event, run_event, source_job, symlinks
+from tests.run_builders import answer, at, ds, run, tell
 
 FORGET = "MATCH (m:Migration) DETACH DELETE m"
 
@@ -28,9 +36,14 @@ def test_migrations_are_numbered_without_gaps_and_each_statement_may_be_run_twic
         assert migration.access == "schema"
         statements = _statements(migration.text)
         assert statements
-        assert all(
-            "IF NOT EXISTS" in statement or "IF EXISTS" in statement for statement in statements
-        )
+        assert all(_can_run_twice(statement) for statement in statements)
+
+
+def _can_run_twice(statement: str) -> bool:
+    if "IN TRANSACTIONS" in statement:
+        # The second run finds no row with an old name.
+        return " IS NOT NULL" in statement and "\n  REMOVE " in statement
+    return "IF NOT EXISTS" in statement or "IF EXISTS" in statement
 
 
 def test_statements_are_cut_at_the_end_of_lines_only() -> None:
@@ -77,7 +90,7 @@ def test_every_index_is_online_and_one_node_per_urn(database: Database) -> None:
     names = {row["name"] for row in rows}
     assert {
         "artifact_version",
-        "artifact_begun_long",
+        "artifact_long_running",
         "pipeline_run_failed",
         "pipeline_run_id",
         "words",
@@ -105,8 +118,8 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
         transaction.run(VERSIONS).consume()
         transaction.run("CALL db.awaitIndexes(60)").consume()
     for second in (1, 5_000, 9_999):
-        at = f"datetime('2026-01-01T00:00:00Z') + duration({{seconds: {second}}})"
-        instant = database.ask(f"RETURN {at} AS at", {})[0]["at"]
+        moment = f"datetime('2026-01-01T00:00:00Z') + duration({{seconds: {second}}})"
+        instant = database.ask(f"RETURN {moment} AS at", {})[0]["at"]
         row = {"number": 0, "consumer": "run:none", "dataset": "dataset:db:big", "at": instant}
         (found,) = database.read("read/versions/versions_at", rows=[row])
         partial = second % 10 == 0
@@ -131,7 +144,7 @@ UNWIND [['own', 0, 20], ['quick', 5, 65], ['long', 1, 500], ['later', 11, 12]] A
 CREATE (a:Artifact {urn: 'artifact:db:t:' + made[0], dataset: 'dataset:db:t', complete: made[0] <> 'quick'})
 SET a.startedAt = datetime('2026-01-01T00:00:00Z') + duration({minutes: made[1]}),
   a.createdAt = datetime('2026-01-01T00:00:00Z') + duration({minutes: made[2]}),
-  a.begunAt = CASE WHEN made[0] = 'long' THEN datetime('2026-01-01T00:01:00Z') END
+  a.longRunningSince = CASE WHEN made[0] = 'long' THEN datetime('2026-01-01T00:01:00Z') END
 CREATE (r:PipelineRun {urn: 'run:' + made[0]})-[:PRODUCED]->(a)
 // A version of which its run tells when it was begun does not.
 FOREACH (_ IN CASE WHEN made[0] = 'quick' THEN [1] ELSE [] END | SET r.startedAt = a.startedAt, a.startedAt = null)
@@ -150,8 +163,8 @@ def test_before_anything_was_made_the_first_that_was_being_made_is_found(
         {},
     )
     asked = [("run:own", "ten", "quick"), ("run:none", "ten", "own"), ("run:own", "two", "long")]
-    for consumer, at, found in asked:
-        one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[at]}
+    for consumer, instant, found in asked:
+        one = {"number": 0, "consumer": consumer, "dataset": "dataset:db:t", "at": row[instant]}
         (answer,) = database.read("read/versions/versions_at", rows=[one])
         assert (answer["complete"], answer["partial"], answer["begun"]) == (
             None,
@@ -175,3 +188,140 @@ def hits(database: Database, name: str, row: dict[str, object]) -> int:
         total += int(node["args"].get("DbHits", 0))
         waiting.extend(node.get("children") or [])
     return total
+
+
+# new name -> old name, by the label or the type that has it
+OLD_NODE_NAMES = {
+    "PipelineRun": {
+        "reportedSides": "told",
+        "lastHeartbeatAt": "heardAt",
+        "heartbeatLost": "silent",
+    },
+    "Artifact": {"longRunningSince": "begunAt"},
+    "Dataset": {"lineageRevision": "mapRevision"},
+    "Job": {"lineageRevision": "mapRevision"},
+    "Symlink": {"lineageRevision": "mapRevision"},
+    "Producer": {"statistics": "tally", "futureEvents": "fromTheFuture"},
+    "Finding": {"statistics": "tally", "sequence": "receipt"},
+    "Analysis": {"newestEventAt": "until", "analysedAt": "analysed"},
+    "Retention": {"lateRuns": "late"},
+}
+OLD_EDGE_NAMES = {
+    "RUN_OF": {"indexedUnder": "aside"},
+    "VERSION_OF": {"indexedUnder": "aside"},
+    "FEEDS": {
+        "reportedUrns": "sentAs",
+        "transformations": "ways",
+        "requestedVersion": "wanted",
+        "reportedAt": "saidAt",
+        "qualityDataset": "quality",
+        "checkedVersion": "checked",
+        "updatedVersion": "updated",
+        "failingVersion": "failing",
+    },
+    "PRODUCED": {
+        "reportedUrns": "sentAs",
+        "assertedByDataset": "claimed",
+        "reportedAt": "saidAt",
+        "qualityDataset": "quality",
+    },
+    "DERIVED_FROM": {"reportedUrns": "sentAs", "evidence": "ways"},
+}
+METRICS = {"dataQualityMetrics": {"columnMetrics": {}, "lastUpdated": at(1)}}
+FAILED = {"dataQualityAssertions": {"assertions": [{"assertion": "not_null", "success": False}]}}
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ALL_NODES = "MATCH (n) WHERE NOT n:Migration RETURN labels(n)[0] AS label, properties(n) AS p"
+ALL_EDGES = "MATCH (a)-[e]->(b) RETURN type(e) AS label, a.urn AS a, b.urn AS b, properties(e) AS p"
+
+
+def _write_every_property(database: Database) -> None:
+    """Fold events and write counts that give every renamed property."""
+    empty(database)
+    read = dataset(
+        "alias", {"version": {"datasetVersion": "7"}}, usage=METRICS | FAILED, side="input"
+    )
+    events = [
+        run_event("slow", "START", 0, job="load", inputs=["raw"]),
+        run_event("slow", "COMPLETE", 120, job="load", outputs=["mart"]),
+        *run(
+            "next",
+            "report",
+            ["mart"],
+            ["page"],
+            minute=200,
+            derived={"page": ["mart"]},
+            parent="dag",
+        ),
+        run_event(
+            "checks", "COMPLETE", 210, inputs=[read], outputs=[dataset("page", usage=METRICS)]
+        ),
+        *answer("cited", {"namespace": "db", "name": "mart", "runId": "unknown"}, minute=300),
+        dataset_event("mart", 3, symlinks("alias")),
+        dataset_event("mart", 4, {"lineage": {"inputs": [source_job("load")], "fields": {}}}),
+    ]
+    tell(database, [run_event("mute", "START", 5, inputs=["raw"])])
+    assert sweep(database, now=NOW, heartbeat_timeout_seconds=60, holder="tests") == 1
+    tell(database, events, [run_event("open", "START", 6, inputs=["raw"])])
+    body = json.dumps(events[0]).encode()
+    stats = count_event(0, 4, body, None, future_tolerance_seconds=60, reason="not JSON")
+    with database.write() as transaction:
+        write_producer_stats(transaction, stats)
+        transaction.run("write/retention", horizons="[]")
+        transaction.run("write/late_runs", late=2)
+    finding = Finding("summary", ds("mart"), {"runs": 1})
+    save(database, [finding], until=NOW, analysed=NOW)
+
+
+def _rename_back(database: Database) -> None:
+    """Give every renamed property its old name, as a graph of an earlier version has it."""
+    for label, names in OLD_NODE_NAMES.items():
+        for new, old in names.items():
+            _execute(database, f"MATCH (n:{label}) SET n.{old} = n.{new} REMOVE n.{new}")
+    for type, names in OLD_EDGE_NAMES.items():
+        for new, old in names.items():
+            _execute(database, f"MATCH ()-[n:{type}]->() SET n.{old} = n.{new} REMOVE n.{new}")
+
+
+def _execute(database: Database, text: str) -> None:
+    with database._transaction("WRITE", 60.0) as transaction:
+        transaction.run(text).consume()
+
+
+def _everything(database: Database) -> list[str]:
+    rows = [*database.ask(ALL_NODES, {}), *database.ask(ALL_EDGES, {})]
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def _names(database: Database) -> set[tuple[str, str]]:
+    rows = [*database.ask(ALL_NODES, {}), *database.ask(ALL_EDGES, {})]
+    return {(row["label"], name) for row in rows for name in row["p"]}
+
+
+RENAMED = "migrations/0017_rename_properties"
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("statements", [0, 16, 25, None])
+def test_old_property_names_become_new_ones(database: Database, statements: int | None) -> None:
+    """A migrated graph equals the folded one, also if a migration stopped after some statements."""
+    _write_every_property(database)
+    folded = _everything(database)
+    old = {
+        (label, old)
+        for label, names in (OLD_NODE_NAMES | OLD_EDGE_NAMES).items()
+        for old in names.values()
+    }
+    assert not _names(database) & old
+    _rename_back(database)
+    assert _names(database) & old == old, "every old name occurs"
+    _execute(database, f"MATCH (m:Migration {{name: '{RENAMED}'}}) DELETE m")
+    if statements is not None:
+        renames = _statements(find_query(RENAMED).text)
+        for statement in renames[:statements]:
+            _run(database, statement)
+    assert migrate(database) == [RENAMED]
+    assert _everything(database) == folded
+    _execute(database, f"MATCH (m:Migration {{name: '{RENAMED}'}}) DELETE m")
+    assert migrate(database) == [RENAMED], "it may run twice"
+    assert _everything(database) == folded
+    empty(database)

@@ -72,9 +72,15 @@ def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Databas
         (column("a", "id"), column("x", "id")),
     }
     made = edge(database, column("a", "price"), "FEEDS", column("x", "total"))
-    assert made["ways"] == ["DIRECT:IDENTITY", "DIRECT:TRANSFORMATION:masked", "INDIRECT:FILTER"]
+    assert made["transformations"] == [
+        "DIRECT:IDENTITY",
+        "DIRECT:TRANSFORMATION:masked",
+        "INDIRECT:FILTER",
+    ]
     assert made["job"] == job("j")
-    assert edge(database, column("b", "tax"), "FEEDS", column("x", "total"))["ways"] == ["DIRECT"]
+    assert edge(database, column("b", "tax"), "FEEDS", column("x", "total"))["transformations"] == [
+        "DIRECT"
+    ]
 
 
 def test_the_older_shape_is_read_as_well(database: Database) -> None:
@@ -84,7 +90,7 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
         }
     }
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", old)]))
-    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == [
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["transformations"] == [
         "DIRECT:MASKED"
     ]
 
@@ -92,7 +98,9 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
 def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database: Database) -> None:
     said = told({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
-    assert edge(database, column("b", "flag"), "FEEDS", ds("x"))["ways"] == ["INDIRECT:JOIN"]
+    assert edge(database, column("b", "flag"), "FEEDS", ds("x"))["transformations"] == [
+        "INDIRECT:JOIN"
+    ]
     assert edges(database, "DERIVED_FROM") >= {(ds("x"), "DERIVED_FROM", ds(name)) for name in "ab"}
 
 
@@ -106,7 +114,7 @@ def test_ways_add_up_over_runs(database: Database) -> None:
         run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", two)]),
     )
     found = edge(database, column("a", "id"), "FEEDS", column("x", "id"))
-    assert (found["ways"], found["firstSeen"].minute) == (
+    assert (found["transformations"], found["firstSeen"].minute) == (
         ["DIRECT:AGGREGATION", "DIRECT:IDENTITY"],
         1,
     )
@@ -136,7 +144,9 @@ def test_a_source_that_is_not_among_the_inputs_was_read(database: Database) -> N
 def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Database) -> None:
     settle(database, run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(n=[("x", "n")]))]))
     assert read_by(database, run_of("r")) == set()
-    assert edge(database, column("x", "n"), "FEEDS", column("x", "n"))["ways"] == ["DIRECT"]
+    assert edge(database, column("x", "n"), "FEEDS", column("x", "n"))["transformations"] == [
+        "DIRECT"
+    ]
 
 
 def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(
@@ -178,4 +188,6 @@ def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(
 ) -> None:
     said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
     settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)]))
-    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["ways"] == ["DIRECT"]
+    assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["transformations"] == [
+        "DIRECT"
+    ]

@@ -182,7 +182,7 @@ def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
         dataset_event("x", 1, came_from(source_job("maker"))),
         dataset_event("x", 2, came_from()),
     )
-    assert edge(database, job("maker"), "PRODUCED", ds("x"))["claimed"] is False
+    assert edge(database, job("maker"), "PRODUCED", ds("x"))["assertedByDataset"] is False
 
 
 def test_a_job_takes_the_data_of_another_without_a_dataset_between(

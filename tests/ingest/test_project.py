@@ -28,8 +28,8 @@ from headwater.schema.naming import load_naming
 from headwater.schema.urns import artifact_urn, dataset_urn
 
 # Nothing was checked and nothing measured.
-UNTOLD = dict.fromkeys(("assertions", "metrics", "quality", "saidAt"))
-UNMARKED = {**UNTOLD, **dict.fromkeys(("checked", "updated", "failing"))}
+UNTOLD = dict.fromkeys(("assertions", "metrics", "qualityDataset", "reportedAt"))
+UNMARKED = {**UNTOLD, **dict.fromkeys(("checkedVersion", "updatedVersion", "failingVersion"))}
 
 FACET = {"_producer": "https://example.com/p", "_schemaURL": "https://example.com/s"}
 
@@ -99,7 +99,7 @@ def test_a_run_from_start_to_end() -> None:
         "status": "COMPLETE",
         "startedAt": moment(1),
         "finishedAt": moment(5),
-        "told": "writes",
+        "reportedSides": "writes",
         "engine": "spark 4.1.4",
     }
     made = view.artifacts[artifact_urn("db", "t", "r")]
@@ -124,7 +124,7 @@ def test_a_version_that_took_long_tells_when_it_was_begun(minutes: int, is_long:
     told = {**event(0, "COMPLETE", outputs=[output()]), "eventTime": ended.isoformat()}
     (version,) = run(event(0, "START"), told).artifacts.values()
     assert (version["startedAt"], version["createdAt"]) == (moment(0), ended)
-    assert version["begunAt"] == (moment(0) if is_long else None)
+    assert version["longRunningSince"] == (moment(0) if is_long else None)
 
 
 def test_what_an_output_came_from_is_kept_where_no_edge_can_tell_it() -> None:
@@ -232,7 +232,7 @@ def test_which_version_an_input_names() -> None:
             {
                 "rowCount": 3,
                 "bytes": None,
-                "wanted": None,
+                "requestedVersion": None,
                 "partitions": None,
                 "subset": None,
                 **UNMARKED,
@@ -262,7 +262,7 @@ def test_where_something_is_said_of_quality_is_marked() -> None:
         ]
         return event(minute, state, inputs=inputs if state == "START" else [])
 
-    keys = ("quality", "saidAt", "checked", "updated", "failing")
+    keys = ("qualityDataset", "reportedAt", "checkedVersion", "updatedVersion", "failingVersion")
 
     def marks(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
         marked_uses = [
@@ -288,7 +288,7 @@ def test_where_something_is_said_of_quality_is_marked() -> None:
         "outputFacets": {"dataQualityMetrics": {**FACET, "rowCount": 1}},
     }
     [produced] = run(event(3, "COMPLETE", outputs=[made])).produced.values()
-    assert (produced["quality"], produced["saidAt"]) == (t, moment(3))
+    assert (produced["qualityDataset"], produced["reportedAt"]) == (t, moment(3))
 
 
 def test_what_a_registered_artifact_adds() -> None:

@@ -140,7 +140,8 @@ def test_schemas(graph: Database) -> None:
 
 def test_column_lineage(graph: Database) -> None:
     rows = graph.ask(
-        "MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, e.ways AS ways", {}
+        "MATCH (a:Column)-[e:FEEDS]->(b:Column) RETURN a.urn AS a, b.urn AS b, e.transformations AS ways",
+        {},
     )
     ways = {(row["a"], row["b"]): row["ways"] for row in rows}
     for source, target, way in [

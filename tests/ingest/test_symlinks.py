@@ -284,7 +284,8 @@ def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Databas
     )
     assert read_by(database, run_of("r")) == {version("path", "w7")}
     assert (
-        edge(database, version("path", "w7"), "FEEDS", run_of("r"))["wanted"] == f"{ds('path')}@7"
+        edge(database, version("path", "w7"), "FEEDS", run_of("r"))["requestedVersion"]
+        == f"{ds('path')}@7"
     )
 
 

@@ -208,7 +208,7 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
     assert canonical(database) == before
     [found] = database.read("read/state/retention")
     # load-0 to -2, build-0 and -1.
-    assert found["late"] == 5
+    assert found["lateRuns"] == 5
     # One that was never heard of and is as old is left out too; one that is new comes in.
     tell(
         database,

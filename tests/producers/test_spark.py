@@ -133,7 +133,7 @@ class TestTheNight:
 
     def test_a_masked_column_says_so_and_a_derived_one_does_not(self, nightly: Work) -> None:
         query = """MATCH (a:Column {dataset: $from})-[e:FEEDS]->(b:Column {dataset: $to})
-          RETURN a.name + '>' + b.name AS flow, e.ways AS ways"""
+          RETURN a.name + '>' + b.name AS flow, e.transformations AS ways"""
         names = {
             "from": nightly.path("landing/customers.csv"),
             "to": nightly.path("clean/customers"),

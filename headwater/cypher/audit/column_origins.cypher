@@ -3,7 +3,7 @@
 // steps.
 // access: read
 // params: $namespace STRING, $dataset STRING, $column STRING, $limit INTEGER = 100
-// returns: steps, namespace, dataset, column, job, ways
+// returns: steps, namespace, dataset, column, job, transformations
 // example: headwater cypher column_origins --param namespace=file
 //   --param dataset=/demo/flights/marts/carrier_delays --param column=median_arr_delay --param
 //   limit=5
@@ -12,6 +12,6 @@ MATCH (d:Dataset {name: $dataset})-[:HAS_COLUMN]->(c:Column)
 WHERE d.namespace = $namespace AND c.name = $column
 MATCH way = ANY SHORTEST (c)(()<-[feeds:FEEDS]-(:Column)){1,20}(origin)
 RETURN size(feeds) AS steps, origin.namespace AS namespace, origin.dataset AS dataset, origin.name AS column,
-  feeds[-1].job AS job, feeds[-1].ways AS ways
+  feeds[-1].job AS job, feeds[-1].transformations AS transformations
 ORDER BY steps, namespace, dataset, column
 LIMIT $limit

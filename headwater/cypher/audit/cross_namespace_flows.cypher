@@ -8,7 +8,7 @@ MATCH (j:Job)
 MATCH (i:Dataset)-[:FEEDS {current: true}]->(j)-[p:PRODUCED {current: true}]->(o:Dataset)
 WHERE i.namespace <> o.namespace
   AND ((p.explicit AND EXISTS {
-      (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(i)
+      (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
     })
     OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
       OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))

@@ -17,7 +17,7 @@ WITH hopsMax, reduce(layers = [beginnings], hop IN range(1, hopsMax) |
     UNWIND layers[-1] AS i
     MATCH (i)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
     WHERE i <> o AND ((p.explicit AND EXISTS {
-        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(i)
+        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
       OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
@@ -30,7 +30,7 @@ CALL (layers, hopsMax) {
   WHERE hops = hopsMax OR NOT EXISTS {
     MATCH (end)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
     WHERE end <> o AND ((p.explicit AND EXISTS {
-        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(end)
+        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(end)
       })
       OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(end) })))
@@ -41,7 +41,7 @@ WITH hops, reduce(chain = [end], hop IN range(hops - 1, 0, -1) | COLLECT {
     WITH layers[hop] AS layer, head(chain) AS o
     MATCH (o)<-[p:PRODUCED {current: true}]-(j:Job)<-[:FEEDS {current: true}]-(i:Dataset)
     WHERE i <> o AND i IN layer AND ((p.explicit AND EXISTS {
-        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(i)
+        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
       OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))

@@ -7,7 +7,7 @@
 // most 20 steps. This is a scan over all datasets for their tags.
 // access: read
 // params: $tag STRING = "pii", $indirect BOOLEAN = false, $limit INTEGER = 1000
-// returns: dataset, column, steps, reachedDataset, reachedColumn, job, ways
+// returns: dataset, column, steps, reachedDataset, reachedColumn, job, transformations
 // example: headwater cypher pii_reach --param tag=pii
 CYPHER statefulShortestPlanningMode=all_if_possible
 MATCH (d:Dataset)
@@ -18,24 +18,24 @@ WITH d, c, tag, [t IN tags WHERE NOT split(t, '=')[0] CONTAINS ':']
   + [t IN tags WHERE t STARTS WITH toLower(c.name) + ':' | substring(t, size(c.name) + 1)] AS words
 WHERE any(w IN words WHERE w = tag OR w ENDS WITH '=' + tag
   OR (w STARTS WITH tag + '=' AND NOT split(w, '=')[1] IN ['false', 'no', 'none', '0']))
-MATCH way = ANY SHORTEST (c)(()-[step:FEEDS WHERE any(w IN step.ways
+MATCH way = ANY SHORTEST (c)(()-[step:FEEDS WHERE any(w IN step.transformations
     WHERE ($indirect OR NOT w STARTS WITH 'INDIRECT') AND NOT toLower(w) ENDS WITH ':masked')]->()){0,20}(at)
 CALL (d, c, at, step) {
   WITH at, step WHERE size(step) > 0
   RETURN at.namespace + ' ' + coalesce(at.dataset, at.name) AS reachedDataset,
     CASE WHEN at:Column THEN at.name ELSE '*' END AS reachedColumn, size(step) AS steps, step[-1].job AS job,
-    step[-1].ways AS ways
+    step[-1].transformations AS transformations
   UNION ALL
   MATCH (at)<-[:HAS_COLUMN]-(i:Dataset)-[:FEEDS {current: true}]->(j:Job)-[p:PRODUCED {current: true}]->(o:Dataset)
   WHERE i <> o AND NOT EXISTS { (i)-[:HAS_COLUMN]->(:Column)-[f:FEEDS WHERE f.job = j.urn]->()<-[:HAS_COLUMN]-(o) }
     AND ((p.explicit AND EXISTS {
-        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.ways OR r.declared)]->(i)
+        (o)-[r:DERIVED_FROM WHERE r.job = j.urn AND ('lineage' IN r.evidence OR r.declared)]->(i)
       })
       OR (p.explicit IS NULL AND (NOT EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(:Dataset)-[:FEEDS]->(j) }
         OR EXISTS { (o)-[r:DERIVED_FROM WHERE r.job = j.urn]->(i) })))
   RETURN o.namespace + ' ' + o.name AS reachedDataset, null AS reachedColumn, size(step) + 1 AS steps, j.urn AS job,
-    null AS ways
+    null AS transformations
 }
-RETURN d.namespace + ' ' + d.name AS dataset, c.name AS column, steps, reachedDataset, reachedColumn, job, ways
+RETURN d.namespace + ' ' + d.name AS dataset, c.name AS column, steps, reachedDataset, reachedColumn, job, transformations
 ORDER BY dataset, column, steps, reachedDataset, reachedColumn, job
 LIMIT $limit

@@ -25,9 +25,9 @@ CALL (d) {
     WHERE EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
     RETURN max(r.startedAt) AS at
     UNION
-    MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
-    USING INDEX SEEK aside:RUN_OF(aside)
-    WHERE aside.aside = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
+    MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+    USING INDEX SEEK e:RUN_OF(indexedUnder)
+    WHERE e.indexedUnder = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
     RETURN max(r.startedAt) AS at
   }
   RETURN max(at) AS readAt

@@ -33,6 +33,8 @@ CONNECT_SECONDS_MAX = 2.0
 ACQUIRE_SECONDS_MAX = 5.0
 READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
+# The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive every minute.
+BATCHES_SECONDS_MAX = 3_600.0
 # How much longer than the transaction may take the driver waits for an answer about it.
 GRACE_SECONDS = 2.0
 # A pooled connection whose server is gone fails at once; what failed later is not tried again.
@@ -248,6 +250,17 @@ class Database:
         """One statement about constraints or indexes, in a transaction of its own."""
         with self._transaction(neo4j.WRITE_ACCESS, WRITE_SECONDS_MAX) as transaction:
             transaction.run(text).consume()
+
+    def run_batches(self, text: str) -> None:
+        """Run a `CALL { } IN TRANSACTIONS` statement: it commits batch by batch and has no time limit."""
+        try:
+            with self._session(neo4j.WRITE_ACCESS, _ALL_ROWS) as session:
+                opened: Any = session
+                opened._connect(neo4j.WRITE_ACCESS)
+                prepare(session, BATCHES_SECONDS_MAX)
+                session.run(neo4j.Query(text, timeout=0)).consume()
+        except (DriverError, Neo4jError) as error:
+            raise _ours(error) from error
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, list[str]]:
         """What EXPLAIN says of a statement: its type (r, rw, w or s) and the operators of its plan.

@@ -26,7 +26,7 @@ NODES_PER_PAGE = 2_000
 SOURCES_PER_PAGE = 500
 PAGE_SECONDS_MAX = 60.0
 # What no event says: the clock of a run, and when a node's place on the map was last written.
-_NOT_OF_EVENTS = ("changedAt", "heardAt", "silent", "mapRevision")
+_NOT_OF_EVENTS = ("changedAt", "lastHeartbeatAt", "heartbeatLost", "lineageRevision")
 
 
 class Counts(NamedTuple):
@@ -97,7 +97,7 @@ def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterato
                 "source": row["urn"],
                 "type": edge["type"],
                 "target": edge["target"],
-                "properties": _sorted({**_there(edge["told"]), **edge["properties"]}),
+                "properties": _sorted({**_there(edge["derived"]), **edge["properties"]}),
             }
             for edge in row["edges"]
         ]
@@ -124,7 +124,7 @@ def _of_events(row: Row) -> Row:
     properties = {
         key: value for key, value in row["properties"].items() if key not in _NOT_OF_EVENTS
     }
-    return {**properties, "status": "RUNNING"} if row["silent"] else properties
+    return {**properties, "status": "RUNNING"} if row["heartbeatLost"] else properties
 
 
 def _sorted(properties: Row) -> Row:

@@ -19,7 +19,7 @@ CALL () {
 WITH DISTINCT r
 WHERE r.status IN ['RUNNING', 'ABANDONED']
 WITH r, CASE
-  WHEN r.silent OR EXISTS {
+  WHEN r.heartbeatLost OR EXISTS {
     (r)-[:PART_OF]->{1,8}(a:PipelineRun)
     WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
   } THEN 'ABANDONED'

@@ -6,9 +6,9 @@
 // example: run by the worker
 CALL () {
   MATCH (r:PipelineRun)
-  WHERE r.status = 'RUNNING' AND r.heardAt < $before
+  WHERE r.status = 'RUNNING' AND r.lastHeartbeatAt < $before
   WITH r LIMIT $limit
-  SET r.status = 'ABANDONED', r.silent = true, r.changedAt = datetime.realtime()
+  SET r.status = 'ABANDONED', r.heartbeatLost = true, r.changedAt = datetime.realtime()
   FOREACH (a IN [(r)-[:PRODUCED]->(made:Artifact) WHERE NOT made.complete | made] | SET a.status = 'ABANDONED')
   RETURN count(r) AS abandoned
 }

@@ -12,4 +12,4 @@ SET a += row.properties
 MERGE (r)-[p:PRODUCED]->(a)
 SET p += row.produced
 MERGE (a)-[e:VERSION_OF]->(d)
-SET e.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
+SET e.indexedUnder = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END

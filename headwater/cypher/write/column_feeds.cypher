@@ -6,6 +6,6 @@
 UNWIND $rows AS row
 MATCH (a:Column {urn: row.source})
 MATCH (b:Column {urn: row.target})
-MERGE (a)-[e:FEEDS {job: row.job, sentAs: row.sentAs}]->(b)
+MERGE (a)-[e:FEEDS {job: row.job, reportedUrns: row.reportedUrns}]->(b)
 SET e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
-    e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }
+    e.transformations = COLLECT { UNWIND coalesce(e.transformations, []) + row.transformations AS one RETURN DISTINCT one ORDER BY one }

@@ -8,21 +8,21 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})
 WITH l, j, COLLECT {
-  UNWIND ['both', 'reads'] AS told
-  CALL (j, told) {
+  UNWIND ['both', 'reads'] AS sides
+  CALL (j, sides) {
     MATCH (r:PipelineRun)
-    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
-    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt IS NOT NULL
+    USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt IS NOT NULL
     RETURN r.finishedAt AS finished
-    ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+    ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
   }
   RETURN finished ORDER BY finished DESC LIMIT 1
 }[0] AS last
 WITH l, j, last, COLLECT {
-  UNWIND ['both', 'reads'] AS told
+  UNWIND ['both', 'reads'] AS sides
   MATCH (r:PipelineRun)
-  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
-  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt = last
+  USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+  WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt = last
   RETURN r ORDER BY r.urn DESC LIMIT 1
 }[0] AS newest
 WITH l, j, newest, COLLECT { MATCH (v:Source|Artifact)-[:FEEDS]->(newest) RETURN DISTINCT v.dataset } AS used
@@ -31,6 +31,6 @@ CALL (l, j, newest, used) {
   WITH l, j, d, e, coalesce(e.declared, false) OR d.urn IN used
     OR (newest IS NULL AND NOT coalesce(j.declaresInputs, false)) AS current
   WHERE e.current IS NULL OR e.current <> current
-  SET e.current = current, d.mapRevision = l.revision, j.mapRevision = l.revision
+  SET e.current = current, d.lineageRevision = l.revision, j.lineageRevision = l.revision
 }
 RETURN j.urn AS job, newest.finishedAt AS finished, newest.urn AS run, used

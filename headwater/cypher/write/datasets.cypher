@@ -7,4 +7,4 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MERGE (n:Dataset {urn: row.urn})
 SET n += row.properties,
-    n.mapRevision = CASE WHEN row.shown THEN l.revision ELSE n.mapRevision END
+    n.lineageRevision = CASE WHEN row.shown THEN l.revision ELSE n.lineageRevision END

@@ -7,4 +7,4 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
 REMOVE d:Dataset
-SET d:Symlink, d = {urn: urn, facts: d.facts, namespace: d.namespace, name: d.name, mapRevision: l.revision}
+SET d:Symlink, d = {urn: urn, facts: d.facts, namespace: d.namespace, name: d.name, lineageRevision: l.revision}

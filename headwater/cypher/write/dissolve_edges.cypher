@@ -7,8 +7,8 @@
 MATCH (l:WriteLock {name: 'graph'})
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})
-SET d.mapRevision = l.revision
+SET d.lineageRevision = l.revision
 WITH l, d
 MATCH (d)-[e:!SYMLINK_OF]-(n)
-FOREACH (end IN CASE WHEN n:Job OR n:Dataset THEN [n] ELSE [] END | SET end.mapRevision = l.revision)
+FOREACH (end IN CASE WHEN n:Job OR n:Dataset THEN [n] ELSE [] END | SET end.lineageRevision = l.revision)
 DELETE e

@@ -4,5 +4,5 @@
 // returns: nothing
 // example: run by `headwater pipeline analyse`
 MATCH (a:Analysis)
-WHERE a.analysed < $analysed
+WHERE a.analysedAt < $analysed
 DETACH DELETE a

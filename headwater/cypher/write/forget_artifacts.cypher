@@ -5,10 +5,10 @@
 // example: run by the worker
 UNWIND $urns AS urn
 MATCH (a:Artifact {urn: urn})
-SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null, a.begunAt = null
+SET a.status = null, a.complete = null, a.createdAt = null, a.startedAt = null, a.longRunningSince = null
 WITH a
 MATCH (a)-[v:VERSION_OF]->(d:Dataset)
-SET v.aside = d.urn
+SET v.indexedUnder = d.urn
 WITH a
 MATCH (a)<-[p:PRODUCED]-(:PipelineRun)
 DELETE p

@@ -4,4 +4,4 @@
 // returns: nothing
 // example: run by the worker
 MATCH (r:Retention {name: 'graph'})
-SET r.late = coalesce(r.late, 0) + $late
+SET r.lateRuns = coalesce(r.lateRuns, 0) + $late

@@ -1,4 +1,4 @@
-// The map: a dataset is known to come from another when a job makes it ('' where no job was named). ways tells how it
+// The map: a dataset is known to come from another when a job makes it ('' where no job was named). `evidence` is how it
 // is known: columns (column lineage), lineage (a run said so), declared (said without a run), renamed (by a run).
 // access: write
 // params: $rows LIST<MAP>
@@ -8,9 +8,9 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (o:Dataset {urn: row.source})
 MATCH (i:Dataset {urn: row.target})
-MERGE (o)-[e:DERIVED_FROM {job: row.job, sentAs: row.sentAs}]->(i)
-SET o.mapRevision = l.revision,
-    i.mapRevision = l.revision,
+MERGE (o)-[e:DERIVED_FROM {job: row.job, reportedUrns: row.reportedUrns}]->(i)
+SET o.lineageRevision = l.revision,
+    i.lineageRevision = l.revision,
     e += row.properties,
     e.firstSeen = CASE WHEN e.firstSeen <= row.first THEN e.firstSeen ELSE row.first END,
-    e.ways = COLLECT { UNWIND coalesce(e.ways, []) + row.ways AS way RETURN DISTINCT way ORDER BY way }
+    e.evidence = COLLECT { UNWIND coalesce(e.evidence, []) + row.evidence AS one RETURN DISTINCT one ORDER BY one }

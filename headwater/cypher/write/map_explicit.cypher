@@ -8,10 +8,10 @@ MATCH (l:WriteLock {name: 'graph'})
 UNWIND $rows AS row
 MATCH (j:Job {urn: row.job})-[p:PRODUCED]->(o:Dataset {urn: row.output})
 WITH l, row, o, p, CASE WHEN row.explicit OR row.declared IS NOT NULL THEN true ELSE null END AS explicit
-SET o.mapRevision = CASE WHEN coalesce(p.explicit, false) = coalesce(explicit, false) THEN o.mapRevision ELSE l.revision END,
+SET o.lineageRevision = CASE WHEN coalesce(p.explicit, false) = coalesce(explicit, false) THEN o.lineageRevision ELSE l.revision END,
     p.explicit = explicit
 WITH l, row, o
 MATCH (o)-[e:DERIVED_FROM {job: row.job}]->(i:Dataset)
 WITH l, o, e, CASE WHEN i.urn IN row.declared THEN true ELSE null END AS declared
-SET o.mapRevision = CASE WHEN coalesce(e.declared, false) = coalesce(declared, false) THEN o.mapRevision ELSE l.revision END,
+SET o.lineageRevision = CASE WHEN coalesce(e.declared, false) = coalesce(declared, false) THEN o.lineageRevision ELSE l.revision END,
     e.declared = declared

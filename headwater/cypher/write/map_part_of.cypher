@@ -12,7 +12,7 @@ CALL (j, row) {
   WHERE NOT above.urn IN row.parents
   DELETE old
 }
-SET j.mapRevision = l.revision
+SET j.lineageRevision = l.revision
 WITH j, row
 UNWIND row.parents AS parent
 MATCH (above:Job {urn: parent})

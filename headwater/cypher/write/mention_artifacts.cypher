@@ -8,4 +8,4 @@ MATCH (d:Dataset {urn: row.dataset})
 MERGE (a:Artifact {urn: row.urn})
 ON CREATE SET a += row.properties
 MERGE (a)-[e:VERSION_OF]->(d)
-SET e.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
+SET e.indexedUnder = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END

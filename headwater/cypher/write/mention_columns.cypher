@@ -9,4 +9,4 @@ MATCH (d:Dataset {urn: row.dataset})
 MERGE (c:Column {urn: row.urn})
 ON CREATE SET c += row.properties, c.current = false
 MERGE (d)-[:HAS_COLUMN]->(c)
-SET d.mapRevision = l.revision
+SET d.lineageRevision = l.revision

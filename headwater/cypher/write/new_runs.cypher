@@ -12,7 +12,7 @@ CALL (r, row) {
   UNWIND row.jobs AS job
   MATCH (j:Job {urn: job})
   CREATE (r)-[e:RUN_OF]->(j)
-  SET e.aside = CASE
+  SET e.indexedUnder = CASE
     WHEN r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL THEN null ELSE j.urn END
 }
 CALL (r, row) {
@@ -23,7 +23,7 @@ CALL (r, row) {
   CREATE (r)-[p:PRODUCED]->(a)
   SET p = made.produced
   MERGE (a)-[v:VERSION_OF]->(d)
-  SET v.aside = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
+  SET v.indexedUnder = CASE WHEN a.complete IS NULL OR a.createdAt IS NULL THEN d.urn END
   WITH a, made
   MATCH (s:SchemaVersion {urn: made.schema})
   MERGE (a)-[:HAS_SCHEMA]->(s)

@@ -9,4 +9,4 @@ MATCH (s:Symlink {urn: urn})
 OPTIONAL MATCH (s)-[e:SYMLINK_OF]->()
 DELETE e
 REMOVE s:Symlink
-SET s:Dataset, s.mapRevision = l.revision
+SET s:Dataset, s.lineageRevision = l.revision

@@ -8,5 +8,5 @@ UNWIND $rows AS row
 MATCH (r:PipelineRun {urn: row.run})
 MATCH (j:Job {urn: row.job})
 MERGE (r)-[e:RUN_OF]->(j)
-SET e.aside = CASE
+SET e.indexedUnder = CASE
   WHEN r.namespace = j.namespace AND r.pipelineName = j.name AND r.startedAt IS NOT NULL THEN null ELSE j.urn END

@@ -7,7 +7,7 @@ UNWIND $rows AS row
 MATCH (n:PipelineRun {urn: row.urn})
 SET n += row.properties,
     n.changedAt = datetime.realtime(),
-    n.heardAt = CASE
+    n.lastHeartbeatAt = CASE
       WHEN NOT row.running THEN null
-      WHEN n.heardAt >= row.heard THEN n.heardAt
-      ELSE coalesce(row.heard, n.heardAt) END
+      WHEN n.lastHeartbeatAt >= row.heard THEN n.lastHeartbeatAt
+      ELSE coalesce(row.heard, n.lastHeartbeatAt) END

@@ -9,7 +9,7 @@ MERGE (s:Symlink {urn: row.urn})
 SET s += row.properties
 WITH l, s, row
 MATCH (d:Dataset {urn: row.canonical})
-SET s.mapRevision = CASE WHEN EXISTS { (s)-[:SYMLINK_OF]->(d) } THEN s.mapRevision ELSE l.revision END
+SET s.lineageRevision = CASE WHEN EXISTS { (s)-[:SYMLINK_OF]->(d) } THEN s.lineageRevision ELSE l.revision END
 WITH s, d
 CALL (s, d) {
   MATCH (s)-[old:SYMLINK_OF]->(other)

@@ -194,7 +194,7 @@ class RunDetails:
         "When something was last heard of it, by Headwater's own clock, as long as it is running."
     )
     async def heard_at(self, info: Info) -> datetime | None:
-        return await property_of(info, self.urn, "heardAt", datetime)
+        return await property_of(info, self.urn, "lastHeartbeatAt", datetime)
 
     @resolver("Its tags as key=value.")
     async def tags(self, info: Info) -> list[str]:

@@ -1,8 +1,8 @@
 """What a run says of the quality of what it read and wrote, and by which marks that is found.
 
 Most runs say nothing of it. A dataset, or one version of it, may be read by a million runs of which a few do, so the
-edges of these carry what they are asked for by: `quality` the dataset, the others the version, where there is something
-to find, and `saidAt` the order in which it is told.
+edges of these carry what they are asked for by: `qualityDataset` the dataset, the others the version, where there is something
+to find, and `reportedAt` the order in which it is told.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from headwater.schema.facts import Usage
 
 _FACETS = {"assertions": "dataQualityAssertions", "metrics": "dataQualityMetrics"}
 # A run says something of the version's quality; tells when its source was updated; saw tests fail, of whatever it read.
-_OF_VERSION = ("checked", "updated", "failing")
-_UNMARKED: Properties = dict.fromkeys(("quality", "saidAt", *_OF_VERSION))
+_OF_VERSION = ("checkedVersion", "updatedVersion", "failingVersion")
+_UNMARKED: Properties = dict.fromkeys(("qualityDataset", "reportedAt", *_OF_VERSION))
 
 
 def quality_written(usage: Usage, dataset: str, said: int | None) -> Properties:
@@ -23,8 +23,8 @@ def quality_written(usage: Usage, dataset: str, said: int | None) -> Properties:
     is_said = any(found.values())
     return {
         **found,
-        "quality": dataset if is_said else None,
-        "saidAt": time_at(said or 0) if is_said else None,
+        "qualityDataset": dataset if is_said else None,
+        "reportedAt": time_at(said or 0) if is_said else None,
     }
 
 
@@ -36,17 +36,17 @@ def quality_read(usage: Usage, dataset: str, said: int | None, *, failing: bool)
         return {**found, **_UNMARKED}
     return {
         **found,
-        "quality": dataset if is_said else None,
-        "saidAt": time_at(said or 0),
-        "checked": is_said or None,
-        "updated": '"lastUpdated"' in (found["metrics"] or "") or None,
-        "failing": failing or None,
+        "qualityDataset": dataset if is_said else None,
+        "reportedAt": time_at(said or 0),
+        "checkedVersion": is_said or None,
+        "updatedVersion": '"lastUpdated"' in (found["metrics"] or "") or None,
+        "failingVersion": failing or None,
     }
 
 
 def marked(version: str, properties: Properties) -> Properties:
     """The properties of the edge from this version to its reader."""
-    if properties.get("saidAt") is None:
+    if properties.get("reportedAt") is None:
         return properties
     return {**properties, **{key: version for key in _OF_VERSION if properties[key]}}
 

@@ -107,10 +107,10 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
         "version": details.version or (facts.code.value if facts.code else None),
         "triggeredBy": details.triggered_by,
         **_described(facts, since=state.started),
-        "told": _told(state, job, bool(inputs), bool(made)),
+        "reportedSides": _told(state, job, bool(inputs), bool(made)),
         "slot": _slot(facts, job),
         # Whatever it was thought to be for want of news, there is news.
-        "silent": None,
+        "heartbeatLost": None,
         "facts": pack(facts),
     }
     artifacts, produced, derived = {}, {}, {}
@@ -285,9 +285,13 @@ def _artifact(
 
 
 def _made(started: datetime | None, created: datetime | None) -> Properties:
-    """When a version was made; `begunAt` only of one that took so long that it is not found by when it was ready."""
+    """When a version was made; `longRunningSince` only of one that took so long that it is not found by when it was ready."""
     is_long = started is not None and created is not None and created - started > _SOON
-    return {"startedAt": started, "createdAt": created, "begunAt": started if is_long else None}
+    return {
+        "startedAt": started,
+        "createdAt": created,
+        "longRunningSince": started if is_long else None,
+    }
 
 
 def _came_from(usage: Usage) -> list[str]:
@@ -319,7 +323,7 @@ def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
     properties = {
         "rowCount": count_of(statistics.row_count),
         "bytes": count_of(statistics.size),
-        "wanted": f"{urn}@{version}" if version and not made else None,
+        "requestedVersion": f"{urn}@{version}" if version and not made else None,
         **_parts(usage),
         **quality_read(usage, urn, said, failing=failing),
     }

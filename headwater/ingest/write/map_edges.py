@@ -2,7 +2,7 @@
 
 Edges only ever grow: their spans widen, and none is taken away, so they need not be read before they are written.
 Which of them are current is judged afterwards, from the newest run of a job that succeeded and from what is declared.
-An edge whose dataset was sent under another name than it goes by keeps that name (`sentAs`), so that it can be moved
+An edge whose dataset was sent under another name than it goes by keeps that name (`reportedUrns`), so that it can be moved
 when names are joined or parted.
 """
 
@@ -68,7 +68,7 @@ class _Edges:
                 elif span is not None and edge.sees(span):
                     memory.seen.edges.setdefault((statement, *key), memory.position)
             for row in run_rows(transaction, f"write/{statement}", rows):
-                key = (row["source"], row["target"], row["sentAs"])
+                key = (row["source"], row["target"], row["reportedUrns"])
                 memory.learn_edge(
                     (statement, *key), row["edge"], edges[key], self._properties[statement, *key]
                 )
@@ -78,7 +78,7 @@ class _Edges:
 
 def _row(key: tuple[str, str, str], span: Span | None, properties: Mapping[str, Any]) -> Row:
     source, target, sent_as = key
-    ends = {"source": source, "target": target, "sentAs": sent_as}
+    ends = {"source": source, "target": target, "reportedUrns": sent_as}
     times = {
         "first": time_at(span.first) if span else None,
         "last": time_at(span.last) if span else None,
@@ -126,7 +126,7 @@ def named_on_map(places: Places, jobs: Iterable[JobFacts]) -> set[str]:
 def _sent_with(edge: Row) -> tuple[str, str]:
     """The urns of the ends of an edge as they were sent."""
     source, target = (
-        edge["properties"].get("sentAs") or f"{edge['source']} {edge['target']}"
+        edge["properties"].get("reportedUrns") or f"{edge['source']} {edge['target']}"
     ).split(" ")
     return source, target
 
@@ -180,7 +180,7 @@ def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
         # That a table was renamed stays true whatever is declared later.
         current = source in declared or f"{_RENAMED}{source}" in facts.sources
         if source.startswith("job:"):
-            edges.add("map_produced", source, urn, _span(claim), claimed=current)
+            edges.add("map_produced", source, urn, _span(claim), assertedByDataset=current)
         else:
             edges.add("map_dataset_feeds", source, urn, _span(claim), current=current)
 
@@ -236,7 +236,7 @@ def write_derivations(
     rows = []
     for key in sorted(derivations):
         ends = dataset_urn(*_halves(key.output)), dataset_urn(*_halves(key.input))
-        rows.append(_flow_row(places, *ends, key.job, derivations[key]))
+        rows.append(_flow_row(places, *ends, key.job, "evidence", derivations[key]))
     run_rows(transaction, "write/map_derived_from", rows)
 
 
@@ -250,18 +250,24 @@ def write_column_flows(
         source = _mention_column(places, columns, key.source, key.source_field)
         if key.target_field:
             target = _mention_column(places, columns, key.target, key.target_field)
-            into_columns.append(_flow_row(places, source, target, key.job, flows[key]))
+            into_columns.append(
+                _flow_row(places, source, target, key.job, "transformations", flows[key])
+            )
         else:
             target = dataset_urn(*_halves(key.target))
-            into_datasets.append(_flow_row(places, source, target, key.job, flows[key]))
+            into_datasets.append(
+                _flow_row(places, source, target, key.job, "transformations", flows[key])
+            )
     run_rows(transaction, "write/mention_columns", [columns[urn] for urn in sorted(columns)])
     run_rows(transaction, "write/column_feeds", into_columns)
     run_rows(transaction, "write/column_feeds_dataset", into_datasets)
 
 
-def _flow_row(places: Places, source: str, target: str, job: str, flow: Derivation) -> Row:
+def _flow_row(
+    places: Places, source: str, target: str, job: str, kinds: str, flow: Derivation
+) -> Row:
     key = (*_ends(places, source, target), _sent_as(places, source, target))
-    return {**_row(key, Span(flow.first, flow.first), {}), "job": job, "ways": sorted(flow.ways)}
+    return {**_row(key, Span(flow.first, flow.first), {}), "job": job, kinds: sorted(flow.ways)}
 
 
 def _mention_column(places: Places, columns: dict[str, Row], dataset: Name, field: str) -> str:
@@ -282,7 +288,9 @@ def write_as_they_were(transaction: Transaction, places: Places) -> None:
     columns: dict[str, Row] = {}
     for edge in places.dissolved.edges:
         # What was told of an output is told of all its names together: it is judged afresh (`write_explicit`).
-        told = {"sentAs", "explicit"} | ({"declared"} if edge["type"] == "DERIVED_FROM" else set())
+        told = {"reportedUrns", "explicit"} | (
+            {"declared"} if edge["type"] == "DERIVED_FROM" else set()
+        )
         properties = {key: value for key, value in edge["properties"].items() if key not in told}
         source, target = _sent_with(edge)
         for end in (source, target):
@@ -293,11 +301,12 @@ def write_as_they_were(transaction: Transaction, places: Places) -> None:
         row = {
             "source": _goes_by(places, source),
             "target": _goes_by(places, target),
-            "sentAs": _sent_as(places, source, target),
+            "reportedUrns": _sent_as(places, source, target),
             "first": properties.pop("firstSeen", None),
             "last": properties.pop("lastSeen", None),
             "job": properties.pop("job", ""),
-            "ways": properties.pop("ways", []),
+            "transformations": properties.pop("transformations", []),
+            "evidence": properties.pop("evidence", []),
             "properties": properties,
         }
         rows.setdefault(_STATEMENTS[kinds], []).append(row)
@@ -353,7 +362,7 @@ def _newest(side: str, urn: str, view: RunView | None) -> tuple[str, Newest] | N
     if (
         view is None
         or view.job is None
-        or view.node["told"] not in ("both", side)
+        or view.node["reportedSides"] not in ("both", side)
         or view.node["finishedAt"] is None
     ):
         return None

@@ -42,7 +42,9 @@ def write_runs(
     nodes = [
         {
             "urn": urn,
-            "properties": differing(old.node if old else None, view.node, "status", "silent"),
+            "properties": differing(
+                old.node if old else None, view.node, "status", "heartbeatLost"
+            ),
             "running": view.is_running,
             "heard": time_at(heard.get(urn)),
         }
@@ -94,7 +96,7 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
     node = {
         **view.node,
         "urn": urn,
-        "heardAt": time_at(heard.get(urn)) if view.is_running else None,
+        "lastHeartbeatAt": time_at(heard.get(urn)) if view.is_running else None,
     }
     return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
 

@@ -1,7 +1,7 @@
 """Keeps the map in memory in step with Neo4j, which stays the only truth.
 
 It is loaded from Neo4j in the background, a page at a time, and from then on followed: every committed transaction
-makes a revision of the graph, and whatever it changed on the map bears that revision (`mapRevision`), so two short
+makes a revision of the graph, and whatever it changed on the map bears that revision (`lineageRevision`), so two short
 statements tell what to read again. Until it is loaded, while the graph is erased, and whenever it could not be told
 for a second to be in step, questions go to Neo4j as if there were no memory.
 """

@@ -47,7 +47,7 @@ def save(
                 "table": one.table,
                 "values": json.dumps(one.values, default=_text, sort_keys=True),
             }
-            | {"subject": one.subject, "until": until, "analysed": analysed},
+            | {"subject": one.subject, "newestEventAt": until, "analysedAt": analysed},
         }
         for one in sorted(findings, key=lambda one: (one.table, one.subject))
     ]
@@ -67,7 +67,7 @@ def read(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysi
     if not rows:
         return None
     found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]
-    return Analysis(rows[0]["until"], rows[0]["analysed"], found)
+    return Analysis(rows[0]["newestEventAt"], rows[0]["analysedAt"], found)
 
 
 def _text(value: object) -> str:

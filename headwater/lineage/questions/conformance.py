@@ -86,7 +86,7 @@ def _producer(row: Row, found: list[Found]) -> Producer:
     known = row["skewMedian"] is not None
     skew = Skew(row["skewMin"], row["skewMedian"], row["skewMax"]) if known else None
     return Producer(
-        row["producer"], row["events"], row["first"], row["last"], row["fromTheFuture"], skew, found
+        row["producer"], row["events"], row["first"], row["last"], row["futureEvents"], skew, found
     )
 
 
@@ -99,7 +99,7 @@ def _found(row: Row) -> Found:
         count=row["count"],
         first=row["first"],
         last=row["last"],
-        receipt=row["receipt"],
+        receipt=row["sequence"],
         example=row["example"],
         detail=row["detail"],
         meaning=rule.meaning,

@@ -187,8 +187,8 @@ def test_what_the_clock_said_is_left_out(database: Database) -> None:
         "run:late",
         "artifact:db:more:late",
     }
-    assert found["run:late"]["silent"] is True
-    assert "heardAt" in found["run:late"]
+    assert found["run:late"]["heartbeatLost"] is True
+    assert "lastHeartbeatAt" in found["run:late"]
 
 
 def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) -> None:

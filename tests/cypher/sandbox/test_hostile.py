@@ -319,7 +319,7 @@ INNOCENT = [
     "MATCH (d:Dataset) WHERE d.name =~ 'r.*' OR d.name =~ $pattern RETURN d.name AS name",
     "MATCH (d:Dataset) RETURN CASE WHEN d.name = 'raw' THEN 'a source' ELSE 'made' END AS kind, count(*) AS n",
     "MATCH (d:Dataset) RETURN d {.namespace, .name, made: [(d)<-[:PRODUCED]-(j) | j.name]} AS d",
-    "MATCH (c:Column)-[f:FEEDS]->(o:Column) WHERE 'DIRECT' IN f.ways RETURN c.dataset + '.' + c.name AS c, o.name AS o",
+    "MATCH (c:Column)-[f:FEEDS]->(o:Column) WHERE 'DIRECT' IN f.transformations RETURN c.dataset + '.' + c.name AS c, o.name AS o",
     "CALL db.labels() YIELD label RETURN label ORDER BY label",
     "CALL db.labels",
     "CALL db.index.fulltext.queryNodes('words', 'raw') YIELD node, score RETURN node.name AS name, score",

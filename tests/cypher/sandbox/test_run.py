@@ -172,7 +172,7 @@ def test_the_others(told: Database) -> None:
         (row["fromNamespace"], row["toNamespace"], row["source"], row["target"]) for row in crossing
     ] == [("db", "web", "mart", "page")]
     origins = rows(told, "column_origins", namespace="db", dataset="mart", column="id")
-    assert [(row["steps"], row["dataset"], row["ways"]) for row in origins] == [
+    assert [(row["steps"], row["dataset"], row["transformations"]) for row in origins] == [
         (1, "clean", ["DIRECT"]),
         (2, "raw", ["DIRECT"]),
     ]

@@ -81,7 +81,7 @@ def test_an_edge_covers_what_says_nothing_new_but_that_it_was_seen_later() -> No
     assert edge.covers(None, {})
     assert not edge.covers(Span(9, 9), {})
     assert not edge.covers(Span(10, 10), {"declared": False})
-    assert not edge.covers(Span(10, 10), {"claimed": False})
+    assert not edge.covers(Span(10, 10), {"assertedByDataset": False})
     assert not edge.sees(Span(10, 20))
     assert edge.sees(Span(25, 25))
     assert edge.span == Span(10, 25)

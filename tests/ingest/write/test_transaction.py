@@ -70,11 +70,16 @@ def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) 
         "firstSeen": moment(20),
         "lastSeen": moment(21),
         "current": True,
-        "sentAs": "",
+        "reportedUrns": "",
     }
     tell(database, run("r3", "j", ["a"], ["t"], minute=30))
     tell(database, run("r1", "j", ["a"], ["t"], minute=10))
-    expected = {"firstSeen": moment(10), "lastSeen": moment(31), "current": True, "sentAs": ""}
+    expected = {
+        "firstSeen": moment(10),
+        "lastSeen": moment(31),
+        "current": True,
+        "reportedUrns": "",
+    }
     assert edge(database, ds("a"), "FEEDS", job("j")) == expected
     assert edge(database, job("j"), "PRODUCED", ds("t")) == expected
 
@@ -120,8 +125,8 @@ def test_derived_from_narrows_what_an_output_came_from(database: Database) -> No
     assert edge(database, ds("t"), "DERIVED_FROM", ds("a")) == {
         "job": job("j"),
         "firstSeen": moment(0),
-        "ways": ["columns"],
-        "sentAs": "",
+        "evidence": ["columns"],
+        "reportedUrns": "",
     }
     assert "derivedFrom" not in node(database, version("t", "r")), "the edge tells it"
 
@@ -145,7 +150,12 @@ def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> N
     tell(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
     found = edge(database, column_urn("db", "a", "id"), "FEEDS", column_urn("db", "t", "id"))
     ways = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
-    assert found == {"job": job("j"), "firstSeen": moment(1), "ways": ways, "sentAs": ""}
+    assert found == {
+        "job": job("j"),
+        "firstSeen": moment(1),
+        "transformations": ways,
+        "reportedUrns": "",
+    }
     assert node(database, column_urn("db", "a", "id"))["current"] is False, (
         "named by an edge, listed by no schema"
     )

@@ -5,10 +5,10 @@
 // returns: urn
 // example: headwater cypher read/cache/changed_nodes --param after=1000
 CALL () {
-  MATCH (n:Dataset) WHERE n.mapRevision > $after RETURN n.urn AS urn
+  MATCH (n:Dataset) WHERE n.lineageRevision > $after RETURN n.urn AS urn
   UNION ALL
-  MATCH (n:Job) WHERE n.mapRevision > $after RETURN n.urn AS urn
+  MATCH (n:Job) WHERE n.lineageRevision > $after RETURN n.urn AS urn
   UNION ALL
-  MATCH (n:Symlink) WHERE n.mapRevision > $after RETURN n.urn AS urn
+  MATCH (n:Symlink) WHERE n.lineageRevision > $after RETURN n.urn AS urn
 }
 RETURN urn

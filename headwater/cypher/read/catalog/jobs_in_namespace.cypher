@@ -15,8 +15,8 @@ WHERE j.namespace = $namespace AND j.name IS NOT NULL AND ($states IS NULL OR CO
     RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT 1
     UNION
     MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
-    USING INDEX SEEK e:RUN_OF(aside)
-    WHERE e.aside = j.urn
+    USING INDEX SEEK e:RUN_OF(indexedUnder)
+    WHERE e.indexedUnder = j.urn
     RETURN r
   }
   RETURN r.status ORDER BY r.startedAt DESC, r.urn LIMIT 1

@@ -16,8 +16,8 @@ RETURN COLLECT {
     ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $skip + $limit
     UNION
     MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
-    USING INDEX SEEK e:RUN_OF(aside)
-    WHERE e.aside = j.urn
+    USING INDEX SEEK e:RUN_OF(indexedUnder)
+    WHERE e.indexedUnder = j.urn
       AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
     RETURN r.urn AS run, r.startedAt AS at
   }

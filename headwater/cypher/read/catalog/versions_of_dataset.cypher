@@ -19,8 +19,8 @@ RETURN COLLECT {
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $skip + $limit
     UNION
     MATCH (a:Artifact)-[e:VERSION_OF]->(:Dataset)
-    USING INDEX SEEK e:VERSION_OF(aside)
-    WHERE e.aside = d.urn
+    USING INDEX SEEK e:VERSION_OF(indexedUnder)
+    WHERE e.indexedUnder = d.urn
     RETURN a.urn AS version, a.createdAt AS at
   }
   RETURN version ORDER BY at DESC, version SKIP $skip LIMIT $limit

@@ -21,9 +21,9 @@ CALL (reader) {
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
   RETURN r, reader AS j ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT $most
   UNION
-  MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
-  USING INDEX SEEK aside:RUN_OF(aside)
-  WHERE aside.aside = reader.urn AND r.startedAt >= $since AND r.startedAt < $until
+  MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+  USING INDEX SEEK e:RUN_OF(indexedUnder)
+  WHERE e.indexedUnder = reader.urn AND r.startedAt >= $since AND r.startedAt < $until
     AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
   RETURN r, COLLECT {

@@ -9,19 +9,19 @@ MATCH (:Dataset {urn: urn})
 RETURN urn, COLLECT {
   CALL (urn) {
     MATCH (v:Artifact|Source)-[e:FEEDS]->(r:PipelineRun)
-    USING INDEX SEEK e:FEEDS(quality, saidAt)
-    WHERE e.quality = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    USING INDEX SEEK e:FEEDS(qualityDataset, reportedAt)
+    WHERE e.qualityDataset = urn AND e.reportedAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
     RETURN v, e, r
-    ORDER BY e.quality DESC, e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+    ORDER BY e.qualityDataset DESC, e.reportedAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
     UNION ALL
     MATCH (v:Artifact)<-[e:PRODUCED]-(r:PipelineRun)
-    USING INDEX SEEK e:PRODUCED(quality, saidAt)
-    WHERE e.quality = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    USING INDEX SEEK e:PRODUCED(qualityDataset, reportedAt)
+    WHERE e.qualityDataset = urn AND e.reportedAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
     RETURN v, e, r
-    ORDER BY e.quality DESC, e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+    ORDER BY e.qualityDataset DESC, e.reportedAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
   }
-  WITH v, e, r ORDER BY e.saidAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
-  RETURN {at: e.saidAt, run: r.urn, version: v.urn, assertions: e.assertions, metrics: e.metrics}
+  WITH v, e, r ORDER BY e.reportedAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
+  RETURN {at: e.reportedAt, run: r.urn, version: v.urn, assertions: e.assertions, metrics: e.metrics}
 } AS said

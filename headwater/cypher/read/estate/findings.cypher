@@ -2,7 +2,7 @@
 // $limit for each producer.
 // access: read
 // params: $producers LIST<STRING>, $limit INTEGER = 200
-// returns: producer, rule, field, count, first, last, receipt, example, detail
+// returns: producer, rule, field, count, first, last, sequence, example, detail
 // example: headwater cypher read/estate/findings --param producers=NAME,NAME
 UNWIND $producers AS producer
 CALL (producer) {
@@ -12,5 +12,5 @@ CALL (producer) {
   LIMIT $limit
 }
 RETURN producer, n.rule AS rule, n.field AS field, n.count AS count, n.first AS first, n.last AS last,
-  n.receipt AS receipt, n.example AS example, n.detail AS detail
+  n.sequence AS sequence, n.example AS example, n.detail AS detail
 ORDER BY producer, count DESC, rule, field

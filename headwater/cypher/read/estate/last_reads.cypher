@@ -27,9 +27,9 @@ CALL (urn, reader, toldAt) {
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
   RETURN max(r.startedAt) AS at
   UNION
-  MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
-  USING INDEX SEEK aside:RUN_OF(aside)
-  WHERE aside.aside = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
+  MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+  USING INDEX SEEK e:RUN_OF(indexedUnder)
+  WHERE e.indexedUnder = reader.urn AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = urn }
     AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
   RETURN max(r.startedAt) AS at

@@ -8,8 +8,8 @@ UNWIND $urns AS urn
 MATCH (s:Source {urn: urn})
 RETURN urn, s.dataset AS dataset, s.capturedAt AS captured, COLLECT {
   MATCH (:Source)-[e:FEEDS]->(r:PipelineRun)
-  USING INDEX SEEK e:FEEDS(updated, saidAt)
-  WHERE e.updated = urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+  USING INDEX SEEK e:FEEDS(updatedVersion, reportedAt)
+  WHERE e.updatedVersion = urn AND e.reportedAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
     AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-  RETURN e.metrics ORDER BY e.updated DESC, e.saidAt DESC, r.urn LIMIT $limit
+  RETURN e.metrics ORDER BY e.updatedVersion DESC, e.reportedAt DESC, r.urn LIMIT $limit
 } AS metrics

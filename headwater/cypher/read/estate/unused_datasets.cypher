@@ -41,9 +41,9 @@ WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespa
         AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
       RETURN r
       UNION
-      MATCH (r:PipelineRun)-[aside:RUN_OF]->(:Job)
-      USING INDEX SEEK aside:RUN_OF(aside)
-      WHERE aside.aside = reader.urn AND (r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING')
+      MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
+      USING INDEX SEEK e:RUN_OF(indexedUnder)
+      WHERE e.indexedUnder = reader.urn AND (r.startedAt >= $since OR r.finishedAt >= $since OR r.status = 'RUNNING')
         AND EXISTS { MATCH (r)<-[:FEEDS]-(v:Artifact|Source) WHERE v.dataset = d.urn }
       RETURN r
     }

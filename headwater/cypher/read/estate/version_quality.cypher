@@ -9,16 +9,16 @@ MATCH (v:Artifact {urn: urn})
 RETURN urn, COLLECT {
   CALL (v) {
     MATCH (:Artifact)-[e:FEEDS]->(r:PipelineRun)
-    USING INDEX SEEK e:FEEDS(checked, saidAt)
-    WHERE e.checked = v.urn AND e.saidAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    USING INDEX SEEK e:FEEDS(checkedVersion, reportedAt)
+    WHERE e.checkedVersion = v.urn AND e.reportedAt IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-    RETURN e, r ORDER BY e.checked DESC, e.saidAt DESC, r.urn LIMIT $limit
+    RETURN e, r ORDER BY e.checkedVersion DESC, e.reportedAt DESC, r.urn LIMIT $limit
     UNION ALL
     MATCH (v)<-[e:PRODUCED]-(r:PipelineRun)
-    WHERE e.quality IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
+    WHERE e.qualityDataset IS NOT NULL AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
       AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
     RETURN e, r
   }
-  WITH e, r ORDER BY e.saidAt DESC, r.urn LIMIT $limit
-  RETURN {at: e.saidAt, run: r.urn, version: urn, assertions: e.assertions, metrics: e.metrics}
+  WITH e, r ORDER BY e.reportedAt DESC, r.urn LIMIT $limit
+  RETURN {at: e.reportedAt, run: r.urn, version: urn, assertions: e.assertions, metrics: e.metrics}
 } AS said

@@ -1,5 +1,5 @@
 // Return a page of the nodes of one label after a urn, in the order of their urns, each with its
-// outgoing edges. `told` of an edge holds the properties that its target node stores for it.
+// outgoing edges. `derived` of an edge holds the properties that its target node stores for it.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
 // returns: urn, edges
@@ -43,5 +43,5 @@ CALL (label, after) {
   RETURN n ORDER BY n.urn LIMIT $limit
 }
 RETURN n.urn AS urn, [(n)-[e]->(m) | {type: type(e), target: m.urn, properties: properties(e),
-  told: CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END}] AS edges
+  derived: CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END}] AS edges
 ORDER BY urn

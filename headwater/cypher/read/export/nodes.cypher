@@ -1,10 +1,10 @@
-// Return a page of the nodes of one label after a urn, in the order of their urns. `silent` marks a
-// run, or a version it wrote, that is abandoned only because no events arrived. `cameFrom` lists
-// the datasets of the versions from which a version derives. `began` is the start of the run that
-// wrote a version.
+// Return a page of the nodes of one label after a urn, in the order of their urns. `heartbeatLost`
+// marks a run, or a version it wrote, that is abandoned only because no events arrived. `cameFrom`
+// lists the datasets of the versions from which a version derives. `began` is the start of the run
+// that wrote a version.
 // access: read
 // params: $label STRING, $after STRING, $limit INTEGER
-// returns: urn, properties, silent, cameFrom, began
+// returns: urn, properties, heartbeatLost, cameFrom, began
 // example: run by `headwater export`
 WITH $label AS label, $after AS after
 CALL (label, after) {
@@ -60,9 +60,9 @@ WITH n, CASE
   WHEN n.status <> 'ABANDONED' OR n.status IS NULL THEN []
   WHEN label = 'Artifact' THEN [(maker:PipelineRun)-[:PRODUCED]->(n) | maker]
   ELSE [n] END AS runs
-RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.silent AND NOT EXISTS {
+RETURN n.urn AS urn, properties(n) AS properties, any(r IN runs WHERE r.heartbeatLost AND NOT EXISTS {
   (r)-[:PART_OF]->{1,8}(a:PipelineRun)
   WHERE coalesce(a.lastEnd, a.finishedAt) >= coalesce(r.lastSeen, a.lastEnd, a.finishedAt)
-}) AS silent, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom,
+}) AS heartbeatLost, [(n:Artifact)-[:DERIVED_FROM]->(v) | v.dataset] AS cameFrom,
   CASE WHEN n:Artifact THEN [(n)<-[:PRODUCED]-(r:PipelineRun) | r.startedAt][0] END AS began
 ORDER BY urn

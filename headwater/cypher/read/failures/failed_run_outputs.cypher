@@ -35,13 +35,13 @@ RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
     WHERE s.dataset = dataset
     RETURN s.urn ORDER BY s.urn LIMIT 1
   }[0]), renewed: COLLECT {
-    UNWIND ['both', 'writes'] AS told
-    CALL (failedAt, job, dataset, told) {
+    UNWIND ['both', 'writes'] AS sides
+    CALL (failedAt, job, dataset, sides) {
       MATCH (n:PipelineRun)
-      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
+      USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides AND n.finishedAt > failedAt
         AND EXISTS { (n)-[:PRODUCED]->(:Artifact {dataset: dataset}) }
-      RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+      RETURN n ORDER BY n.namespace, n.pipelineName, n.reportedSides, n.finishedAt LIMIT 1
     }
     RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
   }[0]} ORDER BY dataset
@@ -50,12 +50,12 @@ RETURN r.urn AS urn, failedAt, job.urn AS job, COLLECT {
   WHERE n.status = 'COMPLETE'
   RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt, n.urn LIMIT 1
 }[0] AS retry, COLLECT {
-  UNWIND ['both', 'reads'] AS told
-  CALL (failedAt, job, told) {
+  UNWIND ['both', 'reads'] AS sides
+  CALL (failedAt, job, sides) {
     MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
-    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.told = told AND n.finishedAt > failedAt
-    RETURN n ORDER BY n.namespace, n.pipelineName, n.told, n.finishedAt LIMIT 1
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE n.namespace = job.namespace AND n.pipelineName = job.name AND n.reportedSides = sides AND n.finishedAt > failedAt
+    RETURN n ORDER BY n.namespace, n.pipelineName, n.reportedSides, n.finishedAt LIMIT 1
   }
   RETURN {run: n.urn, at: n.finishedAt} ORDER BY n.finishedAt LIMIT 1
 }[0] AS next

@@ -7,9 +7,9 @@
 UNWIND $urns AS urn
 CALL (urn) {
   MATCH (v:Artifact|Source)-[e:FEEDS]->(t:PipelineRun)
-  USING INDEX SEEK e:FEEDS(failing, saidAt)
-  WHERE e.failing = urn AND e.saidAt IS NOT NULL
-  RETURN v, t ORDER BY e.failing DESC, e.saidAt DESC LIMIT 1000
+  USING INDEX SEEK e:FEEDS(failingVersion, reportedAt)
+  WHERE e.failingVersion = urn AND e.reportedAt IS NOT NULL
+  RETURN v, t ORDER BY e.failingVersion DESC, e.reportedAt DESC LIMIT 1000
 }
 RETURN urn AS version, v.name AS name, v.capturedAt AS capturedAt, t.urn AS run, t.startedAt AS at,
   t.testsFailed AS testsFailed, t.testsPassed AS testsPassed, t.failedTests AS failedTests

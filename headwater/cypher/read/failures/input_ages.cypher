@@ -13,12 +13,12 @@ WITH r, COLLECT {
   RETURN j ORDER BY (j.name = r.pipelineName AND j.namespace = r.namespace) DESC, j.urn LIMIT 1
 }[0] AS job
 WITH r, COLLECT {
-  UNWIND ['both', 'reads'] AS told
-  CALL (r, job, told) {
+  UNWIND ['both', 'reads'] AS sides
+  CALL (r, job, sides) {
     MATCH (p:PipelineRun)
-    USING INDEX SEEK p:PipelineRun(namespace, pipelineName, told, finishedAt)
-    WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.told = told AND p.finishedAt <= r.startedAt
-    RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.told DESC, p.finishedAt DESC LIMIT $earlier
+    USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= r.startedAt
+    RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT $earlier
   }
   RETURN p ORDER BY p.finishedAt DESC LIMIT $earlier
 } AS before

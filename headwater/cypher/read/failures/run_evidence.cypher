@@ -14,23 +14,23 @@ WITH r, coalesce(r.startedAt, r.failedAt, r.finishedAt) AS at, COLLECT {
 }[0] AS job
 RETURN r.urn AS urn, at, job.urn AS job, r.pipelineName AS pipeline, r.status AS status, r.error AS error, r.version AS version,
   r.testsFailed AS testsFailed, r.testsPassed AS testsPassed, r.failedTests AS failedTests, [COLLECT {
-    UNWIND ['both', 'reads'] AS told
-    CALL (r, at, job, told) {
+    UNWIND ['both', 'reads'] AS sides
+    CALL (r, at, job, sides) {
       MATCH (p:PipelineRun)
-      USING INDEX SEEK p:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.told = told AND p.finishedAt <= at AND p.urn <> r.urn
-      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.told DESC, p.finishedAt DESC LIMIT 1000
+      USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= at AND p.urn <> r.urn
+      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT 1000
     }
     WITH p ORDER BY p.finishedAt DESC LIMIT 1000
     WHERE p.version IS NOT NULL
     RETURN {run: p.urn, version: p.version, at: p.finishedAt} ORDER BY p.finishedAt DESC LIMIT 1
   }[0], COLLECT {
-    UNWIND ['both', 'writes'] AS told
-    CALL (r, at, job, told) {
+    UNWIND ['both', 'writes'] AS sides
+    CALL (r, at, job, sides) {
       MATCH (p:PipelineRun)
-      USING INDEX SEEK p:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.told = told AND p.finishedAt <= at AND p.urn <> r.urn
-      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.told DESC, p.finishedAt DESC LIMIT 1000
+      USING INDEX SEEK p:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE p.namespace = job.namespace AND p.pipelineName = job.name AND p.reportedSides = sides AND p.finishedAt <= at AND p.urn <> r.urn
+      RETURN p ORDER BY p.namespace DESC, p.pipelineName DESC, p.reportedSides DESC, p.finishedAt DESC LIMIT 1000
     }
     WITH p ORDER BY p.finishedAt DESC LIMIT 1000
     WHERE p.version IS NOT NULL

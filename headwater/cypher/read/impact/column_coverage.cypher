@@ -11,8 +11,8 @@ WHERE p.current
 RETURN urn AS process, o.urn AS place,
   COUNT { (o)-[:HAS_COLUMN]->(c:Column) WHERE c.current } AS columns,
   COUNT { (o)-[:HAS_COLUMN]->(c:Column) WHERE c.current AND EXISTS { (c)<-[:FEEDS {job: urn}]-(:Column) } } AS covered,
-  EXISTS { (o)<-[f:FEEDS {job: urn}]-(:Column) WHERE any(way IN f.ways WHERE way STARTS WITH 'INDIRECT') }
+  EXISTS { (o)<-[f:FEEDS {job: urn}]-(:Column) WHERE any(way IN f.transformations WHERE way STARTS WITH 'INDIRECT') }
     OR EXISTS {
       (o)-[:HAS_COLUMN]->(:Column)<-[f:FEEDS {job: urn}]-(:Column)
-      WHERE any(way IN f.ways WHERE way STARTS WITH 'INDIRECT')
+      WHERE any(way IN f.transformations WHERE way STARTS WITH 'INDIRECT')
     } AS indirect

@@ -7,7 +7,7 @@
 UNWIND $urns AS urn
 MATCH (:Column {urn: urn})-[e:FEEDS]->(t:Column|Dataset)
 OPTIONAL MATCH (t)<-[:HAS_COLUMN]-(d:Dataset)
-RETURN urn AS source, e.job AS job, e.ways AS ways, t.urn AS target, coalesce(d.urn, t.urn) AS dataset,
+RETURN urn AS source, e.job AS job, e.transformations AS ways, t.urn AS target, coalesce(d.urn, t.urn) AS dataset,
   CASE WHEN d IS NULL THEN null ELSE t.name END AS column
 ORDER BY source, job, target
 LIMIT $limit

@@ -11,6 +11,6 @@ CALL (pair) {
   MATCH (:Column {urn: pair.source})-[e:FEEDS]->(:Dataset)-[:HAS_COLUMN]->(:Column {urn: pair.target})
   RETURN e, true AS whole
 }
-RETURN pair.source AS source, pair.target AS target, e.job AS job, e.ways AS ways, whole
+RETURN pair.source AS source, pair.target AS target, e.job AS job, e.transformations AS ways, whole
 ORDER BY source, target, whole, job
 LIMIT $limit

@@ -24,8 +24,8 @@ RETURN urn, COLLECT {
     ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC, a.urn LIMIT $limit
     UNION
     MATCH (a:Artifact)-[e:VERSION_OF]->(:Dataset)
-    USING INDEX SEEK e:VERSION_OF(aside)
-    WHERE e.aside = d.urn
+    USING INDEX SEEK e:VERSION_OF(indexedUnder)
+    WHERE e.indexedUnder = d.urn
     WITH a.urn AS version, coalesce(a.createdAt, datetime('9999-12-31T00:00:00Z')) AS at
     WHERE at < $at OR (at = $at AND version > $behind)
     RETURN version, at

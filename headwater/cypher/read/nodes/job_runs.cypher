@@ -20,8 +20,8 @@ RETURN urn, COLLECT {
     ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC, r.urn LIMIT $limit
     UNION
     MATCH (r:PipelineRun)-[e:RUN_OF]->(:Job)
-    USING INDEX SEEK e:RUN_OF(aside)
-    WHERE e.aside = j.urn
+    USING INDEX SEEK e:RUN_OF(indexedUnder)
+    WHERE e.indexedUnder = j.urn
     WITH r, coalesce(r.startedAt, datetime('9999-12-31T00:00:00Z')) AS at
     WHERE (at < $at OR (at = $at AND r.urn > $behind))
       AND ($sees IS NULL OR NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })

@@ -15,18 +15,18 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLE
   AND NOT EXISTS { (r)<-[:PART_OF]-() }
   AND NOT EXISTS { (r)-[:TRIGGERS|FEEDS|DROPPED]->() }
   AND (r.slot IS NULL OR NOT EXISTS { MATCH (other:PipelineRun {slot: r.slot}) WHERE other <> r })
-  AND (r.told IS NULL OR NOT r.told IN ['both', 'reads'] OR EXISTS {
-    UNWIND ['both', 'reads'] AS told
+  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'reads'] OR EXISTS {
+    UNWIND ['both', 'reads'] AS sides
     MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
-    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.told = told
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.reportedSides = sides
       AND n.finishedAt > r.finishedAt
   })
-  AND (r.told IS NULL OR NOT r.told IN ['both', 'writes'] OR EXISTS {
-    UNWIND ['both', 'writes'] AS told
+  AND (r.reportedSides IS NULL OR NOT r.reportedSides IN ['both', 'writes'] OR EXISTS {
+    UNWIND ['both', 'writes'] AS sides
     MATCH (n:PipelineRun)
-    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, told, finishedAt)
-    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.told = told
+    USING INDEX SEEK n:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+    WHERE n.namespace = r.namespace AND n.pipelineName = r.pipelineName AND n.reportedSides = sides
       AND n.finishedAt > r.finishedAt
   })
   AND NOT EXISTS {
@@ -37,9 +37,9 @@ WHERE coalesce(r.lastSeen, r.finishedAt) = row.lastSeen AND r.status IN ['COMPLE
       WHERE n.namespace = j.namespace AND n.pipelineName = j.name AND n.startedAt > r.startedAt
         AND EXISTS { (n)-[:RUN_OF]->(j) }
     } AND NOT EXISTS {
-      MATCH (n:PipelineRun)-[aside:RUN_OF]->(:Job)
-      USING INDEX SEEK aside:RUN_OF(aside)
-      WHERE aside.aside = j.urn AND n.startedAt > r.startedAt
+      MATCH (n:PipelineRun)-[e:RUN_OF]->(:Job)
+      USING INDEX SEEK e:RUN_OF(indexedUnder)
+      WHERE e.indexedUnder = j.urn AND n.startedAt > r.startedAt
     }
   }
   AND NOT EXISTS {

@@ -8,12 +8,12 @@
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WITH *, COLLECT {
-    UNWIND ['both', 'reads'] AS told
-    CALL (j, told) {
+    UNWIND ['both', 'reads'] AS sides
+    CALL (j, sides) {
       MATCH (r:PipelineRun)
-      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest

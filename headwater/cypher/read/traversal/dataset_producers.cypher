@@ -9,7 +9,7 @@ UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
 WHERE p.current
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
-    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.ways OR r.declared)
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.evidence OR r.declared)
       AND (EXISTS { (i)-[:FEEDS {current: true}]->(j) } OR NOT EXISTS { (i)-[:FEEDS]->(j) }) | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS {current: true}]->(j) } | i.urn]
     END AS derived,

@@ -8,28 +8,28 @@
 UNWIND $urns AS urn
 MATCH (o:Dataset {urn: urn})<-[p:PRODUCED]-(j:Job)
 WITH *, COLLECT {
-    UNWIND ['both', 'writes'] AS told
-    CALL (j, told) {
+    UNWIND ['both', 'writes'] AS sides
+    CALL (j, sides) {
       MATCH (r:PipelineRun)
-      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest, COLLECT {
-    UNWIND ['both', 'reads'] AS told
-    CALL (j, told) {
+    UNWIND ['both', 'reads'] AS sides
+    CALL (j, sides) {
       MATCH (r:PipelineRun)
-      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, told, finishedAt)
-      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.told = told AND r.finishedAt <= $at
-      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.told DESC, r.finishedAt DESC LIMIT 1
+      USING INDEX SEEK r:PipelineRun(namespace, pipelineName, reportedSides, finishedAt)
+      WHERE r.namespace = j.namespace AND r.pipelineName = j.name AND r.reportedSides = sides AND r.finishedAt <= $at
+      RETURN r ORDER BY r.namespace DESC, r.pipelineName DESC, r.reportedSides DESC, r.finishedAt DESC LIMIT 1
     }
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS reader
-WHERE p.firstSeen <= $at AND (p.declared OR p.claimed OR (newest IS NULL AND p.claimed IS NULL)
+WHERE p.firstSeen <= $at AND (p.declared OR p.assertedByDataset OR (newest IS NULL AND p.assertedByDataset IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
 RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
-    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.ways OR r.declared)
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.evidence OR r.declared)
       AND (NOT EXISTS { (i)-[:FEEDS]->(j) } OR EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
         AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at

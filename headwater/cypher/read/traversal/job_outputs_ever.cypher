@@ -9,7 +9,7 @@
 UNWIND $urns AS urn
 MATCH (j:Job {urn: urn})-[p:PRODUCED]->(o:Dataset)
 RETURN urn AS process, o.urn AS place, CASE WHEN p.explicit
-    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.ways OR r.declared | i.urn]
+    THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE 'lineage' IN r.evidence OR r.declared | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[:FEEDS]->(j) } | i.urn] END AS derived,
   coalesce(p.explicit, false) AS told
 LIMIT $limit

@@ -36,8 +36,8 @@ CALL (urn) {
     RETURN n LIMIT $limit
     UNION
     MATCH (n:PipelineRun)-[e:RUN_OF]->(:Job)
-    USING INDEX SEEK e:RUN_OF(aside)
-    WHERE e.aside = j.urn
+    USING INDEX SEEK e:RUN_OF(indexedUnder)
+    WHERE e.indexedUnder = j.urn
     RETURN n
   }
   RETURN n AS found, n.startedAt AS first, n.finishedAt AS last
@@ -59,8 +59,8 @@ CALL (urn) {
     RETURN n
     UNION
     MATCH (n:Artifact)-[e:VERSION_OF]->(:Dataset)
-    USING INDEX SEEK e:VERSION_OF(aside)
-    WHERE e.aside = d.urn
+    USING INDEX SEEK e:VERSION_OF(indexedUnder)
+    WHERE e.indexedUnder = d.urn
     RETURN n
     UNION
     MATCH (n:Source)

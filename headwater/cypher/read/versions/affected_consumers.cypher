@@ -72,8 +72,8 @@ UNION
 UNWIND $rows AS row
 UNWIND row.wanted AS wanted
 MATCH ()-[e:FEEDS]->(consumer:PipelineRun)
-USING INDEX SEEK e:FEEDS(wanted)
-WHERE e.wanted = wanted
+USING INDEX SEEK e:FEEDS(requestedVersion)
+WHERE e.requestedVersion = wanted
 RETURN DISTINCT consumer.urn AS urn
 UNION
 UNWIND $rows AS row

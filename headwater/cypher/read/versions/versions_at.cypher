@@ -4,8 +4,8 @@
 // returned. A run never reads its own versions. The statement first finds the instant, backwards in
 // the order of the index artifact_version, and stops at the first row. It names the index, because
 // the planner would scan with the statistics of a young graph. It then finds the version of that
-// instant. A version that took more than an hour to write has `begunAt`; any other version being
-// written at an instant was ready within the hour.
+// instant. A version that took more than an hour to write has `longRunningSince`; any other version
+// being written at an instant was ready within the hour.
 // access: read
 // params: $rows LIST<MAP>
 // returns: number, complete, partial, begun
@@ -48,8 +48,8 @@ RETURN row.number AS number, COLLECT {
     RETURN a AS version
     UNION
     MATCH (a:Artifact)
-    USING INDEX SEEK a:Artifact(dataset, begunAt)
-    WHERE a.dataset = row.dataset AND a.begunAt <= at AND a.createdAt > at
+    USING INDEX SEEK a:Artifact(dataset, longRunningSince)
+    WHERE a.dataset = row.dataset AND a.longRunningSince <= at AND a.createdAt > at
     RETURN a AS version
   }
   WITH version WHERE NOT (version)<-[:PRODUCED]-({urn: row.consumer})

@@ -4,6 +4,6 @@
 // returns: urn
 // example: run by the worker
 MATCH (r:PipelineRun)
-USING INDEX SEEK r:PipelineRun(status, heardAt)
-WHERE r.status = 'RUNNING' AND r.heardAt < $before
+USING INDEX SEEK r:PipelineRun(status, lastHeartbeatAt)
+WHERE r.status = 'RUNNING' AND r.lastHeartbeatAt < $before
 RETURN r.urn AS urn LIMIT 1
