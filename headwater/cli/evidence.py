@@ -61,13 +61,13 @@ def _make(
     urn: str, out: str, at: str | None, depth: int, home: str | None, *, as_json: bool
 ) -> None:
     from headwater.cli.query import time_of
-    from headwater.evidence.digest import sealed
-    from headwater.evidence.pack import gather
+    from headwater.evidence.digest import add_digest
+    from headwater.evidence.pack import build_pack
 
     instant = time_of("--at", at) or datetime.now(UTC)
     view = graph_view(home)
     with closing(view.database):
-        document = sealed(gather(view, urn, at=instant, depth=depth))
+        document = add_digest(build_pack(view, urn, at=instant, depth=depth))
     if as_json:
         print(json.dumps(document, indent=2, sort_keys=True))
         if out == ".":
@@ -77,7 +77,7 @@ def _make(
         if not as_json:
             print(f"written: {path}")
     if not as_json:
-        print(f"{document['seal']['algorithm']} {document['seal']['hash']}")
+        print(f"{document['digest']['algorithm']} {document['digest']['hash']}")
 
 
 def _paths(urn: str, out: Path) -> list[Path]:
@@ -90,10 +90,10 @@ def _paths(urn: str, out: Path) -> list[Path]:
 
 def _write(path: Path, document: dict[str, Any]) -> None:
     """Whole or not at all. Raises HeadwaterError when the place takes no files."""
-    from headwater.evidence.page import page
+    from headwater.evidence.page import render_page
 
     text = (
-        page(document)
+        render_page(document)
         if path.suffix == ".html"
         else json.dumps(document, indent=2, sort_keys=True) + "\n"
     )
@@ -108,7 +108,7 @@ def _write(path: Path, document: dict[str, Any]) -> None:
 
 
 def _verify(file: str, noted: str, *, as_json: bool) -> None:
-    from headwater.evidence.digest import differences, read
+    from headwater.evidence.digest import differences, parse_document
     from headwater.evidence.page import page_differences
 
     path = existing(file)
@@ -117,7 +117,11 @@ def _verify(file: str, noted: str, *, as_json: bool) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise QueryError(f"{file} cannot be read: {error}") from error
     is_page = text.lstrip().startswith("<")
-    found = page_differences(text, noted=noted) if is_page else differences(read(text), noted=noted)
+    found = (
+        page_differences(text, expected_hash=noted)
+        if is_page
+        else differences(parse_document(text), expected_hash=noted)
+    )
     if as_json:
         print(json.dumps({"file": file, "verified": not found, "differences": found}))
     else:

@@ -1,2 +1,1 @@
-"""Evidence packs: what is known of one node at one time, sealed so that it can be verified later, as JSON and as one
-page that needs nothing else."""
+"""Evidence packs: a report on one node at one instant with a digest, as JSON and HTML."""

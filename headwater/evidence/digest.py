@@ -1,12 +1,13 @@
-"""The seal of an evidence pack: a hash of all that it says, and of each of its sections.
+"""The digest of an evidence pack: one hash of the whole pack and one hash of each section.
 
-What is hashed is the pack as *canonical JSON*: keys sorted by code point, no spaces, everything outside ASCII written
-as \\uXXXX, numbers as Python's `json` writes them. The document around it is
+The hashed form is *canonical JSON*: keys sorted by code point, no spaces, every character outside
+ASCII written as \\uXXXX, numbers as Python's `json` writes them. An evidence document is
 
-    {"pack": {...}, "seal": {"algorithm": "SHA-256", "hash": "...", "sections": {"runs": "...", ...}}}
+    {"pack": {...},
+     "digest": {"algorithm": "SHA-256", "hash": "...", "sections": {"runs": "...", ...}}}
 
-The hash tells whether a pack is the one whose hash was noted down when it was made: note it elsewhere, since whoever
-can change a file can also seal it anew. The hashes of the sections tell where two packs differ.
+Compare the hash with a copy recorded elsewhere when the pack was created. A person who can change
+the file can also compute a new digest. The hashes of the sections show where two packs differ.
 """
 
 from __future__ import annotations
@@ -24,95 +25,103 @@ Data = dict[str, Any]
 ALGORITHM = "SHA-256"
 
 
-def plain(value: Any) -> Any:
-    """A value as JSON has it: times as ISO 8601 in UTC, what is no number to JSON as text."""
+def to_json_value(value: Any) -> Any:
+    """Convert a value to JSON types: times become ISO 8601 in UTC, NaN and infinity become text."""
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_value(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
 
 
-def canonical(value: Any) -> bytes:
-    """The one spelling that is hashed."""
-    return json.dumps(
+def canonical_json(value: Any) -> bytes:
+    """Encode a value as canonical JSON, the form that is hashed."""
+    text = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode("ascii")
+    )
+    return text.encode("ascii")
 
 
-def sealed(pack: Data) -> Data:
-    """The pack with its seal."""
-    return {"pack": pack, "seal": _seal(pack)}
+def add_digest(pack: Data) -> Data:
+    """Return the evidence document of a pack: the pack and its digest."""
+    return {"pack": pack, "digest": _digest(pack)}
 
 
-def _seal(pack: Data) -> Data:
+def _digest(pack: Data) -> Data:
     sections = {name: _hash(section) for name, section in pack.items()}
     return {"algorithm": ALGORITHM, "hash": _hash(pack), "sections": sections}
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
-def read(text: str) -> Data:
-    """A sealed document from its JSON. Raises QueryError when it is none."""
+def parse_document(text: str) -> Data:
+    """Parse an evidence document from JSON.
+
+    Raises QueryError when the text is not JSON or has no pack or digest.
+    """
     try:
         document = json.loads(
-            text, parse_constant=_refused, parse_float=_finite, object_pairs_hook=_once
+            text,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
+            object_pairs_hook=_refuse_duplicates,
         )
-        canonical(document)
+        canonical_json(document)
     except (ValueError, RecursionError) as error:
         raise QueryError(f"this is no evidence pack: it is not JSON ({error})") from error
-    seal = document.get("seal") if isinstance(document, dict) else None
-    if not isinstance(seal, dict) or not isinstance(document.get("pack"), dict):
-        raise QueryError("this is no evidence pack: it has no pack and seal")
+    digest = document.get("digest") if isinstance(document, dict) else None
+    if not isinstance(digest, dict) or not isinstance(document.get("pack"), dict):
+        raise QueryError("this is no evidence pack: the keys `pack` and `digest` are required")
     return dict(document)
 
 
-def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+def _refuse_constant(constant: str) -> Any:
+    raise ValueError(f"{constant} is not allowed")
 
 
-def _finite(number: str) -> float:
+def _parse_finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
         raise ValueError(f"{number[:20]} is too large")
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Data:
-    """Of two values by one name, some read the first and some the last: then nobody knows what was sealed."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name stands twice in one object")
-    return found
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> Data:
+    """Build an object; refuse a duplicate key, because parsers disagree which value counts."""
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        raise ValueError("an object has a duplicate key")
+    return built
 
 
-def differences(document: Data, *, noted: str = "") -> list[str]:
-    """What is not as it was sealed, in words; `noted` is the hash that was written down when it was made."""
-    pack, seal = document["pack"], document["seal"]
-    found = (
-        []
-        if set(document) == {"pack", "seal"}
-        else ["there is more in the file than a pack and its seal"]
-    )
-    if seal.get("algorithm") != ALGORITHM:
-        found.append(f"the seal is not a {ALGORITHM}: {seal.get('algorithm')!r}")
-    now = _seal(pack)
-    then = seal.get("sections") if isinstance(seal.get("sections"), dict) else {}
-    for name in sorted(then.keys() | now["sections"].keys()):
-        if name not in now["sections"]:
-            found.append(f"{name} was sealed and is gone")
-        elif name not in then:
-            found.append(f"{name} is there and was not sealed")
-        elif then[name] != now["sections"][name]:
-            found.append(f"{name} is not as it was sealed")
-    if seal.get("hash") != now["hash"]:
-        found.append(f"the hash of the pack is {now['hash']}, sealed was {seal.get('hash')}")
-    if noted and noted.strip().lower() != now["hash"]:
-        found.append(f"the hash of the pack is {now['hash']}, noted was {noted}")
+def differences(document: Data, *, expected_hash: str = "") -> list[str]:
+    """Return the differences between a pack and its digest, in words; empty when they agree.
+
+    `expected_hash` is the hash that was recorded elsewhere when the pack was created.
+    """
+    pack, digest = document["pack"], document["digest"]
+    found: list[str] = []
+    if set(document) != {"pack", "digest"}:
+        found.append("the file has keys other than `pack` and `digest`")
+    if digest.get("algorithm") != ALGORITHM:
+        found.append(f"the algorithm of the digest is {digest.get('algorithm')!r}, not {ALGORITHM}")
+    actual = _digest(pack)
+    recorded = digest.get("sections") if isinstance(digest.get("sections"), dict) else {}
+    for name in sorted(recorded.keys() | actual["sections"].keys()):
+        if name not in actual["sections"]:
+            found.append(f"section {name} is missing, but it is in the digest")
+        elif name not in recorded:
+            found.append(f"section {name} is not in the digest")
+        elif recorded[name] != actual["sections"][name]:
+            found.append(f"section {name} was changed")
+    if digest.get("hash") != actual["hash"]:
+        found.append(f"the hash of the pack is {actual['hash']}, not {digest.get('hash')}")
+    if expected_hash and expected_hash.strip().lower() != actual["hash"]:
+        found.append(f"the hash of the pack is {actual['hash']}, expected was {expected_hash}")
     return found

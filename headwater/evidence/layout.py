@@ -1,8 +1,9 @@
-"""A small layered layout: every node in the column of its rank, ordered so that few edges cross.
+"""A small layered layout: each node in the column of its rank, in an order with few crossings.
 
-The rank of a node is the longest way to it from a node that nothing feeds, where an edge that would close a cycle does
-not count. Within a rank the nodes are ordered by the mean position of their neighbours (their barycentre), to and fro a
-few times. The same graph always comes out the same.
+The rank of a node is the longest path to it from a node without predecessors; an edge that closes
+a cycle does not count. Within a rank, nodes are ordered by the mean position of their neighbours
+(the barycentre heuristic of Sugiyama, Tagawa and Toda, 1981), in a few alternating sweeps. The
+result depends on the graph alone, not on the order of its nodes and edges.
 """
 
 from __future__ import annotations
@@ -12,97 +13,107 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 SWEEPS = 6
 Pair = tuple[str, str]
+Position = tuple[int, int]
 
 
-def layered(nodes: Iterable[str], edges: Iterable[Pair]) -> dict[str, tuple[int, int]]:
-    """Where each node stands: (rank, place within it), both from 0."""
-    known = sorted(set(nodes))
-    inside = set(known)
+def layered_layout(nodes: Iterable[str], edges: Iterable[Pair]) -> dict[str, Position]:
+    """Return the position of each node: its rank and its index within the rank, both from 0."""
+    names = sorted(set(nodes))
+    known = set(names)
     pairs = sorted(
         {
             (source, target)
             for source, target in edges
-            if {source, target} <= inside and source != target
+            if {source, target} <= known and source != target
         }
     )
-    forward = _without_cycles(known, pairs)
-    ranks = _ranks(known, forward)
-    return _ordered(known, forward, ranks)
+    forward = _without_back_edges(names, pairs)
+    ranks = _ranks(names, forward)
+    return _order(names, forward, ranks)
 
 
-def _without_cycles(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[Pair]:
-    """The edges but for those that lead back to a node whose walk is not done yet."""
-    onward: dict[str, list[str]] = defaultdict(list)
+def _without_back_edges(nodes: Sequence[str], pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the edges of a depth-first search except those that lead back to an open node."""
+    targets_of: dict[str, list[str]] = defaultdict(list)
     for source, target in pairs:
-        onward[source].append(target)
-    targets = {target for _, target in pairs}
-    kept: list[Pair] = []
+        targets_of[source].append(target)
+    with_sources = {target for _, target in pairs}
+    forward: list[Pair] = []
     done: set[str] = set()
-    # What nothing feeds comes first, so that cycles are opened where data enters them.
-    for start in sorted(nodes, key=lambda node: (node in targets, node)):
-        under_way: dict[str, int] = {} if start in done else {start: 0}
-        path = list(under_way)
+    # Nodes without predecessors come first, so that a cycle is cut where data enters it.
+    for start in sorted(nodes, key=lambda node: (node in with_sources, node)):
+        # Open node -> the index of its next edge.
+        open_nodes: dict[str, int] = {} if start in done else {start: 0}
+        path = list(open_nodes)
         while path:
             node = path[-1]
-            if under_way[node] == len(onward[node]):
+            if open_nodes[node] == len(targets_of[node]):
                 done.add(path.pop())
-                del under_way[node]
+                del open_nodes[node]
                 continue
-            target = onward[node][under_way[node]]
-            under_way[node] += 1
-            if target in under_way:
+            target = targets_of[node][open_nodes[node]]
+            open_nodes[node] += 1
+            if target in open_nodes:
                 continue
-            kept.append((node, target))
+            forward.append((node, target))
             if target not in done:
-                under_way[target] = 0
+                open_nodes[target] = 0
                 path.append(target)
-    return kept
+    return forward
 
 
 def _ranks(nodes: Sequence[str], forward: Sequence[Pair]) -> dict[str, int]:
-    waits = dict.fromkeys(nodes, 0)
-    onward: dict[str, list[str]] = defaultdict(list)
+    in_degree = dict.fromkeys(nodes, 0)
+    targets_of: dict[str, list[str]] = defaultdict(list)
     for source, target in forward:
-        onward[source].append(target)
-        waits[target] += 1
+        targets_of[source].append(target)
+        in_degree[target] += 1
     ranks = dict.fromkeys(nodes, 0)
-    ready = [node for node in nodes if not waits[node]]
+    ready = [node for node in nodes if not in_degree[node]]
     while ready:
         node = ready.pop()
-        for target in onward[node]:
+        for target in targets_of[node]:
             ranks[target] = max(ranks[target], ranks[node] + 1)
-            waits[target] -= 1
-            if not waits[target]:
+            in_degree[target] -= 1
+            if not in_degree[target]:
                 ready.append(target)
     return ranks
 
 
-def _ordered(
+def _order(
     nodes: Sequence[str], forward: Sequence[Pair], ranks: Mapping[str, int]
-) -> dict[str, tuple[int, int]]:
-    before: dict[str, list[str]] = defaultdict(list)
-    after: dict[str, list[str]] = defaultdict(list)
+) -> dict[str, Position]:
+    """Order the nodes within their ranks by the barycentre heuristic."""
+    sources_of: dict[str, list[str]] = defaultdict(list)
+    targets_of: dict[str, list[str]] = defaultdict(list)
     for source, target in forward:
-        before[target].append(source)
-        after[source].append(target)
-    rows: dict[int, list[str]] = defaultdict(list)
+        sources_of[target].append(source)
+        targets_of[source].append(target)
+    columns: dict[int, list[str]] = defaultdict(list)
     for node in nodes:
-        rows[ranks[node]].append(node)
-    place = {node: float(index) for row in rows.values() for index, node in enumerate(row)}
+        columns[ranks[node]].append(node)
+    index: dict[str, int] = {}
+    for column in columns.values():
+        index.update(_indices(column))
     for sweep in range(SWEEPS):
-        neighbours = before if sweep % 2 == 0 else after
-        for rank in sorted(rows, reverse=sweep % 2 == 1):
-            rows[rank].sort(key=_barycentre(neighbours, place))
-            place.update({node: float(index) for index, node in enumerate(rows[rank])})
-    return {node: (rank, index) for rank, row in rows.items() for index, node in enumerate(row)}
+        is_forward = sweep % 2 == 0
+        neighbours = sources_of if is_forward else targets_of
+        for rank in sorted(columns, reverse=not is_forward):
+            columns[rank].sort(key=_barycentre(neighbours, index))
+            index.update(_indices(columns[rank]))
+    return {node: (ranks[node], index[node]) for node in nodes}
+
+
+def _indices(column: Sequence[str]) -> dict[str, int]:
+    return {node: index for index, node in enumerate(column)}
 
 
 def _barycentre(
-    neighbours: Mapping[str, list[str]], place: Mapping[str, float]
-) -> Callable[[str], tuple[float, float, str]]:
-    def key(node: str) -> tuple[float, float, str]:
-        beside = [place[other] for other in neighbours.get(node, ())]
-        mean = sum(beside) / len(beside) if beside else place[node]
-        return mean, place[node], node
+    neighbours: Mapping[str, list[str]], index: Mapping[str, int]
+) -> Callable[[str], tuple[float, int, str]]:
+    def key(node: str) -> tuple[float, int, str]:
+        indices = [index[other] for other in neighbours.get(node, ())]
+        mean = sum(indices) / len(indices) if indices else index[node]
+        return mean, index[node], node
 
     return key

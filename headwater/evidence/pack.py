@@ -1,21 +1,23 @@
-"""What an evidence pack says of a node: its lineage, runs, versions, code, freshness, quality, violations and owners.
+"""The contents of an evidence pack.
 
-Everything is read from the graph as it is; ages are counted to the instant the pack is made `at`. Lists are sorted, so
-that the same graph and the same instant give the same pack, byte for byte. What a bound left out is told.
+A pack holds the lineage of a node with its runs, versions, code, freshness, quality, violations
+and owners. All values are read from the current graph; ages are counted to the instant `at`. Lists
+are sorted, so the same graph and instant give the same pack, byte for byte. The pack names every
+bound that cut a list short.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import headwater
 from headwater.cypher.driver.database import Row
-from headwater.evidence.digest import Data, plain
-from headwater.evidence.violations import violations
+from headwater.evidence.digest import Data, to_json_value
+from headwater.evidence.violations import find_violations
 from headwater.lineage.history_pages import newest
 from headwater.lineage.node_names import kind_of
 from headwater.lineage.nodes import name_nodes, read_nodes, require_node
@@ -29,76 +31,61 @@ FORMAT = "headwater-evidence/1"
 NODES_MAX = 400
 EDGES_MAX = 4_000
 WALK_SECONDS_MAX = 30.0
+# How many of the newest runs of a job and versions of a dataset a pack holds.
 RECENT = 10
 
-_RUN = (
-    *(
-        "urn",
-        "runId",
-        "pipelineName",
-        "namespace",
-        "status",
-        "startedAt",
-        "finishedAt",
-        "failedAt",
-        "attempts",
-    ),
-    *("error", "engine", "version", "triggeredBy", "testsPassed", "testsFailed", "failedTests"),
-)
-_VERSION = (
-    *(
-        "urn",
-        "dataset",
-        "runId",
-        "createdAt",
-        "capturedAt",
-        "complete",
-        "status",
-        "rowCount",
-        "bytes",
-    ),
-    *("version", "schemaHash", "checksum", "origin", "drift"),
-)
-_CODE = ("codeVersion", "codeRepo", "codePath", "codeBranch", "codeUrl")
+_RUN_KEYS = (
+    "urn", "runId", "pipelineName", "namespace", "status", "startedAt", "finishedAt", "failedAt",
+    "attempts", "error", "engine", "version", "triggeredBy", "testsPassed", "testsFailed",
+    "failedTests",
+)  # fmt: skip
+_VERSION_KEYS = (
+    "urn", "dataset", "runId", "createdAt", "capturedAt", "complete", "status", "rowCount", "bytes",
+    "version", "schemaHash", "checksum", "origin", "drift",
+)  # fmt: skip
+_CODE_KEYS = ("codeVersion", "codeRepo", "codePath", "codeBranch", "codeUrl")
 
 
 @dataclass(frozen=True)
-class _Around:
-    """The nodes that the pack tells more of: their properties, by urn."""
+class _Context:
+    """The nodes around the subject, with their properties, by urn."""
 
     datasets: dict[str, Row]
     jobs: dict[str, Row]
     runs: dict[str, Row]
     versions: dict[str, Row]
-    more_runs: list[str]
-    more_versions: list[str]
+    # The jobs with further runs, and the datasets with further versions.
+    jobs_cut_short: list[str]
+    datasets_cut_short: list[str]
 
 
-def gather(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DEFAULT) -> Data:
-    """The pack of one node. Raises NotFoundError and QueryError as `lineage` does."""
+def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DEFAULT) -> Data:
+    """Build the pack of one node. Raises NotFoundError and QueryError as `lineage` does."""
     subject = require_node(view, urn)
     urn = str(subject["urn"])
-    walked = {
-        way: lineage(
+    lineages = {
+        direction: lineage(
             view,
             urn,
-            direction=way,
+            direction=direction,
             depth=depth,
             nodes_max=NODES_MAX,
             edges_max=EDGES_MAX,
             seconds=WALK_SECONDS_MAX,
             fresh=True,
         )
-        for way in ("UPSTREAM", "DOWNSTREAM")
+        for direction in ("UPSTREAM", "DOWNSTREAM")
     }
-    around = _around(view, urn, [node.urn for walk in walked.values() for node in walk.nodes])
+    context = _read_context(view, urn, lineages.values())
     name = name_nodes(view, [urn])[0]
-    judged = quality(view, sorted({*around.datasets, *_of_kind([urn], "artifact")}))
-    checks = _checks(judged)
+    checked = sorted({*context.datasets, *_of_kind([urn], "artifact")})
+    qualities = quality(view, checked)
+    ages = freshness(view, sorted(context.datasets), seconds=WALK_SECONDS_MAX)
+    checks = _checks(qualities)
     pack = {
         "format": FORMAT,
         "headwater": headwater.__version__,
-        "made": at,
+        "createdAt": at,
         "subject": {
             "urn": urn,
             "kind": kind_of(urn),
@@ -106,68 +93,68 @@ def gather(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DEFAUL
             "name": name.name,
             "properties": {key: value for key, value in subject.items() if key != "urn"},
         },
-        "lineage": _lineage(urn, walked, depth),
+        "lineage": _lineage(urn, lineages, depth),
         "runs": {
             "perJob": RECENT,
-            "items": [_run(row) for row in _newest(around.runs, "startedAt")],
-            "moreOf": around.more_runs,
+            "items": [_run(row) for row in _newest_first(context.runs, "startedAt")],
+            "truncatedFor": context.jobs_cut_short,
         },
-        "codeVersions": _code_versions(around),
+        "codeVersions": _code_versions(context),
         "versions": {
             "perDataset": RECENT,
             "items": [
-                _only(row, _VERSION) for row in _newest(around.versions, "createdAt", "capturedAt")
+                _select(row, _VERSION_KEYS)
+                for row in _newest_first(context.versions, "createdAt", "capturedAt")
             ],
-            "moreOf": around.more_versions,
+            "truncatedFor": context.datasets_cut_short,
         },
         "quality": checks,
-        "measures": _measures(judged),
-        "freshness": _freshness(
-            freshness(view, sorted(around.datasets), seconds=WALK_SECONDS_MAX), at
-        ),
-        "violations": violations(around.runs.values(), around.versions.values(), checks),
-        "owners": _words(around, "owners"),
-        "tags": _words(around, "tags"),
+        "measures": _measures(qualities),
+        "freshness": _freshness(ages, at),
+        "violations": find_violations(context.runs.values(), context.versions.values(), checks),
+        "owners": _list_property(context, "owners"),
+        "tags": _list_property(context, "tags"),
     }
-    return dict(plain(pack))
+    return dict(to_json_value(pack))
 
 
-def _around(view: GraphView, urn: str, walked: Iterable[str]) -> _Around:
-    """What the nodes of the lineage lead to: datasets, their versions, jobs, their runs."""
-    urns = sorted({urn, *walked})
+def _read_context(view: GraphView, urn: str, lineages: Iterable[Lineage]) -> _Context:
+    """Read the datasets, versions, jobs and runs to which the nodes of the lineages belong."""
+    reached = {urn}
+    for found in lineages:
+        reached.update(node.urn for node in found.nodes)
+    urns = sorted(reached)
     history = read_nodes(view, _of_kind(urns, "run", "artifact", "source"))
-    datasets = {
-        *_of_kind(urns, "dataset"),
-        *(row["dataset"] for row in history.values() if row.get("dataset")),
-    }
-    datasets |= {
-        dataset_urn(*parts[:2])
-        for parts in (parse_urn(one).parts for one in _of_kind(urns, "column"))
-    }
-    jobs = {
-        *_of_kind(urns, "job"),
-        *(_job(row) for row in history.values() if row["urn"].startswith("run:")),
-    }
+    datasets = set(_of_kind(urns, "dataset"))
+    datasets.update(row["dataset"] for row in history.values() if row.get("dataset"))
+    for column in _of_kind(urns, "column"):
+        datasets.add(dataset_urn(*parse_urn(column).parts[:2]))
+    jobs = set(_of_kind(urns, "job"))
+    jobs.update(_job(row) for row in history.values() if row["urn"].startswith("run:"))
     if urn.startswith("column:"):
-        for one in sorted(datasets):
-            makers = (
-                lineage(view, one, direction="UPSTREAM", depth=1)
-                if read_nodes(view, [one])
-                else None
-            )
-            jobs |= set(_of_kind([node.urn for node in makers.nodes], "job")) if makers else set()
-    runs, more_runs = _recent(view, "read/nodes/job_runs", sorted(jobs))
-    versions, more_versions = _recent(view, "read/nodes/dataset_versions", sorted(datasets))
-    runs |= {key: row for key, row in history.items() if key.startswith("run:")}
-    versions |= {key: row for key, row in history.items() if not key.startswith("run:")}
-    return _Around(
-        read_nodes(view, sorted(datasets)),
-        read_nodes(view, sorted(jobs)),
-        runs,
-        versions,
-        more_runs,
-        more_versions,
+        jobs.update(_producers(view, sorted(datasets)))
+    runs, jobs_cut_short = _recent(view, "read/nodes/job_runs", sorted(jobs))
+    versions, datasets_cut_short = _recent(view, "read/nodes/dataset_versions", sorted(datasets))
+    for key, row in history.items():
+        (runs if key.startswith("run:") else versions)[key] = row
+    return _Context(
+        datasets=read_nodes(view, sorted(datasets)),
+        jobs=read_nodes(view, sorted(jobs)),
+        runs=runs,
+        versions=versions,
+        jobs_cut_short=jobs_cut_short,
+        datasets_cut_short=datasets_cut_short,
     )
+
+
+def _producers(view: GraphView, datasets: Iterable[str]) -> set[str]:
+    """Return the jobs that produce the datasets."""
+    jobs: set[str] = set()
+    for dataset in datasets:
+        if read_nodes(view, [dataset]):
+            found = lineage(view, dataset, direction="UPSTREAM", depth=1)
+            jobs.update(_of_kind([node.urn for node in found.nodes], "job"))
+    return jobs
 
 
 def _of_kind(urns: Iterable[str], *kinds: str) -> list[str]:
@@ -179,117 +166,128 @@ def _job(run: Row) -> str:
 
 
 def _recent(view: GraphView, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
-    """The newest of what hangs on these nodes, and those of them on which more hangs."""
-    found = newest(view, query, urns, first=RECENT)
-    wanted = [one for page in found.values() for one in page.entries]
-    return read_nodes(view, sorted(wanted)), sorted(
-        urn for urn, page in found.items() if page.has_next
-    )
+    """Return the newest nodes on the pages of the given nodes, and the nodes with further pages."""
+    pages = newest(view, query, urns, first=RECENT)
+    entries: list[str] = []
+    for page in pages.values():
+        entries += page.entries
+    rows = read_nodes(view, sorted(entries))
+    return rows, sorted(urn for urn, page in pages.items() if page.has_next)
 
 
-def _lineage(urn: str, walked: dict[str, Lineage], depth: int) -> Data:
+def _lineage(urn: str, lineages: Mapping[str, Lineage], depth: int) -> Data:
     nodes: dict[str, Data] = {}
-    for way, found in walked.items():
+    edges = set()
+    for direction, found in lineages.items():
+        edges.update(found.edges)
         for node in found.nodes:
-            shown = {
-                "urn": node.urn,
-                "kind": node.kind,
-                "namespace": node.namespace,
-                "name": node.name,
-            }
-            kept = nodes.setdefault(node.urn, {**shown, "sides": []})
-            kept["sides"] += [way] if node.urn != urn else []
-    edges = sorted({edge for found in walked.values() for edge in found.edges})
+            shown = nodes.setdefault(
+                node.urn,
+                {
+                    "urn": node.urn,
+                    "kind": node.kind,
+                    "namespace": node.namespace,
+                    "name": node.name,
+                    "directions": [],
+                },
+            )
+            if node.urn != urn:
+                shown["directions"].append(direction)
     return {
         "bounds": {"depth": depth, "nodes": NODES_MAX, "edges": EDGES_MAX},
-        "truncated": {way: found.reason or None for way, found in walked.items()},
+        "truncated": {direction: found.reason or None for direction, found in lineages.items()},
         "nodes": [nodes[key] for key in sorted(nodes)],
         "edges": [
-            {"source": edge.source, "target": edge.target, "type": edge.type} for edge in edges
+            {"source": edge.source, "target": edge.target, "type": edge.type}
+            for edge in sorted(edges)
         ],
     }
 
 
-def _only(row: Row, keys: Sequence[str]) -> Data:
+def _select(row: Row, keys: Sequence[str]) -> Data:
     return {key: row[key] for key in keys if key in row}
 
 
 def _run(row: Row) -> Data:
-    shown = {**_only(row, _RUN), "job": _job(row)}
+    shown = {**_select(row, _RUN_KEYS), "job": _job(row)}
     started, ended = row.get("startedAt"), row.get("finishedAt")
     if started and ended:
         shown["durationMilliseconds"] = round((ended - started).total_seconds() * 1_000)
     return shown
 
 
-def _newest(rows: dict[str, Row], *keys: str) -> list[Row]:
-    def when(row: Row) -> str:
+def _newest_first(rows: Mapping[str, Row], *keys: str) -> list[Row]:
+    """Sort rows by the first of the keys that each has, newest first, then by urn."""
+
+    def time_text(row: Row) -> str:
         return str(next((row[key] for key in keys if key in row), ""))
 
     by_urn = sorted(rows.values(), key=lambda row: str(row["urn"]))
-    return sorted(by_urn, key=when, reverse=True)
+    return sorted(by_urn, key=time_text, reverse=True)
 
 
-def _code_versions(around: _Around) -> list[Data]:
-    """Which code ran: what the job says of its code, and the versions that its runs named."""
-    said: dict[str, dict[str, Any]] = {}
-    for urn, row in sorted(around.jobs.items()):
-        said[urn] = {"job": urn, **_only(row, _CODE), "versions": []}
-    for row in sorted(around.runs.values(), key=lambda row: str(row["urn"])):
+def _code_versions(context: _Context) -> list[Data]:
+    """Return the code properties of each job and the code versions of its runs."""
+    by_job: dict[str, dict[str, Any]] = {}
+    for urn, row in sorted(context.jobs.items()):
+        by_job[urn] = {"job": urn, **_select(row, _CODE_KEYS), "versions": []}
+    for row in sorted(context.runs.values(), key=lambda row: str(row["urn"])):
         if row.get("version"):
-            one = said.setdefault(_job(row), {"job": _job(row), "versions": []})
-            one["versions"] = sorted({*one["versions"], str(row["version"])})
-    return [one for one in said.values() if len(one) > 2 or one["versions"]]
+            entry = by_job.setdefault(_job(row), {"job": _job(row), "versions": []})
+            entry["versions"] = sorted({*entry["versions"], str(row["version"])})
+    return [entry for entry in by_job.values() if len(entry) > 2 or entry["versions"]]
 
 
-def _freshness(found: dict[str, Freshness], at: datetime) -> list[Data]:
-    """How old each dataset is, and how old the oldest source is whose data is in it; whole seconds before `at`."""
+def _freshness(ages: Mapping[str, Freshness], at: datetime) -> list[Data]:
+    """Return the ages of each dataset and of its oldest source, in whole seconds before `at`."""
     return [
         {
             "dataset": urn,
-            "updatedAt": one.at,
-            "version": one.version,
-            "effectiveAt": one.effective_at,
-            "exact": one.exact,
-            "oldestSource": one.sources[0].dataset if one.sources else None,
-            "ageSeconds": _age(one.at, at),
-            "effectiveAgeSeconds": _age(one.effective_at, at),
-            "truncated": one.reason or None,
+            "updatedAt": found.at,
+            "version": found.version,
+            "effectiveAt": found.effective_at,
+            "exact": found.exact,
+            "oldestSource": found.sources[0].dataset if found.sources else None,
+            "ageSeconds": _age_seconds(found.at, at),
+            "effectiveAgeSeconds": _age_seconds(found.effective_at, at),
+            "truncated": found.reason or None,
         }
-        for urn, one in sorted(found.items())
+        for urn, found in sorted(ages.items())
     ]
 
 
-def _age(when: datetime | None, at: datetime) -> int | None:
-    return None if when is None else int((at - when).total_seconds())
+def _age_seconds(time: datetime | None, at: datetime) -> int | None:
+    return None if time is None else int((at - time).total_seconds())
 
 
-def _checks(found: dict[str, Quality]) -> list[Data]:
-    """The newest result of every check, by what was checked."""
+def _checks(qualities: Mapping[str, Quality]) -> list[Data]:
+    """Return the newest result of every check, by the checked node."""
+    results: list[Data] = []
+    for urn, found in sorted(qualities.items()):
+        results += [{"urn": urn, **vars(check)} for check in found.assertions]
+    return results
+
+
+def _measures(qualities: Mapping[str, Quality]) -> list[Data]:
+    """Return the newest measures of each node."""
     return [
-        {"urn": urn, **vars(check)}
-        for urn, one in sorted(found.items())
-        for check in one.assertions
+        {"urn": urn, **_to_camel_case(asdict(found.measures[0]))}
+        for urn, found in sorted(qualities.items())
+        if found.measures
     ]
 
 
-def _measures(found: dict[str, Quality]) -> list[Data]:
-    """The newest measures of each."""
-    newest = [(urn, one.measures[0]) for urn, one in sorted(found.items()) if one.measures]
-    return [{"urn": urn, **_in_camel_case(asdict(measure))} for urn, measure in newest]
+def _to_camel_case(fields: Data) -> Data:
+    """Convert the keys to camel case; the names of columns and quantiles are values here."""
+    shown: Data = {}
+    for key, value in fields.items():
+        shown[re.sub("_([a-z])", lambda match: match[1].upper(), key)] = value
+    if "columns" in shown:
+        shown["columns"] = [_to_camel_case(column) for column in shown["columns"]]
+    return shown
 
 
-def _in_camel_case(fields: Data) -> Data:
-    """Keys as everywhere else in the pack; the names of columns and quantiles are values here."""
-    shown = {
-        re.sub("_([a-z])", lambda match: match[1].upper(), key): value
-        for key, value in fields.items()
-    }
-    return shown | (
-        {"columns": [_in_camel_case(one) for one in shown["columns"]]} if "columns" in shown else {}
-    )
-
-
-def _words(around: _Around, key: str) -> list[Data]:
-    rows = {**around.datasets, **around.jobs}
+def _list_property(context: _Context, key: str) -> list[Data]:
+    """Return a list property of the datasets and jobs that have it."""
+    rows = {**context.datasets, **context.jobs}
     return [{"urn": urn, key: sorted(rows[urn][key])} for urn in sorted(rows) if rows[urn].get(key)]

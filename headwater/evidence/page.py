@@ -1,7 +1,8 @@
-"""An evidence pack as one HTML page that needs nothing else: no scripts, nothing loaded from anywhere.
+"""An evidence pack as one self-contained HTML page: no scripts, no external resources.
 
-The sealed document itself is in the page as a block of data, which browsers do not run. To verify a page is to verify
-that document, and then to draw the page anew and see that it is the same: what people read is what was sealed.
+The page embeds the evidence document as a data block, which browsers do not run. Verification
+checks the digest of that document, renders it again and compares the pages. So the visible tables
+are proved to show the document.
 """
 
 from __future__ import annotations
@@ -12,31 +13,39 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater.errors import QueryError
-from headwater.evidence.digest import Data, canonical, differences, read
-from headwater.evidence.html_escape import safe
-from headwater.evidence.svg import picture
+from headwater.evidence.digest import Data, canonical_json, differences, parse_document
+from headwater.evidence.html_escape import escape
+from headwater.evidence.svg import draw_lineage
 
 _BLOCK = re.compile(r'<script type="application/json" id="evidence">(.*?)</script>', re.DOTALL)
 _STYLE = files("headwater.evidence").joinpath("page.css").read_text(encoding="utf-8")
 
-# title, section of the pack, columns
-_TABLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Violations", "violations", ("kind", "at", "urn", "what")),
-    (
+
+class _Table(NamedTuple):
+    """A table of the page: the section of the pack that it shows, and its columns."""
+
+    title: str
+    section: str
+    columns: tuple[str, ...]
+
+
+_TABLES = (
+    _Table("Violations", "violations", ("kind", "at", "urn", "detail")),
+    _Table(
         "Quality checks",
         "quality",
         ("success", "name", "column", "expected", "actual", "at", "urn", "run"),
     ),
-    ("Measures", "measures", ("urn", "at", "rowCount", "bytes", "fileCount")),
-    (
+    _Table("Measures", "measures", ("urn", "at", "rowCount", "bytes", "fileCount")),
+    _Table(
         "Freshness",
         "freshness",
         ("dataset", "updatedAt", "ageSeconds", "effectiveAt", "exact", "oldestSource"),
     ),
-    (
+    _Table(
         "Runs",
         "runs",
         (
@@ -50,151 +59,161 @@ _TABLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "error",
         ),
     ),
-    (
+    _Table(
         "Versions",
         "versions",
         ("dataset", "createdAt", "complete", "rowCount", "schemaHash", "drift", "runId"),
     ),
-    (
+    _Table(
         "Code",
         "codeVersions",
         ("job", "versions", "codeVersion", "codeRepo", "codePath", "codeBranch"),
     ),
-    ("Owners", "owners", ("urn", "owners")),
-    ("Tags", "tags", ("urn", "tags")),
+    _Table("Owners", "owners", ("urn", "owners")),
+    _Table("Tags", "tags", ("urn", "tags")),
 )
 
 
-def page(document: Data) -> str:
-    """The page of a sealed document."""
+def render_page(document: Data) -> str:
+    """Render an evidence document as HTML."""
     pack = document["pack"]
     subject = pack["subject"]
     policy = f"default-src 'none'; style-src '{_style_hash()}'; base-uri 'none'; form-action 'none'"
-    data = re.sub(
-        "[<>&]", lambda match: f"\\u{ord(match[0]):04x}", canonical(document).decode("ascii")
-    )
     title = f"Evidence: {subject['kind']} {subject['name']}"
+    properties = [
+        {"property": name, "value": value} for name, value in sorted(subject["properties"].items())
+    ]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{safe(policy)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="referrer" content="no-referrer">',
-        f"<title>{safe(title)}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{safe(title)}</h1>",
-        _facts(pack, document["seal"]),
-        _lineage(pack["lineage"], subject["urn"]),
-        *(_section(title, pack[name], columns) for title, name, columns in _TABLES if name in pack),
-        "<h2>Properties</h2>",
-        _table(
-            ("property", "value"),
-            ({"property": k, "value": v} for k, v in sorted(subject["properties"].items())),
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{escape(title)}</h1>",
+        _render_summary(pack, document["digest"]),
+        _render_lineage(pack["lineage"], subject["urn"]),
+        *(
+            _render_section(table, pack[table.section])
+            for table in _TABLES
+            if table.section in pack
         ),
-        f'<script type="application/json" id="evidence">{data}</script>',
+        "<h2>Properties</h2>",
+        _render_table(("property", "value"), properties),
+        f'<script type="application/json" id="evidence">{_embed(document)}</script>',
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def read_page(text: str) -> Data:
-    """The sealed document in a page. Raises QueryError when there is none, or more than one."""
+def parse_page(text: str) -> Data:
+    """Parse the evidence document embedded in a page.
+
+    Raises QueryError unless the page holds exactly one.
+    """
     blocks = _BLOCK.findall(text)
     if len(blocks) != 1:
         raise QueryError(
-            f"this is no page of an evidence pack: it holds {len(blocks)} sealed documents"
+            f"this is no page of an evidence pack: it holds {len(blocks)} documents instead of one"
         )
-    return read(blocks[0])
+    return parse_document(blocks[0])
 
 
-def page_differences(text: str, *, noted: str = "") -> list[str]:
-    """What in a page is not as it was sealed, in words."""
-    document = read_page(text)
-    found = differences(document, noted=noted)
+def page_differences(text: str, *, expected_hash: str = "") -> list[str]:
+    """Return the differences between a page and the digest of its document, in words."""
+    document = parse_page(text)
+    found = differences(document, expected_hash=expected_hash)
     if found:
         return found
     try:
-        is_same = page(document) == text
+        is_same = render_page(document) == text
     except (KeyError, TypeError, ValueError, AttributeError):
         is_same = False
     if is_same:
         return []
-    drawn_by = document["pack"].get("headwater")
-    return [
-        f"the page does not show what its data say, or was drawn by another Headwater (it says {drawn_by!r})"
-    ]
+    version = document["pack"].get("headwater")
+    difference = (
+        "the page does not show its document, or another version of Headwater rendered it "
+        f"(the pack names {version!r})"
+    )
+    return [difference]
+
+
+def _embed(document: Data) -> str:
+    """Encode a document so that it cannot end its script element."""
+    text = canonical_json(document).decode("ascii")
+    return re.sub("[<>&]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _style_hash() -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 
-def _facts(pack: Data, seal: Data) -> str:
+def _render_summary(pack: Data, digest: Data) -> str:
     rows = (
         ("Urn", pack["subject"]["urn"]),
-        ("Made", pack["made"]),
+        ("Created", pack["createdAt"]),
         ("By", f"Headwater {pack['headwater']}, format {pack['format']}"),
-        (str(seal["algorithm"]), seal["hash"]),
+        (str(digest["algorithm"]), digest["hash"]),
         ("Violations", str(len(pack["violations"]))),
     )
-    return (
-        "<dl>"
-        + "".join(f"<dt>{safe(key)}</dt><dd>{safe(value)}</dd>" for key, value in rows)
-        + "</dl>"
-    )
+    items = [f"<dt>{escape(term)}</dt><dd>{escape(value)}</dd>" for term, value in rows]
+    return f"<dl>{''.join(items)}</dl>"
 
 
-def _lineage(lineage: Data, subject: str) -> str:
-    told = [
-        f"{way.lower()}: cut short by {why}"
-        for way, why in sorted(lineage["truncated"].items())
-        if why
+def _render_lineage(lineage: Data, subject: str) -> str:
+    cuts = [
+        f"{direction.lower()}: cut short by {bound}"
+        for direction, bound in sorted(lineage["truncated"].items())
+        if bound
     ]
-    note = (
-        f"<p class='truncated'>There is more lineage than is shown; {safe('; '.join(told))}.</p>"
-        if told
-        else ""
+    note = _render_note(f"There is more lineage than is shown; {'; '.join(cuts)}.") if cuts else ""
+    parts = (
+        "<h2>Lineage</h2>",
+        note,
+        f'<div class="wide">{draw_lineage(lineage, subject)}</div>',
+        _render_table(("kind", "namespace", "name", "directions", "urn"), lineage["nodes"]),
+        _render_table(("source", "type", "target"), lineage["edges"]),
     )
-    return "\n".join(
-        (
-            "<h2>Lineage</h2>",
-            note,
-            f'<div class="wide">{picture(lineage, subject)}</div>',
-            _table(("kind", "namespace", "name", "sides", "urn"), lineage["nodes"]),
-            _table(("source", "type", "target"), lineage["edges"]),
-        )
-    )
+    return "\n".join(parts)
 
 
-def _section(title: str, content: Any, columns: Sequence[str]) -> str:
-    """A list of rows, or `items` with the nodes of which there are more."""
-    items = content["items"] if isinstance(content, dict) else content
-    more = content.get("moreOf") if isinstance(content, dict) else None
-    note = (
-        f"<p class='truncated'>The newest only; there are more of {safe(', '.join(more))}.</p>"
-        if more
-        else ""
-    )
-    return f"<h2>{safe(title)} <small>{len(items)}</small></h2>\n{note}{_table(columns, items)}"
+def _render_section(table: _Table, content: Any) -> str:
+    """Render a section: a list of rows, or `items` with the nodes that have further rows."""
+    is_page = isinstance(content, dict)
+    rows = content["items"] if is_page else content
+    truncated = content.get("truncatedFor") if is_page else None
+    note = ""
+    if truncated:
+        note = _render_note(f"Newest rows only; there are more for {', '.join(truncated)}.")
+    heading = f"<h2>{escape(table.title)} <small>{len(rows)}</small></h2>"
+    return f"{heading}\n{note}{_render_table(table.columns, rows)}"
 
 
-def _table(columns: Sequence[str], rows: Iterable[Data]) -> str:
-    head = "".join(f'<th scope="col">{safe(column)}</th>' for column in columns)
-    lines = [
-        "<tr>" + "".join(_cell(row.get(column)) for column in columns) + "</tr>" for row in rows
-    ]
+def _render_note(text: str) -> str:
+    return f"<p class='truncated'>{escape(text)}</p>"
+
+
+def _render_table(columns: Sequence[str], rows: Iterable[Data]) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    lines: list[str] = []
+    for row in rows:
+        cells = "".join(_render_cell(row.get(column)) for column in columns)
+        lines.append(f"<tr>{cells}</tr>")
     if not lines:
         return "<p>None.</p>"
+    body = "\n".join(lines)
     return (
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>\n'
-        + "\n".join(lines)
-        + "\n</tbody></table></div>"
+        f"{body}\n</tbody></table></div>"
     )
 
 
-def _cell(value: Any) -> str:
+def _render_cell(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return f"<td>{safe(', '.join(value))}</td>"
-    kind = (
-        ' class="number"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
-    )
-    return f"<td{kind}>{safe(value if not isinstance(value, dict) else json.dumps(value, sort_keys=True))}</td>"
+        return f"<td>{escape(', '.join(value))}</td>"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f'<td class="number">{escape(value)}</td>'
+    if isinstance(value, dict):
+        return f"<td>{escape(json.dumps(value, sort_keys=True))}</td>"
+    return f"<td>{escape(value)}</td>"

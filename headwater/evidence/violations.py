@@ -1,68 +1,64 @@
-"""What went against what was promised: runs, tests and checks that failed, schemas that drifted, partial versions."""
+"""The violations in an evidence pack.
+
+These are runs, tests and checks that failed, schemas that drifted, and incomplete versions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.evidence.digest import Data
 
-_NO_SUCCESS = {"FAIL": "FAILED_RUN", "ABORT": "ABORTED_RUN", "ABANDONED": "ABANDONED_RUN"}
+_UNSUCCESSFUL = {"FAIL": "FAILED_RUN", "ABORT": "ABORTED_RUN", "ABANDONED": "ABANDONED_RUN"}
 
 
-def violations(runs: Iterable[Row], versions: Iterable[Row], checks: Iterable[Data]) -> list[Data]:
-    """One entry for each, by kind and urn: `kind`, `urn`, `at`, `what`."""
-    found = [one for run in runs for one in _of_run(run)] + [
-        one for row in versions for one in _of_version(row)
-    ]
+def find_violations(
+    runs: Iterable[Row], versions: Iterable[Row], checks: Iterable[Data]
+) -> list[Data]:
+    """Return one entry (`kind`, `urn`, `at`, `detail`) for each violation, by kind and urn."""
+    found: list[Data] = []
+    for run in runs:
+        found += _of_run(run)
+    for version in versions:
+        found += _of_version(version)
     found += [_of_check(check) for check in checks if not check["success"]]
-    return sorted(found, key=lambda one: (one["kind"], one["urn"], one["what"]))
+    return sorted(found, key=lambda entry: (entry["kind"], entry["urn"], entry["detail"]))
+
+
+def _entry(kind: str, urn: str, at: Any, detail: str) -> Data:
+    return {"kind": kind, "urn": urn, "at": at, "detail": detail}
 
 
 def _of_check(check: Data) -> Data:
-    what = check["name"] + (f" of {check['column']}" if check["column"] else "")
-    found = (
-        f": {check['actual']}, not {check['expected']}"
-        if check["actual"] and check["expected"]
-        else ""
-    )
-    return {"kind": "FAILED_CHECK", "urn": check["urn"], "at": check["at"], "what": what + found}
+    detail = check["name"]
+    if check["column"]:
+        detail += f" of {check['column']}"
+    if check["actual"] and check["expected"]:
+        detail += f": {check['actual']}, not {check['expected']}"
+    return _entry("FAILED_CHECK", check["urn"], check["at"], detail)
 
 
 def _of_run(run: Row) -> list[Data]:
-    when = run.get("failedAt") or run.get("finishedAt") or run.get("startedAt")
+    at = run.get("failedAt") or run.get("finishedAt") or run.get("startedAt")
     found = []
-    kind = _NO_SUCCESS.get(run.get("status") or "")
+    kind = _UNSUCCESSFUL.get(run.get("status") or "")
     if kind:
-        found.append(
-            {
-                "kind": kind,
-                "urn": run["urn"],
-                "at": when,
-                "what": run.get("error") or "no reason was sent",
-            }
-        )
+        found.append(_entry(kind, run["urn"], at, run.get("error") or "no reason was sent"))
     if run.get("testsFailed") or run.get("failedTests"):
-        named = ", ".join(run.get("failedTests") or ()) or f"{run.get('testsFailed')} tests"
-        found.append({"kind": "FAILED_TESTS", "urn": run["urn"], "at": when, "what": named})
+        names = ", ".join(run.get("failedTests") or ())
+        detail = names or f"{run.get('testsFailed')} tests"
+        found.append(_entry("FAILED_TESTS", run["urn"], at, detail))
     return found
 
 
-def _of_version(row: Row) -> list[Data]:
-    when = row.get("createdAt") or row.get("capturedAt")
+def _of_version(version: Row) -> list[Data]:
+    at = version.get("createdAt") or version.get("capturedAt")
     found = []
-    if row.get("drift"):
-        found.append(
-            {"kind": "SCHEMA_DRIFT", "urn": row["urn"], "at": when, "what": "; ".join(row["drift"])}
-        )
-    if row.get("complete") is False:
-        status = row.get("status") or "not complete"
-        found.append(
-            {
-                "kind": "PARTIAL_VERSION",
-                "urn": row["urn"],
-                "at": when,
-                "what": f"its run is {status}",
-            }
-        )
+    if version.get("drift"):
+        found.append(_entry("SCHEMA_DRIFT", version["urn"], at, "; ".join(version["drift"])))
+    if version.get("complete") is False:
+        status = version.get("status") or "not complete"
+        found.append(_entry("PARTIAL_VERSION", version["urn"], at, f"its run is {status}"))
     return found

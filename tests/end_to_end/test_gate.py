@@ -359,7 +359,7 @@ def test_an_evidence_pack_is_made_and_verified(
         )
         file.write_text(file.read_text().replace("team:finance", "team:sales"))
         code, said = evidence("--verify", str(file))
-        assert (code, "owners is not as it was sealed" in said) == (1, True)
+        assert (code, "section owners was changed" in said) == (1, True)
     assert evidence("--verify", str(tmp_path / "none"))[0] == 2
     assert evidence(dataset_urn(SHOP, "nowhere"), "--out", str(tmp_path))[0] == 6
     assert evidence()[0] == 2

@@ -1,4 +1,4 @@
-"""What a pack says of a history worked out by hand: raw -> load -> mart -> report -> board, and its troubles."""
+"""Packs of a graph worked out by hand: raw -> load -> mart -> report -> board, with failures."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
-from headwater.evidence.digest import sealed
-from headwater.evidence.pack import RECENT, gather
-from headwater.evidence.page import page, page_differences
+from headwater.evidence.digest import add_digest
+from headwater.evidence.pack import RECENT, build_pack
+from headwater.evidence.page import page_differences, render_page
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, column_urn
 from headwater.schema.visibility import Visibility
@@ -75,10 +75,10 @@ def history(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
 
 
-def test_lineage_both_ways_with_what_feeds_it(history: GraphView) -> None:
-    pack = gather(history, ds("mart"), at=NOON)
-    sides = {node["urn"]: node["sides"] for node in pack["lineage"]["nodes"]}
-    assert sides == {
+def test_lineage_in_both_directions(history: GraphView) -> None:
+    pack = build_pack(history, ds("mart"), at=NOON)
+    directions = {node["urn"]: node["directions"] for node in pack["lineage"]["nodes"]}
+    assert directions == {
         ds("raw"): ["UPSTREAM"],
         job("load"): ["UPSTREAM"],
         ds("mart"): [],
@@ -101,16 +101,16 @@ def test_lineage_both_ways_with_what_feeds_it(history: GraphView) -> None:
     assert pack["subject"]["urn"] == ds("mart")
 
 
-def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: GraphView) -> None:
-    pack = gather(history, ds("mart"), at=NOON)
+def test_newest_runs_and_versions_are_listed_and_the_cut_is_named(history: GraphView) -> None:
+    pack = build_pack(history, ds("mart"), at=NOON)
     assert [one["runId"] for one in pack["runs"]["items"]] == [
         "report-2",
         "check-1",
         "report-1",
         *(f"load-{n}" for n in range(RECENT + 1, 1, -1)),
     ]
-    assert pack["runs"]["moreOf"] == [job("load")]
-    assert pack["versions"]["moreOf"] == [ds("mart")]
+    assert pack["runs"]["truncatedFor"] == [job("load")]
+    assert pack["versions"]["truncatedFor"] == [ds("mart")]
     report = pack["runs"]["items"][2]
     assert (report["job"], report["status"], report["durationMilliseconds"]) == (
         job("report"),
@@ -121,15 +121,16 @@ def test_runs_and_versions_are_the_newest_and_the_rest_is_told(history: GraphVie
 
 
 def test_violations_freshness_owners_tags(history: GraphView) -> None:
-    pack = gather(history, ds("board"), at=NOON)
+    pack = build_pack(history, ds("board"), at=NOON)
     assert [(one["kind"], one["urn"]) for one in pack["violations"]] == [
         ("FAILED_CHECK", ds("mart")),
         ("FAILED_RUN", run_of("report-2")),
         ("PARTIAL_VERSION", version("board", "report-2")),
     ]
-    assert pack["violations"][1]["what"] == "<script>disk</script>"
+    assert pack["violations"][1]["detail"] == "<script>disk</script>"
     fresh = {one["dataset"]: (one["updatedAt"], one["ageSeconds"]) for one in pack["freshness"]}
-    # What the failed run left at 00:41 does not make the board fresh; what load-11 read at 00:11 makes it old.
+    # The output of the failed run at 00:41 does not refresh the board.
+    # The input of load-11, read at 00:11, makes it old.
     assert fresh[ds("board")] == (at(31), 12 * 3600 - 31 * 60)
     (board,) = (one for one in pack["freshness"] if one["dataset"] == ds("board"))
     assert (board["oldestSource"], board["effectiveAt"], board["exact"]) == (
@@ -141,65 +142,66 @@ def test_violations_freshness_owners_tags(history: GraphView) -> None:
     assert pack["tags"] == [{"urn": ds("board"), "tags": ["pii"]}]
 
 
-def test_checks_that_failed_are_violations(history: GraphView) -> None:
-    pack = gather(history, ds("mart"), at=NOON)
+def test_failed_checks_are_violations(history: GraphView) -> None:
+    pack = build_pack(history, ds("mart"), at=NOON)
     checks = [(one["urn"], one["name"], one["column"], one["success"]) for one in pack["quality"]]
     assert checks == [(ds("mart"), "not_null", "id", False), (ds("mart"), "unique", "id", True)]
     failed = [one for one in pack["violations"] if one["kind"] == "FAILED_CHECK"]
-    assert [(one["urn"], one["what"]) for one in failed] == [
+    assert [(one["urn"], one["detail"]) for one in failed] == [
         (ds("mart"), "not_null of id: 3, not 0")
     ]
     assert [(one["urn"], one["rowCount"]) for one in pack["measures"]] == [(ds("mart"), 40)]
 
 
 def test_the_same_graph_and_instant_give_the_same_pack_and_page(history: GraphView) -> None:
-    first, second = (sealed(gather(history, ds("mart"), at=NOON)) for _ in range(2))
+    first, second = (add_digest(build_pack(history, ds("mart"), at=NOON)) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
-    text = page(first)
-    assert text == page(second)
+    text = render_page(first)
+    assert text == render_page(second)
     assert page_differences(text) == []
-    later = sealed(gather(history, ds("mart"), at=NOON.replace(hour=13)))
-    assert later["seal"]["hash"] != first["seal"]["hash"]
+    later = add_digest(build_pack(history, ds("mart"), at=NOON.replace(hour=13)))
+    assert later["digest"]["hash"] != first["digest"]["hash"]
 
 
-def test_what_a_bound_left_out_is_told_in_the_pack_and_on_the_page(history: GraphView) -> None:
-    pack = gather(history, ds("raw"), at=NOON, depth=1)
+def test_bound_that_cut_the_lineage_is_named_in_pack_and_page(history: GraphView) -> None:
+    pack = build_pack(history, ds("raw"), at=NOON, depth=1)
     assert pack["lineage"]["truncated"] == {"UPSTREAM": None, "DOWNSTREAM": "depth"}
-    assert "There is more lineage than is shown; downstream: cut short by depth." in page(
-        sealed(pack)
+    assert "There is more lineage than is shown; downstream: cut short by depth." in render_page(
+        add_digest(pack)
     )
 
 
-def named(pack: dict[str, Any]) -> set[str]:
+def run_ids(pack: dict[str, Any]) -> set[str]:
     return {one["runId"] for one in pack["runs"]["items"]}
 
 
 def test_an_answer_a_run_a_version_and_a_column_have_packs(history: GraphView) -> None:
-    # The answer cites what report-1 made: the failed run is no part of its history, but one of its job's newest.
-    pack = gather(history, answer_urn("q1"), at=NOON)
+    # The answer cites the output of report-1. The failed run is not upstream of it, but it is
+    # one of the newest runs of the same job.
+    pack = build_pack(history, answer_urn("q1"), at=NOON)
     assert {run_of("report-1"), version("board", "report-1")} <= {
         node["urn"] for node in pack["lineage"]["nodes"]
     }
-    assert named(pack) >= {"report-1", "report-2"}
+    assert run_ids(pack) >= {"report-1", "report-2"}
     assert pack["owners"] == [{"urn": ds("board"), "owners": ["team:bi"]}]
     for urn in (run_of("report-1"), version("board", "report-1"), column_urn("db", "board", "id")):
-        pack = gather(history, urn, at=NOON)
+        pack = build_pack(history, urn, at=NOON)
         assert pack["subject"]["urn"] == urn
-        assert "report-1" in named(pack), urn
-        assert page_differences(page(sealed(pack))) == []
+        assert "report-1" in run_ids(pack), urn
+        assert page_differences(render_page(add_digest(pack))) == []
 
 
-def test_what_may_not_be_seen_is_in_no_pack(history: GraphView) -> None:
-    seen = history.visible_to(Visibility(("db",)))
+def test_hidden_nodes_are_in_no_pack(history: GraphView) -> None:
+    restricted = history.visible_to(Visibility(("db",)))
     for urn in (ds("mart"), version("board", "report-1"), column_urn("db", "board", "id")):
-        pack = gather(seen, urn, at=NOON)
+        pack = build_pack(restricted, urn, at=NOON)
         assert (pack["runs"]["items"], pack["codeVersions"]) == ([], [])
         assert "job:etl" not in json.dumps({key: pack[key] for key in pack if key != "subject"})
-        assert page_differences(page(sealed(pack))) == []
+        assert page_differences(render_page(add_digest(pack))) == []
     with pytest.raises(NotFoundError):
-        gather(history.visible_to(Visibility(("elsewhere",))), ds("mart"), at=NOON)
+        build_pack(history.visible_to(Visibility(("elsewhere",))), ds("mart"), at=NOON)
 
 
-def test_what_is_not_there_has_no_pack(history: GraphView) -> None:
+def test_missing_node_has_no_pack(history: GraphView) -> None:
     with pytest.raises(NotFoundError):
-        gather(history, ds("nowhere"), at=NOON)
+        build_pack(history, ds("nowhere"), at=NOON)
