@@ -35,7 +35,6 @@ class Map:
     derived: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     visibility: Visibility = UNRESTRICTED
     feeds: set[tuple[str, str]] = field(default_factory=set)
-    memory: None = None
 
     def add(
         self,
@@ -104,7 +103,7 @@ class Map:
         bounds = Bounds.within(60, depth=depth, nodes_max=nodes_max, edges_max=20_000)
         layer = MAP_UP if upstream else MAP_DOWN
         return explore(
-            GraphView(cast(Database, self)),
+            GraphView(cast(Database, self), self.visibility),
             layer,
             {start: [start]},
             bounds,

@@ -235,7 +235,7 @@ def test_an_answer_is_in_the_list_of_events_for_whoever_sees_what_it_rests_on() 
 
     def listed(visibility: Visibility) -> list[str]:
         asked: Any = SimpleNamespace(
-            database=SimpleNamespace(visibility=visibility), params=EventsParams()
+            view=SimpleNamespace(visibility=visibility), params=EventsParams()
         )
         return [event["dataset"]["name"] for event in events_of(Log())(asked).events]
 
@@ -258,6 +258,6 @@ def test_an_event_nested_without_end_does_not_break_the_list_of_events() -> None
             yield event % (b"own", b"job", b"1")
 
     asked: Any = SimpleNamespace(
-        database=SimpleNamespace(visibility=Visibility((OWN,))), params=EventsParams()
+        view=SimpleNamespace(visibility=Visibility((OWN,))), params=EventsParams()
     )
     assert [event["job"]["name"] for event in events_of(Log())(asked).events] == ["job"]
