@@ -20,26 +20,26 @@ from bench.wiring import DIAMOND, HUB, ROOT
 from headwater.lineage.pagination import write_moment
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, parse_urn
 
-_MAP = """query($urn: String!, $depth: Int!) { lineage(urn: $urn, direction: DOWNSTREAM, depth: $depth) {
+_MAP = """query($urn: ID!, $depth: Int!) { lineage(urn: $urn, direction: DOWNSTREAM, depth: $depth) {
   nodes { urn kind namespace name distance } edges { source target type } truncated truncatedBy } }"""
 _COLUMNS = """query($dataset: DatasetName!, $depth: Int!) {
   columnLineage(dataset: $dataset, column: "c0", direction: DOWNSTREAM, depth: $depth) {
-    nodes { urn name } edges { source target ways { job ways } } truncated } }"""
+    nodes { urn name } edges { source target derivations { jobUrn transformations } } truncated } }"""
 _FAILED = """query($first: Int!, $until: DateTime) { failedRuns(first: $first, until: $until) { edges { node {
   runId pipelineName failedAt downstream { truncated datasets { urn } jobs { urn } answers { answerId } } } } } }"""
 _SEARCH = "query($text: String!) { search(text: $text) { edges { node { urn } } } }"
-_FRESHNESS = "query($urn: String!) { freshness(urn: $urn) { newestAt effectiveAt ageSeconds } }"
-_RUNS = """query($urn: String!, $first: Int!, $after: String) { job(urn: $urn) {
+_FRESHNESS = "query($urn: ID!) { freshness(urn: $urn) { newestAt effectiveAt ageSeconds } }"
+_RUNS = """query($urn: ID!, $first: Int!, $after: String) { job(urn: $urn) {
   runs(first: $first, after: $after) { edges { cursor node { runId status startedAt finishedAt } } } } }"""
-_VERSIONS = """query($urn: String!, $first: Int!) { dataset(urn: $urn) {
+_VERSIONS = """query($urn: ID!, $first: Int!) { dataset(urn: $urn) {
   versions(first: $first) { edges { node { urn createdAt status } } } } }"""
-_RUN = """query($runId: String!) { run(runId: $runId) { runId status startedAt job { urn }
+_RUN = """query($runId: ID!) { run(runId: $runId) { runId status startedAt job { urn }
   inputs { urn } outputs { urn } artifacts { urn createdAt } } }"""
-_USAGE = """query($urn: String!, $days: Int!) { usage(urn: $urn, days: $days) { runs seconds truncated
+_USAGE = """query($urn: ID!, $days: Int!) { usage(urn: $urn, days: $days) { runs seconds truncated
   consumers(first: 50) { edges { node { job { urn } runs seconds } } } } }"""
-_HISTORY = """query($urn: String!, $depth: Int!) { lineage(urn: $urn, direction: UPSTREAM, depth: $depth) {
+_HISTORY = """query($urn: ID!, $depth: Int!) { lineage(urn: $urn, direction: UPSTREAM, depth: $depth) {
   nodes { urn kind name } edges { source target type } truncated } }"""
-_TRACE = "query($id: String!) { trace(answerId: $id) { sources { urn } runs { runId } artifacts { urn } truncated } }"
+_TRACE = "query($id: ID!) { trace(answerId: $id) { sources { urn } runs { runId } artifacts { urn } truncated } }"
 _IMPACT = """query($changes: [ChangeInput!]!) { impact(changes: $changes) {
   riskLevel affectedCount truncated affected { urn distance } } }"""
 

@@ -38,7 +38,7 @@ API_KEY = "HEADWATER_API_KEY"
 TRIES = 4
 BACKOFF_SECONDS = 0.3
 
-_TRACE = """query ($id: String!) { trace(answerId: $id) {
+_TRACE = """query ($id: ID!) { trace(answerId: $id) {
   answer { answerId type content generatedAt generatedBy }
   sources { urn namespace name origin format rowCount capturedAt checksum }
   artifacts { urn namespace name runId type storagePath rowCount createdAt }

@@ -67,6 +67,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
 }
 
 _QUERIES = (
+    "aliases",
     "answer",
     "columnLineage",
     "conformance",
@@ -86,9 +87,8 @@ _QUERIES = (
     "run",
     "schemaDiff",
     "search",
-    "symlinks",
     "trace",
-    "unused",
+    "unusedDatasets",
     "usage",
 )
 _REGISTRATIONS = ("registerAnswer", "registerArtifact", "registerPipelineRun", "registerSource")

@@ -28,7 +28,7 @@ def listed(home: Home = None, as_json: Json = False) -> None:
     view = graph_view(home)
     with closing(view.database):
         found = [_data(one) if as_json else _row(one) for one in _all(view)]
-    show.rows(["name", "dataset", "by", "since", "through"], found, as_json=as_json)
+    show.rows(["name", "dataset", "declaredBy", "since", "via"], found, as_json=as_json)
 
 
 def _all(view: GraphView) -> Iterator[Symlink]:
@@ -41,18 +41,18 @@ def _all(view: GraphView) -> Iterator[Symlink]:
 
 
 def _data(one: Symlink) -> dict[str, object]:
-    through = one.through and {"namespace": one.through.namespace, "name": one.through.name}
+    via = one.via and {"namespace": one.via.namespace, "name": one.via.name}
     return {
         "name": {"namespace": one.name.namespace, "name": one.name.name},
         "dataset": {"namespace": one.dataset.namespace, "name": one.dataset.name},
-        "by": one.by,
+        "declaredBy": one.declared_by,
         "since": one.since,
-        "through": through,
+        "via": via,
     }
 
 
 def _row(one: Symlink) -> dict[str, object]:
-    names = {"name": one.name, "dataset": one.dataset, "through": one.through}
+    names = {"name": one.name, "dataset": one.dataset, "via": one.via}
     return {
         **_data(one),
         **{key: name and f"{name.namespace} {name.name}" for key, name in names.items()},

@@ -36,15 +36,17 @@ def conformance(
 
 
 def _data(found: Producer) -> dict[str, Any]:
+    from headwater.cli import render as show
+
     skew = found.skew
     return {
         "producer": found.producer,
         "events": found.events,
-        "first": found.first,
-        "last": found.last,
-        "fromTheFuture": found.from_the_future,
+        "firstReceivedAt": found.first_received_at,
+        "lastReceivedAt": found.last_received_at,
+        "futureEvents": found.future_events,
         "skewSeconds": {"min": skew.min, "median": skew.median, "max": skew.max} if skew else None,
-        "findings": [vars(finding) for finding in found.findings],
+        "findings": [show.data_of(finding) for finding in found.findings],
     }
 
 
@@ -62,7 +64,7 @@ def _show(found: Producer) -> None:
         skew = found.skew
         out.print(
             f"  [dim]received {_seconds(skew.median)} after they happened "
-            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.from_the_future:,} from the future[/]"
+            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.future_events:,} from the future[/]"
         )
     if found.findings:
         out.print(_table(found))
@@ -77,16 +79,23 @@ def _table(found: Producer) -> Table:
     from rich.table import Table
 
     table = Table(
-        "count", "rule", "field", "detail", "receipt", box=None, header_style="bold", pad_edge=False
+        "count",
+        "rule",
+        "field",
+        "detail",
+        "sequence",
+        box=None,
+        header_style="bold",
+        pad_edge=False,
     )
     for finding in found.findings:
-        style = "red" if finding.severity == "wrong" else "yellow"
+        style = "red" if finding.severity == "error" else "yellow"
         table.add_row(
             f"{finding.count:,}",
             f"[{style}]{escape(finding.rule)}[/]",
             escape(finding.field),
             escape(finding.detail),
-            str(finding.receipt),
+            str(finding.sequence),
         )
     return table
 

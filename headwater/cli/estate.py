@@ -58,22 +58,22 @@ def fresh(
             {
                 "dataset": dataset,
                 "state": verdict.state,
-                "why": verdict.why,
-                "because": show.data_of(verdict.named),
+                "explanation": verdict.explanation,
+                "causes": show.data_of(verdict.causes),
                 "within": within,
                 "newestAt": found.at,
                 "effectiveAt": found.effective_at,
                 "exact": found.exact,
                 "sources": show.data_of(found.sources),
-                "incomplete": found.reason or None,
+                "incompleteReason": found.reason or None,
             }
         )
     else:
         style = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}[
             verdict.state
         ]
-        _say(f"[{style}]{verdict.state}[/]", dataset, verdict.why)
-        for one in verdict.named or found.sources:
+        _say(f"[{style}]{verdict.state}[/]", dataset, verdict.explanation)
+        for one in verdict.causes or found.sources:
             _say("  ", one.dataset, _age(one, now))
     raise typer.Exit(EXIT_CODES[verdict.state])
 
@@ -89,9 +89,9 @@ def _say(before: str, urn: str, after: str) -> None:
 def _age(reached: Reached, now: datetime) -> str:
     from headwater.cli import render as show
 
-    if reached.at is None:
+    if reached.newest_at is None:
         return "no time is told"
-    age = show.age_of(now - reached.at)
+    age = show.age_of(now - reached.newest_at)
     return f"{age} old" if reached.exact else f"at least {age} old: no capture of it is told"
 
 
@@ -111,23 +111,23 @@ def coverage(
         integrity = {
             "integrity": paths.integrity,
             "datasets": paths.datasets,
-            "walked": paths.walked,
+            "sampleSize": paths.sample_size,
         }
         show.json_of(
             {
                 "since": found.since,
                 "until": found.until,
-                "all": _counts(found.all),
+                "total": _counts(found.total),
                 "namespaces": by_namespace,
                 "blastRadius": {**show.data_of(radius), "sampled": radius.sampled},
                 "certifiedPaths": {**integrity, "broken": show.data_of(paths.broken)},
             }
         )
         return
-    counts, shares = found.all, found.all.shares
+    counts, shares = found.total, found.total.shares
     owned = counts.owned_datasets + counts.owned_jobs
     median = "-" if radius.median is None else f"{radius.median:g}"
-    sampled = f" (of {radius.walked} sampled)" if radius.sampled else ""
+    sampled = f" (of {radius.sample_size} sampled)" if radius.sampled else ""
     lines = [
         (
             "lineage coverage",
@@ -142,7 +142,7 @@ def coverage(
         (
             "jobs with inputs and outputs",
             show.percent(shares.jobs),
-            f"{counts.with_both} of {counts.jobs}",
+            f"{counts.with_inputs_and_outputs} of {counts.jobs}",
         ),
         (
             "column lineage",
@@ -224,7 +224,11 @@ def unused(
 
     found = find(graph_view(home), days=days, namespace=namespace, first=first, after=after)
     if as_json:
-        totals = {"count": found.count, "bytes": found.bytes, "unsized": found.unsized}
+        totals = {
+            "totalCount": found.count,
+            "bytes": found.bytes,
+            "unknownSizeCount": found.unknown_size_count,
+        }
         show.json_of(
             {"datasets": _with_cursors(found.page), **totals, "hasNextPage": found.page.has_next}
         )
@@ -233,14 +237,16 @@ def unused(
         {
             "dataset": one.dataset,
             "size": show.bytes_of(one.bytes),
-            "lastRead": one.last_read or "never",
+            "lastReadAt": one.last_read_at or "never",
         }
         for one in found.page.entries
     ]
-    show.table(["dataset", "size", "lastRead"], rows)
-    unsized = f"; of {found.unsized:,} no size is told" if found.unsized else ""
+    show.table(["dataset", "size", "lastReadAt"], rows)
+    unknown = (
+        f"; of {found.unknown_size_count:,} no size is told" if found.unknown_size_count else ""
+    )
     show.console().print(
-        f"[bold]{show.bytes_of(found.bytes)}[/] to reclaim in {show.counted(found.count, 'dataset')}{unsized}"
+        f"[bold]{show.bytes_of(found.bytes)}[/] to reclaim in {show.counted(found.count, 'dataset')}{unknown}"
     )
     show.say_more(found.page, found.count)
 
@@ -281,7 +287,7 @@ def usage(
         {
             **vars(one),
             "owners": ", ".join(one.owners),
-            "last read": one.last_read,
+            "last read": one.last_read_at,
             "bytes": show.bytes_of(one.bytes),
             "seconds": f"{one.seconds:,.1f}",
         }
@@ -327,7 +333,7 @@ def owners(
         show.json_of(
             {
                 "owners": _with_cursors(found.page),
-                "count": found.count,
+                "totalCount": found.count,
                 **unowned,
                 "hasNextPage": found.page.has_next,
             }

@@ -64,7 +64,7 @@ def lineage(
         str | None, typer.Option(help="Only what was seen, or ran, then or earlier.")
     ] = None,
     after: Annotated[
-        str | None, typer.Option(help="Go on after this cursor, see expand in the JSON.")
+        str | None, typer.Option(help="Go on after this cursor, see continuations in the JSON.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -143,7 +143,7 @@ def search(
             {"cursor": cursor, **row} for cursor, row in zip(found.page.cursors, rows, strict=True)
         ]
         more = {
-            "count": found.count,
+            "totalCount": found.count,
             "truncated": found.truncated,
             "hasNextPage": found.page.has_next,
         }

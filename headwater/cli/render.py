@@ -146,17 +146,18 @@ def lineage_data(found: Lineage) -> Data:
         "nodes": [{**_node(node), "distance": found.distances[node.urn]} for node in found.nodes],
         "edges": _edges(found.edges),
         "truncated": found.truncated,
-        "leftOut": found.left_out,
-        "expand": [
-            {"urn": one.urn, "cursor": one.cursor, "leftOut": one.left_out} for one in found.expand
+        "omittedCount": found.omitted_count,
+        "continuations": [
+            {"urn": one.urn, "cursor": one.cursor, "omittedCount": one.omitted_count}
+            for one in found.continuations
         ],
     }
     if found.difference:
         data["difference"] = {
-            "appeared": [_node(node) for node in found.difference.appeared],
-            "vanished": [_node(node) for node in found.difference.vanished],
-            "appearedEdges": _edges(found.difference.appeared_edges),
-            "vanishedEdges": _edges(found.difference.vanished_edges),
+            "addedNodes": [_node(node) for node in found.difference.added_nodes],
+            "removedNodes": [_node(node) for node in found.difference.removed_nodes],
+            "addedEdges": _edges(found.difference.added_edges),
+            "removedEdges": _edges(found.difference.removed_edges),
         }
     return data
 
@@ -166,22 +167,25 @@ def _node(node: NodeName) -> Data:
 
 
 def difference(found: Difference) -> None:
-    """What appeared with a plus, what vanished with a minus: nodes, then edges."""
+    """Print added nodes and edges with a plus, removed ones with a minus: nodes, then edges."""
     out = console()
-    for sign, style, nodes in (("+", "green", found.appeared), ("-", "red", found.vanished)):
+    for sign, style, nodes in (
+        ("+", "green", found.added_nodes),
+        ("-", "red", found.removed_nodes),
+    ):
         for node in nodes:
             out.print(f"[{style}]{sign}[/] [dim]{node.kind.lower()}[/] {escape(node.name)}")
     for sign, style, edges in (
-        ("+", "green", found.appeared_edges),
-        ("-", "red", found.vanished_edges),
+        ("+", "green", found.added_edges),
+        ("-", "red", found.removed_edges),
     ):
         for edge in edges:
             out.print(
                 f"[{style}]{sign}[/] {escape(edge.source)} [dim]{edge.type}[/] {escape(edge.target)}"
             )
-    appeared = len(found.appeared) + len(found.appeared_edges)
+    added = len(found.added_nodes) + len(found.added_edges)
     out.print(
-        f"[dim]{appeared} appeared, {len(found.vanished) + len(found.vanished_edges)} vanished[/]"
+        f"[dim]{added} added, {len(found.removed_nodes) + len(found.removed_edges)} removed[/]"
     )
 
 

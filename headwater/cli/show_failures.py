@@ -29,7 +29,7 @@ def failures_data(
                 "downstream": _touched_data(downstream[run.urn]),
                 "partial": _touched_data(followed[run.urn].partial),
                 "stale": _touched_data(followed[run.urn].stale),
-                "hint": data_of(followed[run.urn].resolution),
+                "resolution": data_of(followed[run.urn].resolution),
             }
             for run in page.runs
         ],
@@ -97,17 +97,17 @@ def cause_table(found: RootCause) -> None:
         {
             "kind": one.kind,
             "reason": one.reason,
-            "began": text_of(one.at)[:_SECOND],
+            "began": text_of(one.occurred_at)[:_SECOND],
             "distance": one.distance,
-            "look at": one.run or one.node,
+            "look at": one.run or one.urn,
         }
         for one in found.candidates
     ]
     table(["kind", "reason", "began", "distance", "look at"], shown)
     out = console()
-    more = f"; {found.left} more, see --first" if found.left else ""
+    more = f"; {found.omitted_count} more, see --first" if found.omitted_count else ""
     out.print(
-        f"[dim]{counted(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.start))}{more}[/]"
+        f"[dim]{counted(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.starts))}{more}[/]"
     )
     say_truncated(out, found.truncated)
 
@@ -122,7 +122,7 @@ def plan_tree(plan: Plan) -> None:
         out.print(tree)
     for title, urns in (
         ("answers to give anew", plan.answers),
-        ("jobs that would read it next", plan.next),
+        ("jobs that would read it next", plan.next_jobs),
     ):
         if urns:
             tree = Tree(f"[bold]{title}[/]")
@@ -142,8 +142,8 @@ def plan_tree(plan: Plan) -> None:
 
 def _add_run(tree: Tree, entry: Rerun) -> None:
     told = (
-        ("reads its own", entry.reads_own),
-        ("in a circle", entry.in_circle),
+        ("reads its own output", entry.reads_own_output),
+        ("in a cycle", entry.in_cycle),
         ("superseded", entry.superseded),
     )
     flags = "".join(f"  [yellow]{words}[/]" for words, is_so in told if is_so)

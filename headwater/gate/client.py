@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = 60.0
 _SEARCH = """query ($text: String!, $first: Int!, $after: String) {
   search(text: $text, kind: DATASET, first: $first, after: $after) {
     edges { node { urn namespace name } } pageInfo { hasNextPage endCursor } truncated } }"""
-_KNOWN = """query ($urn: String!) {
+_KNOWN = """query ($urn: ID!) {
   dataset(urn: $urn) { columns tags }
   lineage(urn: $urn, direction: UPSTREAM, depth: 1) { nodes { urn kind } edges { source target } } }"""
 _IMPACT = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {

@@ -15,7 +15,7 @@ from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.queries.lineage import DatasetName
 from headwater.graphql.types.fields import resolver
-from headwater.graphql.types.scalars import Long, write_time
+from headwater.graphql.types.scalars import ID, Long, write_time
 from headwater.schema import headwater_facets as native
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 from headwater.schema.urns import answer_urn, artifact_urn, run_urn, source_urn
@@ -34,7 +34,7 @@ class SourceInput:
 
 @strawberry.input(description="One execution of a pipeline. Send it again when it has ended.")
 class PipelineRunInput:
-    run_id: str
+    run_id: ID
     pipeline_name: str
     namespace: str = DEFAULT_NAMESPACE
     status: str = strawberry.field(
@@ -53,7 +53,7 @@ class PipelineRunInput:
 @strawberry.input(description="One version of a dataset, made by a run.")
 class ArtifactInput:
     name: str
-    run_id: str
+    run_id: ID
     namespace: str = DEFAULT_NAMESPACE
     type: str | None = None
     row_count: Long | None = None
@@ -68,14 +68,14 @@ class ArtifactInput:
 class CitationInput:
     namespace: str | None = None
     name: str | None = None
-    run_id: str | None = None
+    run_id: ID | None = None
     field: str | None = None
-    answer_id: str | None = None
+    answer_id: ID | None = None
 
 
 @strawberry.input(description="An answer and what it cites.")
 class AnswerInput:
-    answer_id: str
+    answer_id: ID
     cites: list[CitationInput]
     type: str | None = None
     content: str | None = None
@@ -86,16 +86,16 @@ class AnswerInput:
 @strawberry.type(
     description="What was registered is safe on disk; the graph follows within about a second."
 )
-class Registered:
-    urn: str
-    id: str
+class Registration:
+    urn: ID
+    id: ID
     accepted: bool
 
 
 @strawberry.type
 class Mutation:
     @resolver("Register one capture of raw data.")
-    async def register_source(self, info: Info, input: SourceInput) -> Registered:
+    async def register_source(self, info: Info, input: SourceInput) -> Registration:
         _check_named(name=input.name, namespace=input.namespace)
         event = native.source_event(
             input.name,
@@ -109,7 +109,7 @@ class Mutation:
         return await _submitted(info, [event], source_urn(input.namespace, input.name), input.name)
 
     @resolver("Register a run with what it read and wrote.")
-    async def register_pipeline_run(self, info: Info, input: PipelineRunInput) -> Registered:
+    async def register_pipeline_run(self, info: Info, input: PipelineRunInput) -> Registration:
         _check_named(
             runId=input.run_id, pipelineName=input.pipeline_name, namespace=input.namespace
         )
@@ -133,7 +133,7 @@ class Mutation:
         return await _submitted(info, events, run_urn(input.run_id), input.run_id)
 
     @resolver("Register a version of a dataset that a run made.")
-    async def register_artifact(self, info: Info, input: ArtifactInput) -> Registered:
+    async def register_artifact(self, info: Info, input: ArtifactInput) -> Registration:
         _check_named(name=input.name, namespace=input.namespace, runId=input.run_id)
         event = native.artifact_event(
             input.name,
@@ -149,7 +149,7 @@ class Mutation:
         return await _submitted(info, [event], urn, input.name)
 
     @resolver("Register an answer and what it cites.")
-    async def register_answer(self, info: Info, input: AnswerInput) -> Registered:
+    async def register_answer(self, info: Info, input: AnswerInput) -> Registration:
         _check_named(answerId=input.answer_id)
         event = native.answer_event(
             input.answer_id,
@@ -162,9 +162,9 @@ class Mutation:
         return await _submitted(info, [event], answer_urn(input.answer_id), input.answer_id)
 
 
-async def _submitted(info: Info, events: list[dict[str, Any]], urn: str, id: str) -> Registered:
+async def _submitted(info: Info, events: list[dict[str, Any]], urn: str, id: str) -> Registration:
     await info.context.submit(events)
-    return Registered(urn=urn, id=id, accepted=True)
+    return Registration(urn=urn, id=id, accepted=True)
 
 
 def _check_named(**names: str) -> None:

@@ -82,7 +82,8 @@ def write_arrow(table: LineageTable) -> bytes:
             hint="Install headwater[pipelines], or accept application/json.",
         ) from error
     metadata = {
-        name: getattr(table, name) for name in ("starts", "truncated", "left_out", "expand")
+        name: getattr(table, name)
+        for name in ("starts", "truncated", "omitted_count", "continuations")
     }
     sink = pyarrow.BufferOutputStream()
     for columns in (table.nodes, table.edges):

@@ -1,6 +1,6 @@
 """What an event can be found to do against the specification or against its own interest, as a table.
 
-`wrong` breaks the specification or costs lineage; `info` is worth knowing and nothing to hint in a hurry.
+`error` breaks the specification or costs lineage; `info` is worth knowing and nothing to hint in a hurry.
 """
 
 from __future__ import annotations
@@ -18,52 +18,52 @@ class Rule(NamedTuple):
 
 RULES: dict[str, Rule] = {
     "refused": Rule(
-        "wrong",
+        "error",
         "It was taken in, but is no OpenLineage event, so nothing of it is in the graph.",
         "Look at its example and at the dead letters, and send what the specification calls an event.",
     ),
     "missing-producer": Rule(
-        "wrong",
+        "error",
         "The event does not say which program sent it.",
         "Send `producer`, a URI that names the program and its version.",
     ),
     "producer-is-no-uri": Rule(
-        "wrong",
+        "error",
         "The producer is not a URI.",
         "Send a URI, for example the address of the program's code at its version.",
     ),
     "missing-schema-url": Rule(
-        "wrong",
+        "error",
         "The event does not say which version of the specification it keeps to.",
         "Send `schemaURL`, for example https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent.",
     ),
     "missing-event-time": Rule(
-        "wrong",
+        "error",
         "The event does not say when it happened, so the time it was received stands in.",
         "Send `eventTime`, ISO 8601 with a zone.",
     ),
     "naive-event-time": Rule(
-        "wrong",
+        "error",
         "The event's time has no zone, and is read as UTC: it may be hours off.",
         "Send a zone with it, for example Z.",
     ),
     "event-from-the-future": Rule(
-        "wrong",
+        "error",
         "The event says that it happened after it was received: the sender's clock is ahead, or its zone is wrong.",
         "Keep the sender's clock in step (NTP), and send times in UTC.",
     ),
     "missing-event-type": Rule(
-        "wrong",
+        "error",
         "The event of a run does not say what happened, so it changes no state.",
         "Send `eventType`: START, RUNNING, COMPLETE, ABORT, FAIL or OTHER.",
     ),
     "lower-case-event-type": Rule(
-        "wrong",
+        "error",
         "The event type is not in capitals; strict readers refuse it.",
         "Write it in capitals: START, COMPLETE.",
     ),
     "run-id-no-uuid": Rule(
-        "wrong",
+        "error",
         "The run's id is not a UUID; strict readers refuse the event.",
         "Send a UUID, and where the scheduler has an id of its own, one derived from it (UUID version 5).",
     ),
@@ -73,7 +73,7 @@ RULES: dict[str, Rule] = {
         "Send the facet `errorMessage` with the event that ends a run by FAIL.",
     ),
     "lone-surrogate": Rule(
-        "wrong",
+        "error",
         "A text holds half a character, which was replaced by U+FFFD.",
         "Decode names as UTF-8 where they come from, and cut texts between characters.",
     ),
@@ -83,22 +83,22 @@ RULES: dict[str, Rule] = {
         "Send each dataset once, with all its facets.",
     ),
     "facet-not-an-object": Rule(
-        "wrong",
+        "error",
         "A facet is not a JSON object, so nothing is read from it.",
         "Send an object, or leave the facet out.",
     ),
     "facet-breaks-its-schema": Rule(
-        "wrong",
+        "error",
         "A facet of the specification does not keep to its schema; only what can be read of it is used.",
         "Send the field as the facet's schema has it; the detail says what was expected.",
     ),
     "facet-without-producer": Rule(
-        "wrong",
+        "error",
         "A facet does not say which program made it.",
         "Send `_producer` in the facet, a URI.",
     ),
     "facet-without-schema-url": Rule(
-        "wrong",
+        "error",
         "A facet does not say which schema it keeps to.",
         "Send `_schemaURL` in the facet.",
     ),
@@ -118,17 +118,17 @@ RULES: dict[str, Rule] = {
         "Send it as `parent`.",
     ),
     "half-given-parent": Rule(
-        "wrong",
+        "error",
         "The parent is given by half: a run without its job, or a job without its run.",
         "Send both `run.runId` and `job` with its namespace and name.",
     ),
     "own-parent": Rule(
-        "wrong",
+        "error",
         "The run names itself as its parent.",
         "Send the id of the run that started it, or no parent.",
     ),
     "empty-owner": Rule(
-        "wrong",
+        "error",
         "An owner has no name.",
         "Send the owner's name, or leave the owner out.",
     ),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from headwater.schema.facts import DatasetFacts
 
 SAME, APART = "same", "apart"
-BY_HAND, BY_FACET = "hand", "facet"
+BY_HAND, BY_FACET = "manual", "facet"
 
 
 def linked_urns(facts: DatasetFacts) -> set[str]:

@@ -279,7 +279,7 @@ def test_a_path_cannot_be_written_past_its_rule(
 def test_of_several_fields_each_is_judged(
     client: TestClient, keys: dict[Scope | None, str | None]
 ) -> None:
-    query = '{ search(text: "x") { count } __typename conformance { producers { producer } } }'
+    query = '{ search(text: "x") { totalCount } __typename conformance { producers { producer } } }'
     answer = client.post(
         "/graphql", json={"query": query}, headers=headers(keys[Scope.INGEST])
     ).json()

@@ -55,7 +55,7 @@ def test_a_table_for_people() -> None:
 def test_json_for_programs() -> None:
     [found] = json.loads(run("--json"))
     assert (found["producer"], found["events"], found["skewSeconds"]["median"]) == ("a:[b]", 1, 3.0)
-    assert [(finding["rule"], finding["receipt"]) for finding in found["findings"]] == [
+    assert [(finding["rule"], finding["sequence"]) for finding in found["findings"]] == [
         ("missing-schema-url", 4)
     ]
 

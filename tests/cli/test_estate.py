@@ -96,7 +96,7 @@ def test_the_freshness_gate(
     assert shown.startswith(state)
     assert all(ds(one) in shown for one in because)
     found = data("fresh", ds(name), "--within", within, ends_with=code)
-    assert (found["state"], [one["dataset"] for one in found["because"]]) == (
+    assert (found["state"], [one["dataset"] for one in found["causes"]]) == (
         state,
         [ds(one) for one in because],
     )
@@ -130,18 +130,22 @@ def test_coverage() -> None:
     ):
         assert words in shown
     found = data("coverage", "--days", "9")
-    assert (found["all"]["datasets"], found["all"]["connected"], found["all"]["runs"]) == (7, 6, 4)
+    assert (found["total"]["datasets"], found["total"]["connected"], found["total"]["runs"]) == (
+        7,
+        6,
+        4,
+    )
     # load, build and copy have both inputs and outputs, `old` has not.
-    assert found["all"]["shares"]["lineage"] == (6 + 3) / (7 + 4)
+    assert found["total"]["shares"]["lineage"] == (6 + 3) / (7 + 4)
     assert found["blastRadius"]["largest"] == 4
     assert found["certifiedPaths"] == {
         "integrity": 0.0,
         "datasets": 1,
-        "walked": 1,
+        "sampleSize": 1,
         "broken": [{"dataset": ds("lone"), "ends": [ds("lone")]}],
     }
     assert "\n" in run("coverage", "--namespace", "nowhere")
-    assert data("coverage", "--namespace", "nowhere")["all"]["shares"]["lineage"] is None
+    assert data("coverage", "--namespace", "nowhere")["total"]["shares"]["lineage"] is None
 
 
 def test_unused() -> None:
@@ -149,8 +153,11 @@ def test_unused() -> None:
     assert "1.5 MB to reclaim in 1 dataset" in shown
     assert "never" in shown
     found = data("unused", "--days", "2")
-    assert (found["count"], found["bytes"], found["hasNextPage"]) == (1, 1_500_000, False)
-    assert (found["datasets"][0]["dataset"], found["datasets"][0]["lastRead"]) == (ds("old"), None)
+    assert (found["totalCount"], found["bytes"], found["hasNextPage"]) == (1, 1_500_000, False)
+    assert (found["datasets"][0]["dataset"], found["datasets"][0]["lastReadAt"]) == (
+        ds("old"),
+        None,
+    )
 
 
 def test_usage() -> None:
@@ -159,7 +166,7 @@ def test_usage() -> None:
     found = data("usage", ds("a"))
     assert found["chargeback"] == [{"owner": "[ann]", "jobs": 1, "seconds": 3600.0}]
     [consumer] = found["consumers"]
-    assert (consumer["job"], consumer["runs"], consumer["lastRead"][:10]) == (
+    assert (consumer["job"], consumer["runs"], consumer["lastReadAt"][:10]) == (
         job("build"),
         1,
         hours_ago(2)[:10],
@@ -171,7 +178,7 @@ def test_usage() -> None:
 def test_owners() -> None:
     assert "[ann]" in run("owners")
     found = data("owners")
-    assert (found["count"], found["unownedDatasets"], found["unownedJobs"]) == (1, 7, 3)
+    assert (found["totalCount"], found["unownedDatasets"], found["unownedJobs"]) == (1, 7, 3)
     assert [one["urn"] for one in data("owners", "[ann]")["owned"]] == [job("build")]
     shown = run("owners", "", "--first", "1")
     assert ds("a") in shown
@@ -182,7 +189,7 @@ def test_search() -> None:
     assert "1 row" in run("search", "copied")
     found = data("search", "db", "--kind", "dataset", "--tag", "certified")
     assert [hit["urn"] for hit in found["hits"]] == [ds("lone")]
-    assert (found["count"], found["kinds"][0]) == (1, {"value": "DATASET", "count": 7})
+    assert (found["totalCount"], found["kinds"][0]) == (1, {"value": "DATASET", "count": 7})
     assert "of 7 in all; for more: --after" in run("search", "db", "--first", "1")
 
 

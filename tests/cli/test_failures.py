@@ -78,7 +78,7 @@ def test_failed_runs_for_people() -> None:
 
 def test_failed_runs_for_programs() -> None:
     (found,) = data("failed-runs", "--namespace", "etl")["failedRuns"]
-    assert (found["runId"], found["hint"]) == ("load-2", None)
+    assert (found["runId"], found["resolution"]) == ("load-2", None)
     assert found["downstream"]["datasets"] == [ds("a"), ds("d")]
     assert found["partial"] == {
         "datasets": [ds("a"), ds("d")],
@@ -103,7 +103,7 @@ def test_root_cause() -> None:
     ):
         assert words in said
     found = data("root-cause", ds("d"), "--first", "1")
-    assert (found["start"], found["left"], found["truncated"]) == (
+    assert (found["starts"], found["omittedCount"], found["truncated"]) == (
         [version("d", "mart-2")],
         1,
         False,
@@ -112,13 +112,13 @@ def test_root_cause() -> None:
         {
             "kind": "FAILED",
             "reason": "the run of load failed ([disk] full), and what it had written was there to be read",
-            "node": run_of("load-2"),
+            "urn": run_of("load-2"),
             "run": run_of("load-2"),
-            "at": at(20),
+            "occurredAt": at(20),
             "distance": 2,
             "before": None,
             "after": "FAIL",
-            "compared": [version("a", "load-2")],
+            "comparedWith": [version("a", "load-2")],
         }
     ]
     assert data("root-cause", ds("d"), "--since", at(21))["candidates"] == []
@@ -138,7 +138,7 @@ def test_replay_plan() -> None:
     assert "answers to give anew" in said
     assert "2 runs to replace in 2 steps" in said
     found = data("replay-plan", ds("a"), "--since", at(21))
-    assert (found["corrupt"], found["answers"], found["truncated"]) == (
+    assert (found["corruptRuns"], found["answers"], found["truncated"]) == (
         [run_of("load-2")],
         ["answer:kpi"],
         False,

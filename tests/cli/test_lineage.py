@@ -81,19 +81,23 @@ def test_filters_reach_the_walk() -> None:
 
 def test_going_on() -> None:
     found = data(ds("raw"), "--depth", "1")
-    assert (found["truncated"], found["leftOut"], found["expand"][0]["urn"]) == (True, 1, ds("a"))
-    more = data(ds("raw"), "--depth", "1", "--after", found["expand"][0]["cursor"])
+    assert (found["truncated"], found["omittedCount"], found["continuations"][0]["urn"]) == (
+        True,
+        1,
+        ds("a"),
+    )
+    more = data(ds("raw"), "--depth", "1", "--after", found["continuations"][0]["cursor"])
     assert urns(more) == {ds("a"), job("build"), ds("b")}
 
 
 def test_between_two_times() -> None:
     times = ("--between", "2026-01-01T00:05:00Z", "2026-01-01T00:30:00Z")
-    assert {node["name"] for node in data(ds("a"), *times)["difference"]["appeared"]} == {
+    assert {node["name"] for node in data(ds("a"), *times)["difference"]["addedNodes"]} == {
         "build",
         "b",
     }
     lines = said("lineage", ds("a"), *times).splitlines()
-    assert {"+ dataset b", "+ job build", "4 appeared, 0 vanished"} <= set(lines)
+    assert {"+ dataset b", "+ job build", "4 added, 0 removed"} <= set(lines)
     with pytest.raises(QueryError, match="--between"):
         CliRunner().invoke(app, ["lineage", ds("a"), "--between", "", ""], catch_exceptions=False)
 

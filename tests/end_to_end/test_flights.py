@@ -72,7 +72,7 @@ def test_versions_carry_the_rows_that_were_written(running: Running, lake: Path)
 
 
 def test_schema_and_column_lineage(running: Running, lake: Path) -> None:
-    query = """query ($urn: String!, $name: String!) {
+    query = """query ($urn: ID!, $name: String!) {
       dataset(namespace: "file", name: $name) { fields { name type } }
       lineage(urn: $urn, direction: UPSTREAM, fresh: true) { nodes { kind name } } }"""
     mart = f"{lake}/marts/carrier_delays"
@@ -126,7 +126,7 @@ def test_the_failed_run_stays_failed_and_shows_what_it_touches(
         "least-punctual-airport-2013"
     ]
     detail = ask(
-        running, "query ($id: String!) { run(runId: $id) { status attempts } }", id=failed["runId"]
+        running, "query ($id: ID!) { run(runId: $id) { status attempts } }", id=failed["runId"]
     )["run"]
     assert detail == {"status": "FAIL", "attempts": 1}
 
@@ -147,7 +147,7 @@ def test_complete_after_fail_changes_nothing(running: Running, lake: Path) -> No
         assert answer.status == 201
     running.wait_folded()
     found = ask(
-        running, "query ($id: String!) { run(runId: $id) { status failedAt } }", id=failed["runId"]
+        running, "query ($id: ID!) { run(runId: $id) { status failedAt } }", id=failed["runId"]
     )["run"]
     assert found == {"status": "FAIL", "failedAt": failed["failedAt"]}
     assert lake.exists()

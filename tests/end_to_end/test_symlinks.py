@@ -92,7 +92,7 @@ def test_joined_parted_and_joined_again(command: Command, running: Running) -> N
         {"namespace": TABLE[0], "name": TABLE[1]},
         {"namespace": PATH[0], "name": PATH[1]},
     )
-    assert (found["by"], found["through"]) == ("hand", None)
+    assert (found["by"], found["through"]) == ("manual", None)
     assert str(found["since"]).startswith("20")
 
     assert decide(command, running, "part") == apart
@@ -136,8 +136,8 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
         row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])
     }
     assert {name: row["by"] for name, row in by_name.items()} == {
-        "/names/u": "hand",
-        "/names/v": "hand",
+        "/names/u": "manual",
+        "/names/v": "manual",
     }
     assert by_name["/names/v"]["through"] == {"namespace": "file", "name": "/names/u"}
 

@@ -46,7 +46,7 @@ def told(database: Database) -> None:
 def pages(data: Ask, field: str, first: int) -> list[list[str]]:
     """All pages of a list, as the urns of each."""
     kind, urn = LISTS[field]
-    query = f"""query ($urn: String!, $first: Int!, $after: String) {{
+    query = f"""query ($urn: ID!, $first: Int!, $after: String) {{
       {kind}(urn: $urn) {{ {field}(first: $first, after: $after) {{ {PAGE} }} }} }}"""
     found: list[list[str]] = []
     after = None
@@ -78,7 +78,7 @@ def test_page_by_page_is_the_whole(data: Ask, field: str) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, data: Ask) -> None:
-    query = """query ($u: String!, $a: String) {
+    query = """query ($u: ID!, $a: String) {
       job(urn: $u) { runs(first: 2, after: $a) { nodes { runId } pageInfo { endCursor } } } }"""
     first = data(query, u=job("build"))["job"]["runs"]
     tell(database, run("r9", "build", ["raw"], ["out"], minute=90))
@@ -89,9 +89,7 @@ def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, d
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("after", ["x", "", "W10=", "WyJ4IiwgInkiXQ==", "WzEsIDJd"])
 def test_a_cursor_that_is_none(refused: Ask, data: Ask, after: str) -> None:
-    query = (
-        "query ($u: String!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
-    )
+    query = "query ($u: ID!, $a: String) { job(urn: $u) { runs(after: $a) { nodes { runId } } } }"
     if not after:
         assert len(data(query, u=job("build"), a=after)["job"]["runs"]["nodes"]) == 5
         return

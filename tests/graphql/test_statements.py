@@ -119,10 +119,10 @@ QUESTIONS = {
       inputs { dataset { type } waitFor { runId } } outputs { dataset { type } version { status } lastGood { status } }
       } } } }""",
     "rootCause": '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }',
-    "schemaDiff": "query ($v: String!) { schemaDiff(before: $v, after: $v) }",
-    "search": '{ search(text: "made", first: 100) { edges { node { urn name } } count } }',
-    "symlinks": "{ symlinks(first: 100) { nodes { name { name } dataset { name } by } } }",
-    "unused": "{ unused(days: 1, first: 100) { edges { node { bytes dataset { type owners } } } } }",
+    "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
+    "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
+    "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",
+    "unusedDatasets": "{ unusedDatasets(days: 1, first: 100) { edges { node { bytes dataset { type owners } } } } }",
     "usage": """{ usage(urn: "dataset:db:hub", days: 3650) { chargeback { owner } answers { content }
       consumers(first: 100) { nodes { job { type } owners } } } }""",
 }

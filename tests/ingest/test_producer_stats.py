@@ -207,8 +207,11 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database, view: GraphV
         [tallied(local, AT + SECOND, seq=9), tallied(event(producer="b:x"), AT - 90 * SECOND)],
     )
     first, second = conformance.producers(view)
-    assert (first.producer, first.events, first.from_the_future) == (SENDER, 2, 0)
-    assert (first.first, first.last) == (to_datetime(AT + SECOND), to_datetime(AT + 2 * SECOND))
+    assert (first.producer, first.events, first.future_events) == (SENDER, 2, 0)
+    assert (first.first_received_at, first.last_received_at) == (
+        to_datetime(AT + SECOND),
+        to_datetime(AT + 2 * SECOND),
+    )
     assert first.skew is not None
     assert (first.skew.min, first.skew.max) == (1.0, 2.0)
     [found] = first.findings
@@ -216,10 +219,10 @@ def test_the_graph_adds_up_what_comes_in_pieces(database: Database, view: GraphV
         "facet-breaks-its-schema",
         "outputs[].facets.dataSource.uri",
     )
-    assert (found.count, found.receipt, found.severity) == (2, 5, "wrong")
+    assert (found.count, found.sequence, found.severity) == (2, 5, "error")
     assert '"uri": "file"' in found.example
     assert found.hint
-    assert (second.from_the_future, [one.rule for one in second.findings]) == (
+    assert (second.future_events, [one.rule for one in second.findings]) == (
         1,
         ["event-from-the-future"],
     )

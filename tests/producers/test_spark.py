@@ -147,7 +147,7 @@ class TestTheNight:
         }
 
     def test_the_last_digits_can_be_followed_into_the_joined_table(self, nightly: Work) -> None:
-        query = """query ($urn: String!) {
+        query = """query ($urn: ID!) {
           lineage(urn: $urn, direction: DOWNSTREAM, fresh: true) { nodes { kind name } } }"""
         urn = f"column:file:{nightly.path('landing/customers.csv')}:ssn"
         found = {node["name"] for node in nightly.shop.ask(query, urn=urn)["lineage"]["nodes"]}

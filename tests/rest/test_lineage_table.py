@@ -42,7 +42,9 @@ def asked(client: TestClient, **question: Any) -> dict[str, Any]:
 
 def test_columns(client: TestClient) -> None:
     found = asked(client, urn=ds("a"), direction="downstream", depth=1)
-    assert {key: found[key] for key in ("starts", "nodes", "edges", "truncated", "left_out")} == {
+    assert {
+        key: found[key] for key in ("starts", "nodes", "edges", "truncated", "omitted_count")
+    } == {
         "starts": [ds("a")],
         "nodes": {
             "urn": [ds("a"), ds("b"), job("first")],
@@ -54,14 +56,17 @@ def test_columns(client: TestClient) -> None:
         # By their ends: from a to the job, from the job to b.
         "edges": {"source": [0, 2], "target": [2, 1], "type": ["FEEDS", "PRODUCED"]},
         "truncated": "depth",
-        "left_out": 2,
+        "omitted_count": 2,
     }
-    assert (found["expand"]["urn"], found["expand"]["left_out"]) == ([ds("b")], [2])
+    assert (found["continuations"]["urn"], found["continuations"]["omitted_count"]) == (
+        [ds("b")],
+        [2],
+    )
 
 
 def test_it_goes_on_from_a_cursor(client: TestClient) -> None:
     question: dict[str, Any] = {"urn": ds("a"), "direction": "downstream", "depth": 1}
-    (cursor,) = asked(client, **question)["expand"]["cursor"]
+    (cursor,) = asked(client, **question)["continuations"]["cursor"]
     found = asked(client, **question, after=cursor)
     assert found["nodes"]["urn"] == [ds("b"), ds("c"), ds("d"), job("second"), job("third")]
     assert found["truncated"] is None

@@ -179,7 +179,7 @@ def test_every_rule_is_tried_and_explained() -> None:
     # What was refused has no event to look into: it is counted where the dead letters are.
     assert {rule for rule, _, _ in CASES} == RULES.keys() - {"refused"}
     for rule in RULES.values():
-        assert rule.severity in {"wrong", "info"}
+        assert rule.severity in {"error", "info"}
         assert rule.meaning.endswith(".")
         assert rule.hint.endswith(".")
 
@@ -221,7 +221,7 @@ def test_real_producers_break_the_specification_in_known_ways_only(capture: Path
         for finding in findings(
             line, parse(line, received=RECEIVED), received=2**60, future_tolerance_seconds=60
         ):
-            seen |= {finding.rule} if RULES[finding.rule].severity == "wrong" else set()
+            seen |= {finding.rule} if RULES[finding.rule].severity == "error" else set()
     assert seen <= {"facet-breaks-its-schema"}
 
 

@@ -26,11 +26,13 @@ class SkewSeconds:
 class Finding:
     rule: str
     field: str = strawberry.field(description="Without indexes: inputs[].facets.dataSource.uri.")
-    severity: str = strawberry.field(description="wrong, or info: worth knowing.")
+    severity: str = strawberry.field(description="error, or info: worth knowing.")
     count: Long = strawberry.field(description="Events received that show it.")
-    first: datetime = strawberry.field(description="When the first of them was received.")
-    last: datetime
-    receipt: Long = strawberry.field(description="The number of one of them in the spool.")
+    first_received_at: datetime = strawberry.field(
+        description="When the first of them was received."
+    )
+    last_received_at: datetime
+    sequence: Long = strawberry.field(description="The number of one of them in the spool.")
     example: str = strawberry.field(description="That event's text around the field.")
     detail: str = strawberry.field(
         description="What was expected there, or what stood there instead."
@@ -47,12 +49,12 @@ class Finding:
 class Producer:
     producer: str = strawberry.field(description="Empty for events that do not say who sent them.")
     events: Long = strawberry.field(description="Events received of it.")
-    first: datetime = strawberry.field(description="When the first was received.")
-    last: datetime
+    first_received_at: datetime = strawberry.field(description="When the first was received.")
+    last_received_at: datetime
     skew_seconds: SkewSeconds | None = strawberry.field(
         description="Null when no event of it says when it happened."
     )
-    from_the_future: Long = strawberry.field(
+    future_events: Long = strawberry.field(
         description="Events that say they happened after they were received."
     )
     findings: list[Finding] = strawberry.field(description="The most frequent first.")
@@ -63,12 +65,12 @@ class Producer:
         return cls(
             producer=counted.producer,
             events=Long(counted.events),
-            first=counted.first,
-            last=counted.last,
+            first_received_at=counted.first_received_at,
+            last_received_at=counted.last_received_at,
             skew_seconds=SkewSeconds(min=skew.min, median=skew.median, max=skew.max)
             if skew
             else None,
-            from_the_future=Long(counted.from_the_future),
+            future_events=Long(counted.future_events),
             findings=[Finding.of(found) for found in counted.findings],
         )
 

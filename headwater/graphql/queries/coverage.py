@@ -11,6 +11,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.fields import After, First, resolver
 from headwater.graphql.types.nodes import Dataset
 from headwater.graphql.types.results import Connection
+from headwater.graphql.types.scalars import ID
 from headwater.lineage.pagination import page
 from headwater.lineage.questions import coverage as covered
 
@@ -33,7 +34,7 @@ class CoverageShares:
     ended: float | None = strawberry.field(
         description="Of runs those that ended: their last event arrived."
     )
-    told: float | None = strawberry.field(
+    reported: float | None = strawberry.field(
         description="Of runs that made something those that told which inputs any of it came from."
     )
 
@@ -55,12 +56,12 @@ class CoverageCounts:
     jobs: int = strawberry.field(description="Without those that only contain others.")
     with_inputs: int
     with_outputs: int
-    with_both: int
+    with_inputs_and_outputs: int
     owned_jobs: int
     runs: int = strawberry.field(description="That began in the window.")
     ended: int = strawberry.field(description="Of those: whose COMPLETE, FAIL or ABORT arrived.")
-    made: int = strawberry.field(description="Of those: that made something.")
-    told: int = strawberry.field(
+    runs_with_outputs: int = strawberry.field(description="Of those: that made something.")
+    reported: int = strawberry.field(
         description="Of those: that told which inputs any of it came from."
     )
     shares: CoverageShares
@@ -85,7 +86,7 @@ class BlastRadius:
         description="The one with the most downstream."
     )
     datasets: int = strawberry.field(description="How many there are.")
-    walked: int = strawberry.field(
+    sample_size: int = strawberry.field(
         description="From how many it was walked: beyond 500 those of the smallest hashes."
     )
     truncated: bool = strawberry.field(
@@ -95,8 +96,8 @@ class BlastRadius:
 
 @strawberry.type(description="A certified dataset whose lineage is not complete.")
 class BrokenPath:
-    urn: str = strawberry.field(description="The dataset.")
-    ends: list[str] = strawberry.field(
+    urn: ID = strawberry.field(description="The dataset.")
+    ends: list[ID] = strawberry.field(
         description="Where its lineage breaks off, by urn; none where it leads out of sight or a walk met a bound."
     )
 
@@ -110,7 +111,7 @@ class CertifiedPaths:
         description="Their share, 0 to 1; null without certified datasets."
     )
     datasets: int = strawberry.field(description="How many are certified.")
-    walked: int = strawberry.field(
+    sample_size: int = strawberry.field(
         description="How many were looked at: beyond 500 those of the smallest hashes."
     )
     broken: list[BrokenPath]
@@ -120,7 +121,7 @@ class CertifiedPaths:
 class Coverage:
     since: datetime = strawberry.field(description="Runs are counted that began from then")
     until: datetime = strawberry.field(description="until then.")
-    all: CoverageCounts
+    total: CoverageCounts
     found: strawberry.Private[covered.Coverage]
     namespace: strawberry.Private[str]
 
@@ -147,7 +148,7 @@ class Coverage:
             largest=found.largest,
             largest_dataset=widest[0],
             datasets=found.datasets,
-            walked=found.walked,
+            sample_size=found.sample_size,
             truncated=found.truncated,
         )
 
@@ -158,5 +159,8 @@ class Coverage:
         )
         broken = [BrokenPath(urn=path.dataset, ends=path.ends) for path in found.broken]
         return CertifiedPaths(
-            integrity=found.integrity, datasets=found.datasets, walked=found.walked, broken=broken
+            integrity=found.integrity,
+            datasets=found.datasets,
+            sample_size=found.sample_size,
+            broken=broken,
         )

@@ -15,7 +15,7 @@ from headwater.graphql.types.fields import After, First, resolver
 from headwater.graphql.types.nodes import Answer, Dataset, Job
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.results import Connection, Edge, Node, PageInfo
-from headwater.graphql.types.scalars import Long
+from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions import coverage as covered
 from headwater.lineage.questions import owners as owning
@@ -30,7 +30,7 @@ Namespace = Annotated[
 
 
 @strawberry.type(description="How many of the hits have this value.")
-class FacetCount:
+class ValueCount:
     value: str
     count: int
 
@@ -50,15 +50,15 @@ class SearchEdge:
 class SearchConnection:
     edges: list[SearchEdge]
     page_info: PageInfo
-    count: int = strawberry.field(description="How many hits the filters leave.")
+    total_count: int = strawberry.field(description="How many hits the filters leave.")
     truncated: bool = strawberry.field(
         description="Whether there are more hits than are looked at (the best 2000)."
     )
-    kinds: list[FacetCount] = strawberry.field(
+    kinds: list[ValueCount] = strawberry.field(
         description="Kinds of all hits before the filters, most first."
     )
-    namespaces: list[FacetCount] = strawberry.field(description="Their namespaces.")
-    tags: list[FacetCount] = strawberry.field(description="Their tags.")
+    namespaces: list[ValueCount] = strawberry.field(description="Their namespaces.")
+    tags: list[ValueCount] = strawberry.field(description="Their tags.")
 
     @classmethod
     def of(cls, found: searching.Found, after: str | None) -> SearchConnection:
@@ -69,11 +69,11 @@ class SearchConnection:
                 for cursor, hit in pairs
             ],
             page_info=PageInfo.of(found.page, after),
-            count=found.count,
+            total_count=found.count,
             truncated=found.truncated,
-            kinds=[FacetCount(**vars(facet)) for facet in found.kinds],
-            namespaces=[FacetCount(**vars(facet)) for facet in found.namespaces],
-            tags=[FacetCount(**vars(facet)) for facet in found.tags],
+            kinds=[ValueCount(**vars(facet)) for facet in found.kinds],
+            namespaces=[ValueCount(**vars(facet)) for facet in found.namespaces],
+            tags=[ValueCount(**vars(facet)) for facet in found.tags],
         )
 
 
@@ -82,7 +82,7 @@ class UnusedDataset:
     bytes: Long | None = strawberry.field(
         description="Of its newest complete version; null where nobody told."
     )
-    last_read: datetime | None = strawberry.field(
+    last_read_at: datetime | None = strawberry.field(
         description="When the last run began that read it; null for never."
     )
     urn: strawberry.Private[str]
@@ -93,18 +93,18 @@ class UnusedDataset:
 
     @classmethod
     def of(cls, found: using.Unused) -> UnusedDataset:
-        return cls(bytes=_long(found.bytes), last_read=found.last_read, urn=found.dataset)
+        return cls(bytes=_long(found.bytes), last_read_at=found.last_read_at, urn=found.dataset)
 
 
 @strawberry.type(description="Datasets that nobody read, the largest first.")
 class UnusedConnection:
     edges: list[Edge[UnusedDataset]]
     page_info: PageInfo
-    count: int = strawberry.field(description="How many there are in all.")
+    total_count: int = strawberry.field(description="How many there are in all.")
     bytes: Long = strawberry.field(
         description="Storage to reclaim: the bytes of all of them, as far as they are told."
     )
-    unsized: int = strawberry.field(description="Of how many no bytes are told.")
+    unknown_size_count: int = strawberry.field(description="Of how many no bytes are told.")
 
     @classmethod
     def of(cls, found: using.UnusedPage, after: str | None) -> UnusedConnection:
@@ -112,9 +112,9 @@ class UnusedConnection:
         return cls(
             edges=[Edge(cursor=cursor, node=UnusedDataset.of(one)) for cursor, one in pairs],
             page_info=PageInfo.of(found.page, after),
-            count=found.count,
+            total_count=found.count,
             bytes=Long(found.bytes),
-            unsized=found.unsized,
+            unknown_size_count=found.unknown_size_count,
         )
 
 
@@ -124,7 +124,7 @@ class Consumer:
     runs: int = strawberry.field(
         description="Its runs that began in the window and read the dataset."
     )
-    last_read: datetime | None = strawberry.field(description="When the last of them began.")
+    last_read_at: datetime | None = strawberry.field(description="When the last of them began.")
     rows: Long | None = strawberry.field(
         description="The rows that they say they read; null where none says."
     )
@@ -145,7 +145,7 @@ class Consumer:
         return cls(
             owners=found.owners,
             runs=found.runs,
-            last_read=found.last_read,
+            last_read_at=found.last_read_at,
             rows=_long(found.rows),
             bytes=_long(found.bytes),
             seconds=found.seconds,
@@ -154,7 +154,7 @@ class Consumer:
 
 
 @strawberry.type(description="What one owner's jobs used.")
-class Charge:
+class CostShare:
     owner: str | None = strawberry.field(description="Null for jobs that nobody owns.")
     jobs: int
     seconds: float = strawberry.field(
@@ -179,8 +179,8 @@ class Usage:
         return Connection.of(shown, map(Consumer.of, shown.entries), after)
 
     @resolver("What each owner of those jobs is charged, the most first.")
-    def chargeback(self) -> list[Charge]:
-        return [Charge(**vars(charge)) for charge in using.chargeback(self.found.consumers)]
+    def chargeback(self) -> list[CostShare]:
+        return [CostShare(**vars(charge)) for charge in using.chargeback(self.found.consumers)]
 
     @resolver("The answers made in the window that cite it, the newest first.")
     async def answers(self, info: Info, first: First = 20) -> list[Answer]:
@@ -200,7 +200,7 @@ class Owner:
 class OwnerConnection:
     edges: list[Edge[Owner]]
     page_info: PageInfo
-    count: int = strawberry.field(description="How many owners there are.")
+    total_count: int = strawberry.field(description="How many owners there are.")
     unowned_datasets: int = strawberry.field(
         description="Datasets that nobody owns; `ownedBy` an empty name."
     )
@@ -212,7 +212,7 @@ class OwnerConnection:
         return cls(
             edges=[Edge(cursor=cursor, node=Owner(**vars(owner))) for cursor, owner in pairs],
             page_info=PageInfo.of(found.page, after),
-            count=found.count,
+            total_count=found.count,
             unowned_datasets=found.unowned_datasets,
             unowned_jobs=found.unowned_jobs,
         )
@@ -258,14 +258,14 @@ class EstateQueries:
         return SearchConnection.of(found, after)
 
     @resolver("How fresh a dataset is, by any of its names.")
-    async def freshness(self, info: Info, urn: str) -> Freshness:
+    async def freshness(self, info: Info, urn: ID) -> Freshness:
         row = await info.context.ask(require_node, info.context.view, _dataset(urn))
         return await freshness_of(info, row["urn"])
 
     @resolver(
         "What checks said of a dataset, by any of its names, or of a version, and what was measured in it."
     )
-    async def quality(self, info: Info, urn: str) -> Quality:
+    async def quality(self, info: Info, urn: ID) -> Quality:
         if parse_urn(urn).kind not in ("dataset", "artifact"):
             raise QueryError(f"urn {urn[:80]!r} is not that of a dataset or a version")
         row = await info.context.ask(require_node, info.context.view, urn)
@@ -275,7 +275,7 @@ class EstateQueries:
         "Datasets that nobody read in the last so many days, neither a run nor an answer, the largest first: storage "
         "to reclaim. Not those that were dropped, or are not known for that long."
     )
-    async def unused(
+    async def unused_datasets(
         self,
         info: Info,
         days: Days = using.DAYS_DEFAULT,
@@ -294,7 +294,7 @@ class EstateQueries:
         return UnusedConnection.of(found, after)
 
     @resolver("Who used a dataset in the last so many days, and what that cost.")
-    async def usage(self, info: Info, urn: str, days: Days = using.DAYS_DEFAULT) -> Usage:
+    async def usage(self, info: Info, urn: ID, days: Days = using.DAYS_DEFAULT) -> Usage:
         found = await info.context.ask(using.usage, info.context.view, urn, days=days)
         return Usage(
             since=found.since,
@@ -335,7 +335,7 @@ class EstateQueries:
         return Coverage(
             since=found.since,
             until=found.until,
-            all=CoverageCounts.of(found.all),
+            total=CoverageCounts.of(found.total),
             found=found,
             namespace=namespace,
         )

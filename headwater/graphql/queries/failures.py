@@ -13,6 +13,7 @@ from headwater.graphql.queries.root_cause import ReplayPlan, RootCause
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import REASON, Connection
+from headwater.graphql.types.scalars import ID
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import failures, replay, root_cause
 from headwater.lineage.questions.failure_impact import Touched as TouchedUrns
@@ -59,7 +60,7 @@ class Downstream:
 @strawberry.type(
     description="One of the two lists of what follows from a failed run, nearest first."
 )
-class Touched:
+class AffectedEntities:
     owners: list[str] = strawberry.field(
         description="Whom to tell: the owners of these jobs and datasets."
     )
@@ -94,7 +95,7 @@ class Touched:
         return await Answer.all(info, self.touched.answers)
 
     @classmethod
-    def of(cls, touched: TouchedUrns) -> Touched:
+    def of(cls, touched: TouchedUrns) -> AffectedEntities:
         return cls(
             owners=touched.owners,
             truncated=touched.truncated,
@@ -115,12 +116,12 @@ class FailedRun(PipelineRun):
         return Downstream.of(await info.context.downstream.load(self.urn))
 
     @resolver("What was built from what it did write.")
-    async def partial(self, info: Info) -> Touched:
-        return Touched.of((await info.context.consequences.load(self.urn)).partial)
+    async def partial(self, info: Info) -> AffectedEntities:
+        return AffectedEntities.of((await info.context.consequences.load(self.urn)).partial)
 
     @resolver("What waits for what it did not write, and what ran anyway on the version before it.")
-    async def stale(self, info: Info) -> Touched:
-        return Touched.of((await info.context.consequences.load(self.urn)).stale)
+    async def stale(self, info: Info) -> AffectedEntities:
+        return AffectedEntities.of((await info.context.consequences.load(self.urn)).stale)
 
     @resolver("Whether its job has made everything anew since, so that nothing waits any more.")
     async def resolved(self, info: Info) -> bool:
@@ -188,7 +189,7 @@ class FailureQueries:
         self,
         info: Info,
         urn: Annotated[
-            str, strawberry.argument(description="Of a version, source, dataset, answer or run.")
+            ID, strawberry.argument(description="Of a version, source, dataset, answer or run.")
         ],
         since: Annotated[
             datetime | None, strawberry.argument(description="Only what began then or later.")
@@ -209,7 +210,7 @@ class FailureQueries:
         self,
         info: Info,
         urn: Annotated[
-            str,
+            ID,
             strawberry.argument(description="Of the corrupt run, of a version, or of a dataset."),
         ],
         since: Annotated[

@@ -9,6 +9,7 @@ import strawberry
 from headwater.graphql.context import Info
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.results import REASON
+from headwater.graphql.types.scalars import ID
 from headwater.impact.assess import assess
 from headwater.impact.changes import CHANGES, parse_changes
 from headwater.impact.report import Affected, Report
@@ -21,7 +22,7 @@ from headwater.impact.report import Evidence as FoundEvidence
 )
 class ChangeInput:
     type: str = strawberry.field(description=f"One of {', '.join(CHANGES)}.")
-    urn: str = strawberry.field(description="The dataset that changes; for job_delete the job.")
+    urn: ID = strawberry.field(description="The dataset that changes; for job_delete the job.")
     column: str | None = strawberry.field(
         default=None, description="The column that changes or is new."
     )
@@ -51,7 +52,7 @@ class Evidence:
         description="COLUMN_PATH: column lineage leads to it. SQL_LINE: its code says so. READS_ONLY: it reads what "
         "changes, and nothing shows or rules out that it uses what changes there."
     )
-    path: list[str] = strawberry.field(
+    path: list[ID] = strawberry.field(
         description="By urn, in order: the columns that lead there, or what is read and who reads it."
     )
     file: str = strawberry.field(
@@ -79,7 +80,7 @@ class Evidence:
     description="A job, a dataset without a known job, or an answer that a change reaches."
 )
 class AffectedAsset:
-    urn: str | None = strawberry.field(
+    urn: ID | None = strawberry.field(
         description="Null for a file that is the code of no known job."
     )
     kind: str = strawberry.field(description="JOB, DATASET, ANSWER or FILE.")
@@ -102,7 +103,7 @@ class AffectedAsset:
     certified: bool = strawberry.field(
         description="Whether it, or a dataset it makes, has a tag that says so."
     )
-    outputs: list[str] = strawberry.field(description="The datasets it makes, by urn.")
+    outputs: list[ID] = strawberry.field(description="The datasets it makes, by urn.")
 
     @classmethod
     def of(cls, found: Affected) -> AffectedAsset:

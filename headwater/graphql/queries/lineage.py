@@ -14,7 +14,7 @@ from headwater.graphql.types.enums import Direction, NodeKind
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
 from headwater.graphql.types.results import REASON, Node
-from headwater.graphql.types.scalars import Long
+from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions import column_lineage as columns
 from headwater.lineage.questions import lineage
@@ -26,7 +26,7 @@ from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.urns import dataset_urn, job_urn
 
-EXPAND_MAX = 1_000
+CONTINUATIONS_MAX = 1_000
 BRANCHES_MAX = 20_000
 
 
@@ -82,15 +82,15 @@ class LineageFilter:
 
 
 @strawberry.input(description="Two instants at which the map is compared.")
-class Between:
+class TimeComparison:
     from_: datetime = strawberry.field(name="from")
     to: datetime
 
 
 @strawberry.type(description="An edge of the graph; data flows from `source` to `target`.")
 class LineageEdge:
-    source: str = strawberry.field(description="The urn of the node that data flows from.")
-    target: str = strawberry.field(description="The urn of the node that data flows to.")
+    source: ID = strawberry.field(description="The urn of the node that data flows from.")
+    target: ID = strawberry.field(description="The urn of the node that data flows to.")
     type: str = strawberry.field(description="FEEDS, PRODUCED or CITED_BY.")
 
     @classmethod
@@ -99,12 +99,12 @@ class LineageEdge:
 
 
 @strawberry.type(description="A node from which there is more than is shown.")
-class Expand:
-    urn: str
+class Continuation:
+    urn: ID
     cursor: str = strawberry.field(
         description="Pass it as `after`, with the same arguments, to go on from there."
     )
-    left_out: int = strawberry.field(
+    omitted_count: int = strawberry.field(
         description="How many nodes next to it are known that are not shown: 0 where the walk did not look, or where "
         "all there is may not be seen."
     )
@@ -112,31 +112,31 @@ class Expand:
 
 @strawberry.type(description="How the map at one instant differs from the map at another.")
 class LineageDifference:
-    appeared: list[Node] = strawberry.field(description="At the second and not at the first.")
-    vanished: list[Node] = strawberry.field(description="At the first and not at the second.")
-    appeared_edges: list[LineageEdge]
-    vanished_edges: list[LineageEdge]
+    added_nodes: list[Node] = strawberry.field(description="At the second and not at the first.")
+    removed_nodes: list[Node] = strawberry.field(description="At the first and not at the second.")
+    added_edges: list[LineageEdge]
+    removed_edges: list[LineageEdge]
 
     @classmethod
     def of(cls, found: Difference) -> LineageDifference:
         return cls(
-            appeared=[Node.of(node) for node in found.appeared],
-            vanished=[Node.of(node) for node in found.vanished],
-            appeared_edges=LineageEdge.all(found.appeared_edges),
-            vanished_edges=LineageEdge.all(found.vanished_edges),
+            added_nodes=[Node.of(node) for node in found.added_nodes],
+            removed_nodes=[Node.of(node) for node in found.removed_nodes],
+            added_edges=LineageEdge.all(found.added_edges),
+            removed_edges=LineageEdge.all(found.removed_edges),
         )
 
 
 @strawberry.type(description="What lies upstream or downstream of a node, nearest first.")
 class Lineage:
-    starts: list[str] = strawberry.field(
+    starts: list[ID] = strawberry.field(
         description="The urns it starts from, at the level asked for."
     )
     nodes: list[Node]
     edges: list[LineageEdge]
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
-    left_out: int = strawberry.field(
+    omitted_count: int = strawberry.field(
         description="How many nodes next to those shown are known that are not shown, as far as the walk looked. What "
         "may not be seen is not counted."
     )
@@ -144,14 +144,14 @@ class Lineage:
     walked: strawberry.Private[WalkedLineage]
 
     @resolver("The nodes from which there is more, nearest first.")
-    def expand(
+    def continuations(
         self, first: Annotated[int, strawberry.argument(description="At most this many.")] = 100
-    ) -> list[Expand]:
-        if not 0 <= first <= EXPAND_MAX:
-            raise QueryError(f"first {first} is not between 0 and {EXPAND_MAX}")
+    ) -> list[Continuation]:
+        if not 0 <= first <= CONTINUATIONS_MAX:
+            raise QueryError(f"first {first} is not between 0 and {CONTINUATIONS_MAX}")
         return [
-            Expand(urn=one.urn, cursor=one.cursor, left_out=one.left_out)
-            for one in self.walked.expand[:first]
+            Continuation(urn=one.urn, cursor=one.cursor, omitted_count=one.omitted_count)
+            for one in self.walked.continuations[:first]
         ]
 
     @classmethod
@@ -162,7 +162,7 @@ class Lineage:
             edges=LineageEdge.all(walked.edges),
             truncated=walked.truncated,
             truncated_by=walked.reason or None,
-            left_out=walked.left_out,
+            omitted_count=walked.omitted_count,
             difference=LineageDifference.of(walked.difference) if walked.difference else None,
             walked=walked,
         )
@@ -170,11 +170,11 @@ class Lineage:
 
 @strawberry.type(description="A place in the tree of a trace.")
 class TraceBranch:
-    urn: str
+    urn: ID
     kind: NodeKind
     name: str
     depth: int = strawberry.field(description="0 for the answer; each edge is one more.")
-    parent: int | None = strawberry.field(
+    parent_index: int | None = strawberry.field(
         description="The index of the branch above; null for the answer."
     )
     type: str | None = strawberry.field(description="The type of the edge to the branch above.")
@@ -234,14 +234,14 @@ class Trace:
 
 
 @strawberry.type(description="How one column comes from another in one job.")
-class ColumnWay:
-    job: str | None = strawberry.field(
+class ColumnDerivation:
+    job_urn: ID | None = strawberry.field(
         description="The urn of the job; null where it is not told or may not be seen."
     )
-    ways: list[str] = strawberry.field(
+    transformations: list[str] = strawberry.field(
         description="DIRECT:IDENTITY, INDIRECT:FILTER, ...; :masked where it was."
     )
-    whole: bool = strawberry.field(
+    dataset_level: bool = strawberry.field(
         description="The source feeds the whole of the dataset that the target is in."
     )
     masked: bool = strawberry.field(description="Whether there is no way past a mask.")
@@ -251,10 +251,10 @@ class ColumnWay:
     description="An edge between columns, or from a column to an answer that cites it."
 )
 class ColumnEdge:
-    source: str
-    target: str
+    source: ID
+    target: ID
     type: str
-    ways: list[ColumnWay]
+    derivations: list[ColumnDerivation]
 
 
 @strawberry.type(description="Where a column comes from and goes to, nearest first.")
@@ -263,7 +263,7 @@ class ColumnLineage:
     edges: list[ColumnEdge]
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
-    left_out: int = strawberry.field(description="As for a lineage.")
+    omitted_count: int = strawberry.field(description="As for a lineage.")
 
     @classmethod
     def of(cls, found: columns.ColumnLineage) -> ColumnLineage:
@@ -275,31 +275,34 @@ class ColumnLineage:
                     source=edge.source,
                     target=edge.target,
                     type=edge.type,
-                    ways=[
-                        ColumnWay(job=way.job, ways=way.ways, whole=way.whole, masked=way.masked)
-                        for way in found.ways.get(edge, [])
+                    derivations=[
+                        ColumnDerivation(
+                            job_urn=way.job,
+                            transformations=way.transformations,
+                            dataset_level=way.dataset_level,
+                            masked=way.masked,
+                        )
+                        for way in found.derivations.get(edge, [])
                     ],
                 )
                 for edge in walked.edges
             ],
             truncated=walked.truncated,
             truncated_by=walked.reason or None,
-            left_out=walked.left_out,
+            omitted_count=walked.omitted_count,
         )
 
 
-Urn = Annotated[
-    str | None, strawberry.argument(description="For example dataset:file:/raw/planes.")
-]
+Urn = Annotated[ID | None, strawberry.argument(description="For example dataset:file:/raw/planes.")]
 Urns = Annotated[
-    list[str] | None, strawberry.argument(description="Several to start from together.")
+    list[ID] | None, strawberry.argument(description="Several to start from together.")
 ]
 Depth = Annotated[int, strawberry.argument(description="Hops, 1 to 50.")]
 Level = Annotated[
     str,
     strawberry.argument(
         description="DATASET_AND_JOB, COLUMN or RUN: walk the map, columns or history, from what of it belongs to the "
-        "start: the columns of a dataset, its versions in the range of time of `where`, the runs of a job. TOP, or a "
+        "start: the columns of a dataset, its versions in the range of time of `filter`, the runs of a job. TOP, or a "
         "job type such as DAG, TASK or APPLICATION: show jobs and runs as what contains them, the outermost or the "
         "nearest of that type. Empty: as they are."
     ),
@@ -313,7 +316,7 @@ AsOf = Annotated[
 After = Annotated[
     str | None,
     strawberry.argument(
-        description="The cursor of an `expand`: go on from there with the same question."
+        description="The cursor of a continuation: go on from there with the same question."
     ),
 ]
 
@@ -329,7 +332,7 @@ Fresh = Annotated[
 @strawberry.type
 class LineageQueries:
     @resolver("Where an answer came from: back to its raw sources, with every run between.")
-    async def trace(self, info: Info, answer_id: str) -> Trace:
+    async def trace(self, info: Info, answer_id: ID) -> Trace:
         walked = await info.context.ask(lineage.trace, info.context.view, answer_id)
         for urn, row in walked.rows.items():
             info.context.nodes.prime(urn, row)
@@ -351,13 +354,13 @@ class LineageQueries:
         level: Level = "",
         as_of: AsOf = None,
         urns: Urns = None,
-        where: LineageFilter | None = None,
-        between: Between | None = None,
+        filter: LineageFilter | None = None,
+        between: TimeComparison | None = None,
         after: After = None,
         fresh: Fresh = False,
     ) -> Lineage:
         begins = read_starts(urn, dataset, job, urns)
-        if not (level or as_of or between or after or where or fresh):
+        if not (level or as_of or between or after or filter or fresh):
             quick = lineage.at_hand(
                 info.context.view, begins, direction=direction.value, depth=depth
             )
@@ -372,7 +375,7 @@ class LineageQueries:
             level=level,
             as_of=as_of,
             between=(between.from_, between.to) if between else None,
-            where=where.read() if where else EVERY_NODE,
+            where=filter.read() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )
@@ -404,7 +407,7 @@ class LineageQueries:
 
 
 def read_starts(
-    urn: str | None, dataset: DatasetName | None, job: JobName | None, urns: list[str] | None
+    urn: ID | None, dataset: DatasetName | None, job: JobName | None, urns: list[str] | None
 ) -> list[str]:
     one = [
         *([urn] if urn is not None else []),
@@ -426,7 +429,7 @@ def _branch(branch: Branch, row: Row) -> TraceBranch:
         kind=NodeKind(name.kind),
         name=name.name,
         depth=branch.depth,
-        parent=None if branch.parent < 0 else branch.parent,
+        parent_index=None if branch.parent < 0 else branch.parent,
         type=branch.type or None,
         repeated=branch.repeated,
         status=row.get("status"),

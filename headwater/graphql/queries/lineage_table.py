@@ -31,8 +31,8 @@ from headwater.lineage.traversal.filters import EVERY_NODE
 class TableQueries:
     @resolver(
         "What `lineage` tells of the same question, as columns and up to 100,000 nodes and 200,000 edges: "
-        "{starts, nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, left_out, "
-        "expand: {urn, cursor, left_out}}, each a list of one value a row. The ends of an edge are places in the "
+        "{starts, nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, omitted_count, "
+        "continuations: {urn, cursor, omitted_count}}, each a list of one value a row. The ends of an edge are places in the "
         "lists of the nodes; `truncated` names the bound that cut it short."
     )
     async def lineage_table(
@@ -46,7 +46,7 @@ class TableQueries:
         level: Level = "",
         as_of: AsOf = None,
         urns: Urns = None,
-        where: LineageFilter | None = None,
+        filter: LineageFilter | None = None,
         after: After = None,
         fresh: Fresh = False,
     ) -> JSON:
@@ -58,7 +58,7 @@ class TableQueries:
             depth=depth,
             level=level,
             as_of=as_of,
-            where=where.read() if where else EVERY_NODE,
+            where=filter.read() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )

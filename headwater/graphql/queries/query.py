@@ -18,10 +18,11 @@ from headwater.graphql.queries.failures import FailureQueries
 from headwater.graphql.queries.impact import ImpactQueries
 from headwater.graphql.queries.lineage import LineageQueries, Urn
 from headwater.graphql.queries.lineage_table import TableQueries
-from headwater.graphql.types.aliases import Symlink
+from headwater.graphql.types.aliases import Alias
 from headwater.graphql.types.fields import After, First, checked_first, resolver
 from headwater.graphql.types.nodes import Answer, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import Connection
+from headwater.graphql.types.scalars import ID
 from headwater.lineage.nodes import resolve
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import aliases as symlinks
@@ -33,7 +34,7 @@ from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, r
 @strawberry.type
 class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQueries):
     @resolver("One run by its id. Null when it is unknown.")
-    async def run(self, info: Info, run_id: str) -> PipelineRun | None:
+    async def run(self, info: Info, run_id: ID) -> PipelineRun | None:
         row = await info.context.nodes.load(run_urn(run_id))
         return PipelineRun.of(row) if row else None
 
@@ -62,7 +63,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         return Job(urn=wanted, namespace=row["namespace"], name=row["name"]) if row else None
 
     @resolver("One answer by its id. Null when it is unknown.")
-    async def answer(self, info: Info, answer_id: str) -> Answer | None:
+    async def answer(self, info: Info, answer_id: ID) -> Answer | None:
         row = await info.context.nodes.load(answer_urn(answer_id))
         return Answer(urn=row["urn"], answer_id=row["answerId"]) if row else None
 
@@ -71,10 +72,10 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         self,
         info: Info,
         before: Annotated[
-            str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
+            ID, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
         ],
         after: Annotated[
-            str, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
+            ID, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
         ],
     ) -> list[str]:
         return await info.context.ask(schemas.schema_diff, info.context.view, before, after)
@@ -94,9 +95,9 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         return Conformance(producers=[Producer.of(counted) for counted in found])
 
     @resolver("Names that go by another dataset: why, and since when.")
-    async def symlinks(
+    async def aliases(
         self, info: Info, first: First = 100, after: After = None
-    ) -> Connection[Symlink]:
+    ) -> Connection[Alias]:
         found = await info.context.ask(
             symlinks.symlinks,
             info.context.view,
@@ -104,7 +105,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
             after=after or "",
         )
         shown = Page(found[:first], [one.urn for one in found[:first]], len(found) > first)
-        return Connection.of(shown, map(Symlink.of, shown.entries), after)
+        return Connection.of(shown, map(Alias.of, shown.entries), after)
 
 
 def _one_urn(kind: str, urn: str | None, namespace: str | None, name: str | None) -> str:

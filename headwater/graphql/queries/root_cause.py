@@ -11,6 +11,7 @@ from headwater.graphql.types.enums import RootCauseKind
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import REASON
+from headwater.graphql.types.scalars import ID
 from headwater.lineage.questions.replay import Input, Output, Plan, Rerun
 from headwater.lineage.questions.root_cause import Candidate
 from headwater.lineage.questions.root_cause import RootCause as FoundCause
@@ -20,10 +21,10 @@ from headwater.lineage.questions.root_cause import RootCause as FoundCause
 class RootCauseCandidate:
     kind: RootCauseKind
     reason: str = strawberry.field(description="In words.")
-    node: str = strawberry.field(
+    urn: ID = strawberry.field(
         description="The urn of what shows it: a run, a version or a source."
     )
-    at: datetime | None = strawberry.field(
+    occurred_at: datetime | None = strawberry.field(
         description="When the run began, or the source was captured."
     )
     distance: int = strawberry.field(description="How many runs upstream it is.")
@@ -31,7 +32,7 @@ class RootCauseCandidate:
         description="What it was compared with: a code version, a schema, a median."
     )
     after: str | None = strawberry.field(description="What it was instead.")
-    compared: list[str] = strawberry.field(
+    compared_with: list[ID] = strawberry.field(
         description="The urns of the runs and versions it was compared with."
     )
     run_urn: strawberry.Private[str]
@@ -46,32 +47,32 @@ class RootCauseCandidate:
         return cls(
             kind=RootCauseKind(found.kind),
             reason=found.reason,
-            node=found.node,
-            at=found.at,
+            urn=found.urn,
+            occurred_at=found.occurred_at,
             distance=found.distance,
             before=found.before,
             after=found.after,
-            compared=list(found.compared),
+            compared_with=list(found.compared_with),
             run_urn=found.run,
         )
 
 
 @strawberry.type(description="What may have spoiled something, the likeliest first.")
 class RootCause:
-    start: list[str] = strawberry.field(
+    starts: list[ID] = strawberry.field(
         description="The urns from which was searched: of a dataset its newest version."
     )
     candidates: list[RootCauseCandidate]
-    left: int = strawberry.field(description="How many more candidates there are.")
+    omitted_count: int = strawberry.field(description="How many more candidates there are.")
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
 
     @classmethod
     def of(cls, found: FoundCause) -> RootCause:
         return cls(
-            start=found.start,
+            starts=found.starts,
             candidates=[RootCauseCandidate.of(one) for one in found.candidates],
-            left=found.left,
+            omitted_count=found.omitted_count,
             truncated=found.truncated,
             truncated_by=found.reason or None,
         )
@@ -86,7 +87,7 @@ class ReplayInput:
         return (await Dataset.all(info, [self.entry.dataset]))[0]
 
     @resolver("The urns of the versions that were read.")
-    async def versions(self) -> list[str]:
+    async def version_urns(self) -> list[ID]:
         return self.entry.versions
 
     @resolver("The runs that made these and are to be run again first; none when it is ready.")
@@ -122,10 +123,10 @@ class ReplayRun:
     )
     inputs: list[ReplayInput]
     outputs: list[ReplayOutput]
-    reads_own: bool = strawberry.field(
+    reads_own_output: bool = strawberry.field(
         description="Whether it reads what an earlier run of the same job made."
     )
-    in_circle: bool = strawberry.field(
+    in_cycle: bool = strawberry.field(
         description="Whether runs of this step read from each other in a circle."
     )
     superseded: bool = strawberry.field(
@@ -148,8 +149,8 @@ class ReplayRun:
             owners=entry.owners,
             inputs=[ReplayInput(entry=one) for one in entry.inputs],
             outputs=[ReplayOutput(entry=one) for one in entry.outputs],
-            reads_own=entry.reads_own,
-            in_circle=entry.in_circle,
+            reads_own_output=entry.reads_own_output,
+            in_cycle=entry.in_cycle,
             superseded=entry.superseded,
             entry=entry,
         )
@@ -174,12 +175,12 @@ class ReplayPlan:
     plan: strawberry.Private[Plan]
 
     @resolver("The runs that are corrupt, where it starts.")
-    async def corrupt(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.found(self.plan.corrupt)]
+    async def corrupt_runs(self, info: Info) -> list[PipelineRun]:
+        return [PipelineRun.of(row) for row in await info.context.found(self.plan.corrupt_runs)]
 
     @resolver("Jobs that would read what is spoiled next, and have not done so yet.")
-    async def next(self, info: Info) -> list[Job]:
-        return await Job.all(info, self.plan.next)
+    async def next_jobs(self, info: Info) -> list[Job]:
+        return await Job.all(info, self.plan.next_jobs)
 
     @resolver(
         "Jobs that feed each other, in what was built or on the map: follow the steps, not their triggers."

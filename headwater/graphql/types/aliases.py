@@ -11,33 +11,33 @@ from headwater.schema.facts import Name
 
 
 @strawberry.type(description="A name of a dataset.")
-class OtherName:
+class QualifiedName:
     namespace: str
     name: str
 
     @classmethod
-    def of(cls, name: Name) -> OtherName:
+    def of(cls, name: Name) -> QualifiedName:
         return cls(namespace=name.namespace, name=name.name)
 
 
 @strawberry.type(description="A name that goes by another dataset.")
-class Symlink:
-    name: OtherName
-    dataset: OtherName = strawberry.field(description="The name by which the dataset goes.")
-    by: str = strawberry.field(
-        description="facet: a symlinks facet says so. hand: somebody decided it."
+class Alias:
+    name: QualifiedName
+    dataset: QualifiedName = strawberry.field(description="The name by which the dataset goes.")
+    declared_by: str = strawberry.field(
+        description="facet: a symlinks facet says so. manual: somebody decided it."
     )
     since: datetime
-    through: OtherName | None = strawberry.field(
+    via: QualifiedName | None = strawberry.field(
         description="The third name that both are joined to, if not directly."
     )
 
     @classmethod
-    def of(cls, found: FoundSymlink) -> Symlink:
+    def of(cls, found: FoundSymlink) -> Alias:
         return cls(
-            name=OtherName.of(found.name),
-            dataset=OtherName.of(found.dataset),
-            by=found.by,
+            name=QualifiedName.of(found.name),
+            dataset=QualifiedName.of(found.dataset),
+            declared_by=found.declared_by,
             since=found.since,
-            through=OtherName.of(found.through) if found.through else None,
+            via=QualifiedName.of(found.via) if found.via else None,
         )

@@ -38,8 +38,8 @@ class RootCauseKind(Enum):
     SCHEMA_CHANGED = strawberry.enum_value(
         "SCHEMA_CHANGED", description="The schema is not that of the version before."
     )
-    ROWS_SHIFTED = strawberry.enum_value(
-        "ROWS_SHIFTED", description="The row count is out of the ordinary."
+    ROW_COUNT_OUTLIER = strawberry.enum_value(
+        "ROW_COUNT_OUTLIER", description="The row count is out of the ordinary."
     )
     CODE_CHANGED = strawberry.enum_value(
         "CODE_CHANGED", description="Not the code of the job's success before."

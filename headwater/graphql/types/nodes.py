@@ -15,7 +15,7 @@ from strawberry.scalars import JSON
 
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
-from headwater.graphql.types.aliases import OtherName
+from headwater.graphql.types.aliases import QualifiedName
 from headwater.graphql.types.enums import RunStatus
 from headwater.graphql.types.fields import (
     After,
@@ -33,7 +33,7 @@ from headwater.graphql.types.properties import (
     SchemaField,
 )
 from headwater.graphql.types.results import Connection
-from headwater.graphql.types.scalars import Long
+from headwater.graphql.types.scalars import ID, Long
 from headwater.schema.urns import job_urn, parse_urn
 
 
@@ -52,10 +52,10 @@ class Dataset(DatasetDetails):
         ]
 
     @resolver("Other names that are the same dataset.")
-    async def other_names(self, info: Info) -> list[OtherName]:
+    async def aliases(self, info: Info) -> list[QualifiedName]:
         names = (await info.context.other_names.load(self.urn)).get("names", [])
         return [
-            OtherName(**name)
+            QualifiedName(**name)
             for name in names
             if info.context.view.visibility.includes(name["namespace"])
         ]
@@ -180,8 +180,8 @@ class Job(JobDetails):
 
 @strawberry.type(description="One execution of a job.")
 class PipelineRun(RunDetails):
-    run_id: str
-    run_uuid: str | None = strawberry.field(
+    run_id: ID
+    run_uuid: ID | None = strawberry.field(
         description="A stable UUID beside a run id that is none."
     )
     namespace: str | None
@@ -294,7 +294,7 @@ class PipelineRun(RunDetails):
 
 @strawberry.type(description="One capture of a dataset that nothing known produced.")
 class Source:
-    urn: str
+    urn: ID
     namespace: str
     name: str
     dataset: Dataset
@@ -328,7 +328,7 @@ class Artifact(ArtifactDetails):
     namespace: str
     name: str
     dataset: Dataset
-    run_id: str | None
+    run_id: ID | None
     type: str | None
     status: RunStatus = strawberry.field(description="The status of the run that made it.")
     complete: bool = strawberry.field(
@@ -372,8 +372,8 @@ class Artifact(ArtifactDetails):
     description="A report, a number on a dashboard, a prediction or a decision, and what it cites."
 )
 class Answer:
-    urn: str
-    answer_id: str
+    urn: ID
+    answer_id: ID
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
@@ -407,7 +407,7 @@ class Answer:
     description="One thing an answer cites; exactly one of its fields beside `urn` is set."
 )
 class Citation:
-    urn: str
+    urn: ID
     artifact: Artifact | None = None
     source: Source | None = None
     answer: Answer | None = None
@@ -427,9 +427,9 @@ class Citation:
 
 @strawberry.type(description="A field of a dataset.")
 class Column:
-    urn: str
+    urn: ID
     namespace: str
-    dataset: str = strawberry.field(description="The name of its dataset.")
+    dataset_name: str = strawberry.field(description="The name of its dataset.")
     name: str
     type: str | None
     current: bool = strawberry.field(description="Whether the dataset has it now.")
@@ -439,7 +439,7 @@ class Column:
         return cls(
             urn=row["urn"],
             namespace=row.get("namespace") or "",
-            dataset=row.get("dataset") or "",
+            dataset_name=row.get("dataset") or "",
             name=row.get("name") or "",
             type=row.get("type"),
             current=bool(row.get("current")),

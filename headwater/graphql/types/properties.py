@@ -13,6 +13,7 @@ import strawberry
 from headwater.graphql.context import Info
 from headwater.graphql.types.fields import property_of, resolver
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
+from headwater.graphql.types.scalars import ID
 
 
 @strawberry.type(description="A column of a schema.")
@@ -23,7 +24,7 @@ class SchemaField:
 
 @strawberry.type(description="One schema, shared by all versions of any dataset that have it.")
 class SchemaVersion:
-    urn: str
+    urn: ID
     hash: str
     fields: list[SchemaField]
     first_seen: datetime | None = strawberry.field(
@@ -33,7 +34,7 @@ class SchemaVersion:
 
 @strawberry.type
 class DatasetDetails:
-    urn: str
+    urn: ID
 
     @resolver("TABLE, VIEW, TOPIC, MODEL, ...: as the producer says.")
     async def type(self, info: Info) -> str | None:
@@ -115,7 +116,7 @@ def _fields(text: str) -> list[SchemaField]:
 
 @strawberry.type
 class JobDetails:
-    urn: str
+    urn: ID
 
     @resolver("JOB, TASK, DAG, MODEL, ...: as the producer says.")
     async def type(self, info: Info) -> str | None:
@@ -172,7 +173,7 @@ class JobDetails:
 
 @strawberry.type
 class RunDetails:
-    urn: str
+    urn: ID
 
     @resolver("Which attempt of its schedule slot it is, from 1; null without a nominal time.")
     async def attempt(self, info: Info) -> int | None:
@@ -193,7 +194,7 @@ class RunDetails:
     @resolver(
         "When something was last heard of it, by Headwater's own clock, as long as it is running."
     )
-    async def heard_at(self, info: Info) -> datetime | None:
+    async def last_heartbeat_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastHeartbeatAt", datetime)
 
     @resolver("Its tags as key=value.")
@@ -213,7 +214,7 @@ class RunDetails:
         return await property_of(info, self.urn, "extractionErrors", list) or []
 
     @resolver("The id of its query in the system that ran it.")
-    async def external_query_id(self, info: Info) -> str | None:
+    async def external_query_id(self, info: Info) -> ID | None:
         return await property_of(info, self.urn, "externalQueryId", str)
 
     @resolver("How many of the tests it made passed; null when it made none.")
@@ -227,7 +228,7 @@ class RunDetails:
 
 @strawberry.type
 class ArtifactDetails:
-    urn: str
+    urn: ID
 
     @resolver("The version as its producer names it: a snapshot, a commit, a number.")
     async def version(self, info: Info) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Annotated
@@ -12,7 +11,7 @@ import strawberry
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.types.fields import checked_first, resolver
-from headwater.graphql.types.scalars import Long
+from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.questions.freshness import Freshness as KnownFreshness
 from headwater.lineage.questions.freshness import Reached, judge
 from headwater.lineage.questions.quality import Assertion as SaidAssertion
@@ -35,15 +34,25 @@ class Assertion:
     severity: str | None
     expected: str | None
     actual: str | None
-    at: datetime | None = strawberry.field(
+    reported_at: datetime | None = strawberry.field(
         description="When the run that said it ended, or when it was sent."
     )
-    run: str | None = strawberry.field(description=_RUN)
-    version: str | None = strawberry.field(description=_VERSION)
+    run_urn: ID | None = strawberry.field(description=_RUN)
+    version_urn: ID | None = strawberry.field(description=_VERSION)
 
     @classmethod
     def of(cls, said: SaidAssertion) -> Assertion:
-        return cls(**vars(said))
+        return cls(
+            name=said.name,
+            column=said.column,
+            success=said.success,
+            severity=said.severity,
+            expected=said.expected,
+            actual=said.actual,
+            reported_at=said.reported_at,
+            run_urn=said.run,
+            version_urn=said.version,
+        )
 
 
 @strawberry.type(description="A quantile of a column.")
@@ -65,11 +74,14 @@ class ColumnMetrics:
 
     @classmethod
     def of(cls, said: ColumnMeasure) -> ColumnMetrics:
-        rest = {
-            one.name: getattr(said, one.name) for one in fields(said) if one.name != "quantiles"
-        }
         return cls(
-            **rest,
+            column=said.column,
+            null_count=_long(said.null_count),
+            distinct_count=_long(said.distinct_count),
+            sum=said.sum,
+            count=said.count,
+            min=said.min,
+            max=said.max,
             quantiles=[Quantile(q=q, value=value) for q, value in sorted(said.quantiles.items())],
         )
 
@@ -80,16 +92,23 @@ class Metrics:
     bytes: Long | None
     file_count: Long | None
     columns: list[ColumnMetrics]
-    at: datetime | None = strawberry.field(
+    reported_at: datetime | None = strawberry.field(
         description="When the run that said it ended, or when it was sent."
     )
-    run: str | None = strawberry.field(description=_RUN)
-    version: str | None = strawberry.field(description=_VERSION)
+    run_urn: ID | None = strawberry.field(description=_RUN)
+    version_urn: ID | None = strawberry.field(description=_VERSION)
 
     @classmethod
     def of(cls, said: Measure) -> Metrics:
-        rest = {one.name: getattr(said, one.name) for one in fields(said) if one.name != "columns"}
-        return cls(**rest, columns=[ColumnMetrics.of(column) for column in said.columns])
+        return cls(
+            row_count=_long(said.row_count),
+            bytes=_long(said.bytes),
+            file_count=_long(said.file_count),
+            columns=[ColumnMetrics.of(column) for column in said.columns],
+            reported_at=said.reported_at,
+            run_urn=said.run,
+            version_urn=said.version,
+        )
 
 
 @strawberry.type(
@@ -125,8 +144,8 @@ class FreshnessState(Enum):
     description="The newest data of one dataset that nothing is known to have gone into."
 )
 class SourceFreshness:
-    urn: str = strawberry.field(description="The dataset.")
-    at: datetime | None = strawberry.field(
+    urn: ID = strawberry.field(description="The dataset.")
+    newest_at: datetime | None = strawberry.field(
         description="When that data was made or captured; where `exact` is false no later than this, or (null) unknown."
     )
     exact: bool = strawberry.field(
@@ -135,7 +154,7 @@ class SourceFreshness:
 
     @classmethod
     def of(cls, reached: Reached) -> SourceFreshness:
-        return cls(urn=reached.dataset, at=reached.at, exact=reached.exact)
+        return cls(urn=reached.dataset, newest_at=reached.newest_at, exact=reached.exact)
 
 
 @strawberry.type(
@@ -143,10 +162,10 @@ class SourceFreshness:
 )
 class FreshnessVerdict:
     state: FreshnessState
-    because: list[SourceFreshness] = strawberry.field(
+    causes: list[SourceFreshness] = strawberry.field(
         description="STALE: what is too old, the oldest first. UNKNOWN: what no time is told of."
     )
-    why: str
+    explanation: str
 
 
 @strawberry.type(
@@ -156,7 +175,7 @@ class Freshness:
     newest_at: datetime | None = strawberry.field(
         description="When its newest complete version was made, or else its newest capture; null when none is known."
     )
-    version: str | None = strawberry.field(description="That version or capture, by urn.")
+    newest_urn: ID | None = strawberry.field(description="That version or capture, by urn.")
     age_seconds: float | None = strawberry.field(description="How long ago that was.")
     effective_at: datetime | None = strawberry.field(
         description="The oldest of its sources' newest data in it: what it is really as fresh as. Null when unknown."
@@ -166,35 +185,46 @@ class Freshness:
     sources: list[SourceFreshness] = strawberry.field(
         description="What it was made from in the end, the stalest first; those of which no time is known before all."
     )
-    incomplete: str | None = strawberry.field(
-        description="Why there may be more sources: depth, nodes, edges, time, or sight (part may not be seen)."
+    incomplete_reason: str | None = strawberry.field(
+        description="Why there may be more sources: depth, nodes, edges, time, or visibility (part of it is not visible)."
     )
     known: strawberry.Private[KnownFreshness]
 
     @resolver("Whether it, and all that went into it, is no older than so many seconds.")
     def verdict(
-        self, within: Annotated[int, strawberry.argument(description="Seconds, for example 86400.")]
+        self,
+        max_age_seconds: Annotated[
+            int, strawberry.argument(description="Seconds, for example 86400.")
+        ],
     ) -> FreshnessVerdict:
-        if not 0 < within <= _SECONDS_MAX:
-            raise QueryError(f"within {within} is not between 1 and {_SECONDS_MAX} seconds")
-        found = judge(self.known, within=timedelta(seconds=within), now=datetime.now(UTC))
-        because = [SourceFreshness.of(reached) for reached in found.named]
-        return FreshnessVerdict(state=FreshnessState(found.state), because=because, why=found.why)
+        if not 0 < max_age_seconds <= _SECONDS_MAX:
+            raise QueryError(
+                f"maxAgeSeconds {max_age_seconds} is not between 1 and {_SECONDS_MAX} seconds"
+            )
+        found = judge(self.known, within=timedelta(seconds=max_age_seconds), now=datetime.now(UTC))
+        causes = [SourceFreshness.of(reached) for reached in found.causes]
+        return FreshnessVerdict(
+            state=FreshnessState(found.state), causes=causes, explanation=found.explanation
+        )
 
     @classmethod
     def of(cls, known: KnownFreshness) -> Freshness:
         now = datetime.now(UTC)
         return cls(
             newest_at=known.at,
-            version=known.version,
+            newest_urn=known.version,
             age_seconds=_age(known.at, now),
             effective_at=known.effective_at,
             effective_age_seconds=_age(known.effective_at, now),
             exact=known.exact,
             sources=[SourceFreshness.of(reached) for reached in known.sources],
-            incomplete=known.reason or None,
+            incomplete_reason=known.reason or None,
             known=known,
         )
+
+
+def _long(count: int | None) -> Long | None:
+    return None if count is None else Long(count)
 
 
 def _age(at: datetime | None, now: datetime) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import strawberry
 
 from headwater.graphql.types.enums import NodeKind
+from headwater.graphql.types.scalars import ID
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.pagination import Page
 
@@ -17,7 +18,7 @@ REASON = "Which bound cut it short: depth, nodes, edges or time; null when it is
 
 @strawberry.type(description="A node of a lineage, or one that a search found.")
 class Node:
-    urn: str
+    urn: ID
     kind: NodeKind
     namespace: str | None
     name: str = strawberry.field(

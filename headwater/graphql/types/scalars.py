@@ -7,7 +7,7 @@ to 64 bits, because rows and bytes outgrow the 32 bits of GraphQL's Int. What ca
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NewType
+from typing import TYPE_CHECKING, NewType
 
 import strawberry
 from graphql import GraphQLError
@@ -15,6 +15,12 @@ from strawberry.types.scalar import ScalarDefinition
 
 from headwater.errors import EventError
 from headwater.schema.events import parse_instant, to_datetime
+
+if TYPE_CHECKING:
+    # Every ID of this schema is text; to the type checker it is nothing else.
+    ID = str
+else:
+    ID = strawberry.ID
 
 Long = NewType("Long", int)
 _LONG_MAX = 2**63 - 1

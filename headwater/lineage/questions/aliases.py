@@ -21,16 +21,16 @@ SYMLINKS_MAX = 1_000
 
 @dataclass(frozen=True)
 class Symlink:
-    """A name and the dataset that goes by it. `by` is `facet` or `hand`; `through` is the third name that both are
+    """A name and the dataset that goes by it. `declared_by` is `facet` or `manual`; `via` is the third name that both are
     joined to, where they are not joined themselves."""
 
     urn: str
     name: Name
     dataset_urn: str
     dataset: Name
-    by: str
+    declared_by: str
     since: datetime
-    through: Name | None
+    via: Name | None
 
 
 def symlinks(view: GraphView, *, first: int = 100, after: str = "") -> list[Symlink]:
@@ -56,9 +56,9 @@ def _symlink(row: Row, visibility: Visibility) -> Symlink:
         name=facts[urn].dataset,
         dataset_urn=canonical,
         dataset=facts[canonical].dataset,
-        by=by,
+        declared_by=by,
         since=to_datetime(since),
-        through=_through(facts[joined_to].dataset, visibility) if joined_to != canonical else None,
+        via=_through(facts[joined_to].dataset, visibility) if joined_to != canonical else None,
     )
 
 

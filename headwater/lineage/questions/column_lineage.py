@@ -20,17 +20,19 @@ WAYS_MAX = 50_000
 
 
 @dataclass(frozen=True)
-class Way:
-    """How one column comes from another in one job; `whole`: the other feeds the whole of its dataset."""
+class ColumnDerivation:
+    """How one column comes from another in one job; `dataset_level`: the other feeds the whole of its dataset."""
 
     job: str | None
-    ways: list[str]
-    whole: bool
+    transformations: list[str]
+    dataset_level: bool
 
     @property
     def masked(self) -> bool:
         """Whether no way leads past a mask."""
-        return bool(self.ways) and all(MASKED in way.split(":") for way in self.ways)
+        return bool(self.transformations) and all(
+            MASKED in way.split(":") for way in self.transformations
+        )
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class ColumnLineage:
     """A lineage of columns and the ways of its edges; an edge to an answer or to a stub has none."""
 
     lineage: Lineage
-    ways: dict[Edge, list[Way]]
+    derivations: dict[Edge, list[ColumnDerivation]]
 
 
 def column_lineage(
@@ -69,11 +71,11 @@ def column_lineage(
         view.read("read/nodes/column_transformations", pairs=asked, limit=WAYS_MAX) if asked else []
     )
     unseen = hidden(view, {row["job"] for row in rows if row["job"]})
-    ways: dict[Edge, list[Way]] = defaultdict(list)
+    derivations: dict[Edge, list[ColumnDerivation]] = defaultdict(list)
     for row in rows:
         job = None if not row["job"] or row["job"] in unseen else str(row["job"])
-        way = Way(job, list(row["ways"] or ()), bool(row["whole"]))
-        known = ways[Edge(row["source"], row["target"], "FEEDS")]
+        way = ColumnDerivation(job, list(row["ways"] or ()), bool(row["whole"]))
+        known = derivations[Edge(row["source"], row["target"], "FEEDS")]
         if way not in known:
             known.append(way)
-    return ColumnLineage(found, dict(ways))
+    return ColumnLineage(found, dict(derivations))

@@ -24,15 +24,15 @@ _UNKNOWN = Rule(
 
 @dataclass(frozen=True)
 class Found:
-    """One rule broken at one field, so many times. `receipt` is the number of an event of it in the spool."""
+    """One rule broken at one field, so many times. `sequence` is the number of an event of it in the spool."""
 
     rule: str
     field: str
     severity: str
     count: int
-    first: datetime
-    last: datetime
-    receipt: int
+    first_received_at: datetime
+    last_received_at: datetime
+    sequence: int
     example: str
     detail: str
     meaning: str
@@ -54,9 +54,9 @@ class Producer:
 
     producer: str
     events: int
-    first: datetime
-    last: datetime
-    from_the_future: int
+    first_received_at: datetime
+    last_received_at: datetime
+    future_events: int
     skew: Skew | None
     findings: list[Found]
 
@@ -97,9 +97,9 @@ def _found(row: Row) -> Found:
         field=row["field"],
         severity=rule.severity,
         count=row["count"],
-        first=row["first"],
-        last=row["last"],
-        receipt=row["sequence"],
+        first_received_at=row["first"],
+        last_received_at=row["last"],
+        sequence=row["sequence"],
         example=row["example"],
         detail=row["detail"],
         meaning=rule.meaning,

@@ -58,7 +58,7 @@ class Shares:
     schema: float | None
     # Of runs those that ended; of runs that made something those that told what any of it came from.
     ended: float | None
-    told: float | None
+    reported: float | None
 
 
 @dataclass(frozen=True)
@@ -80,27 +80,27 @@ class Counts:
     jobs: int = 0
     with_inputs: int = 0
     with_outputs: int = 0
-    with_both: int = 0
+    with_inputs_and_outputs: int = 0
     owned_jobs: int = 0
     # Runs that began in the window; of these: ended, that is their COMPLETE, FAIL or ABORT arrived; that made
     # something; and of those the ones that told which inputs any of it came from, by columns or otherwise.
     runs: int = 0
     ended: int = 0
-    made: int = 0
-    told: int = 0
+    runs_with_outputs: int = 0
+    reported: int = 0
 
     @property
     def shares(self) -> Shares:
         return Shares(
-            lineage=share(self.connected + self.with_both, self.datasets + self.jobs),
+            lineage=share(self.connected + self.with_inputs_and_outputs, self.datasets + self.jobs),
             datasets=share(self.connected, self.datasets),
-            jobs=share(self.with_both, self.jobs),
+            jobs=share(self.with_inputs_and_outputs, self.jobs),
             column_lineage=share(self.with_column_lineage, self.produced),
             owned=share(self.owned_datasets + self.owned_jobs, self.datasets + self.jobs),
             described=share(self.described_datasets, self.datasets),
             schema=share(self.with_schema, self.datasets),
             ended=share(self.ended, self.runs),
-            told=share(self.told, self.made),
+            reported=share(self.reported, self.runs_with_outputs),
         )
 
 
@@ -110,7 +110,7 @@ class Coverage:
 
     since: datetime
     until: datetime
-    all: Counts
+    total: Counts
     namespaces: dict[str, Counts]
 
 
@@ -123,12 +123,12 @@ class BlastRadius:
     largest: int
     largest_dataset: str | None
     datasets: int
-    walked: int
+    sample_size: int
     truncated: bool
 
     @property
     def sampled(self) -> bool:
-        return self.walked < self.datasets
+        return self.sample_size < self.datasets
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ class CertifiedPaths:
     is only declared or mentioned, breaks off. `integrity` is None without certified datasets."""
 
     datasets: int
-    walked: int
+    sample_size: int
     broken: list[BrokenPath]
 
     @property
     def integrity(self) -> float | None:
-        return share(self.walked - len(self.broken), self.walked)
+        return share(self.sample_size - len(self.broken), self.sample_size)
 
 
 def coverage(
@@ -202,7 +202,7 @@ def blast_radius(
         largest=reach[widest] if widest else 0,
         largest_dataset=widest,
         datasets=len(urns),
-        walked=len(reach),
+        sample_size=len(reach),
         truncated=any(walk.truncated for walk in walks.values()),
     )
 

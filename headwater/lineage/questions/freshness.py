@@ -32,7 +32,7 @@ from headwater.schema.facets.kinds import salvage
 
 FRESH, STALE, UNKNOWN = "FRESH", "STALE", "UNKNOWN"
 # Why a freshness is not told whole, beside the bounds of a walk: part of what lies upstream may not be seen.
-SIGHT = "sight"
+NOT_VISIBLE = "visibility"
 HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
@@ -46,11 +46,11 @@ _PROCESSES = ("run:", HIDDEN)
 
 @dataclass(frozen=True)
 class Reached:
-    """The newest data of one source that went into a dataset, made or captured at `at`; where that is not told
-    (`exact` is false) no later than `at`, or nobody knows when (None)."""
+    """The newest data of one source that went into a dataset, made or captured at `newest_at`; where that is not told
+    (`exact` is false) no later than `newest_at`, or nobody knows when (None)."""
 
     dataset: str
-    at: datetime | None
+    newest_at: datetime | None
     exact: bool
 
 
@@ -70,7 +70,7 @@ class Freshness:
     @property
     def effective_at(self) -> datetime | None:
         """The oldest of the sources' newest data in it. None where a source's age is unknown, or there is no data."""
-        return self.sources[0].at if self.sources else None
+        return self.sources[0].newest_at if self.sources else None
 
     @property
     def exact(self) -> bool:
@@ -85,8 +85,8 @@ class Verdict:
     """FRESH, STALE or UNKNOWN, the datasets that make it so, the stalest first, and why in words."""
 
     state: str
-    named: list[Reached]
-    why: str
+    causes: list[Reached]
+    explanation: str
 
 
 def freshness(
@@ -109,7 +109,7 @@ def freshness(
             continue
         walk = walks[urn]
         reason = walk.truncated or (
-            SIGHT if any(node.startswith(HIDDEN) for node in walk.nodes) else ""
+            NOT_VISIBLE if any(node.startswith(HIDDEN) for node in walk.nodes) else ""
         )
         found[urn] = Freshness(urn, made, version, sources_of(version, walk, rows), reason)
     return found
@@ -124,7 +124,11 @@ def judge(found: Freshness, *, within: timedelta, now: datetime) -> Verdict:
             "no complete version or capture of it is known",
         )
     own = Reached(found.dataset, found.at, True)
-    stale = [one for one in found.sources or [own] if one.at is not None and now - one.at > within]
+    stale = [
+        one
+        for one in found.sources or [own]
+        if one.newest_at is not None and now - one.newest_at > within
+    ]
     if not stale and now - found.at > within:
         stale = [own]
     if stale:
@@ -134,7 +138,7 @@ def judge(found: Freshness, *, within: timedelta, now: datetime) -> Verdict:
         return Verdict(
             UNKNOWN, untold, "when the data that was read of it was captured is not told"
         )
-    if found.reason == SIGHT:
+    if found.reason == NOT_VISIBLE:
         return Verdict(UNKNOWN, [], "part of what lies upstream may not be seen")
     if found.reason:
         return Verdict(UNKNOWN, [], f"what lies upstream was not walked to its end: {found.reason}")
@@ -256,7 +260,7 @@ def sources_of(version: str, walk: Walk, rows: Mapping[str, Row]) -> list[Reache
             _made(rows[place], history.is_whole(place), read_at.get(place))
         )
     found = [Reached(dataset, *_best(reached[dataset])) for dataset in roots]
-    return sorted(found, key=lambda source: (source.at or _NEVER, source.dataset))
+    return sorted(found, key=lambda source: (source.newest_at or _NEVER, source.dataset))
 
 
 def _made(row: Row, is_whole: bool, read_at: datetime | None) -> tuple[datetime | None, bool]:

@@ -41,23 +41,23 @@ DIRECTIONS = ("UPSTREAM", "DOWNSTREAM", "BOTH")
 
 
 @dataclass(frozen=True)
-class Expand:
-    """A node from which there is more, and the cursor that shows it. `left_out`: how many nodes next to it are known
+class Continuation:
+    """A node from which there is more, and the cursor that shows it. `omitted_count`: how many nodes next to it are known
     that are not shown; 0 where nobody looked, or where what there is may not be seen."""
 
     urn: str
     cursor: str
-    left_out: int
+    omitted_count: int
 
 
 @dataclass(frozen=True)
 class Difference:
     """What a map has at a later instant that it had not at an earlier one, and the other way round."""
 
-    appeared: list[NodeName]
-    vanished: list[NodeName]
-    appeared_edges: list[Edge]
-    vanished_edges: list[Edge]
+    added_nodes: list[NodeName]
+    removed_nodes: list[NodeName]
+    added_edges: list[Edge]
+    removed_edges: list[Edge]
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Lineage:
     # urn -> hops from the nearest start
     distances: dict[str, int] = field(default_factory=dict)
     # How many nodes next to those shown are known that are not shown; of what may not be seen none is counted.
-    left_out: int = 0
-    expand: list[Expand] = field(default_factory=list)
+    omitted_count: int = 0
+    continuations: list[Continuation] = field(default_factory=list)
     difference: Difference | None = None
 
     @property
@@ -134,7 +134,7 @@ def lineage(
     `level` names the layer it is walked in, or shows jobs and runs as what contains them (`levels`); `as_of` asks the
     map as it was at an instant, without it only what is current is walked; `between` asks it at the second instant,
     and how it differs from the first. What does not pass `where` is neither shown nor walked through; the starts do.
-    `after` is the cursor of an `Expand`: what is shown is what comes after it. `fresh`: it knows of everything that was
+    `after` is the cursor of an `Continuation`: what is shown is what comes after it. `fresh`: it knows of everything that was
     committed before, where without it a map that is held in memory may be up to a second behind.
     """
     urns = (urn,) if isinstance(urn, str) else tuple(urn)
@@ -151,7 +151,7 @@ def lineage(
     return replace(
         later,
         reason=later.reason or before.reason,
-        expand=[],
+        continuations=[],
         difference=_difference(before, later),
     )
 
@@ -178,7 +178,7 @@ class Reached:
     hops: dict[str, int]
     found: set[Edge] | list[MapWalk]
     reason: str
-    left_out: int
+    omitted_count: int
     # Nearest first: by which name it is shown, from where it goes on, how many next to it are left out.
     ends: list[tuple[str, Onward, int]]
 
@@ -186,10 +186,10 @@ class Reached:
     def edges(self) -> set[Edge]:
         return self.found if isinstance(self.found, set) else _edges_of(self.found)
 
-    def expand(self, first: int | None = None) -> list[Expand]:
+    def expand(self, first: int | None = None) -> list[Continuation]:
         """The nodes from which there is more, nearest first."""
         return [
-            Expand(urn, write_onward(self.question, onward), left)
+            Continuation(urn, write_onward(self.question, onward), left)
             for urn, onward, left in self.ends[:first]
         ]
 
@@ -263,7 +263,7 @@ def _reached(
         reason=next(
             (walk.truncated for walk in walks if walk.truncated), "nodes" if found.is_cut else ""
         ),
-        left_out=len(beyond),
+        omitted_count=len(beyond),
         ends=ends,
     )
 
@@ -309,18 +309,18 @@ def _told(view: GraphView, reached: Reached) -> Lineage:
         start=reached.starts[0],
         starts=reached.starts,
         distances=reached.hops,
-        left_out=reached.left_out,
-        expand=reached.expand(),
+        omitted_count=reached.omitted_count,
+        continuations=reached.expand(),
     )
 
 
 def _difference(before: Lineage, later: Lineage) -> Difference:
     """What `later` has that `before` has not, and the other way round, told in the same way."""
     return Difference(
-        appeared=[node for node in later.nodes if node.urn not in before.distances],
-        vanished=[node for node in before.nodes if node.urn not in later.distances],
-        appeared_edges=sorted(set(later.edges) - set(before.edges)),
-        vanished_edges=sorted(set(before.edges) - set(later.edges)),
+        added_nodes=[node for node in later.nodes if node.urn not in before.distances],
+        removed_nodes=[node for node in before.nodes if node.urn not in later.distances],
+        added_edges=sorted(set(later.edges) - set(before.edges)),
+        removed_edges=sorted(set(before.edges) - set(later.edges)),
     )
 
 

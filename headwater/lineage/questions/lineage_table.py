@@ -27,7 +27,7 @@ from headwater.lineage.view import GraphView
 
 NODES_MAX = 100_000
 EDGES_MAX = 200_000
-EXPAND_MAX = 100
+CONTINUATIONS_MAX = 100
 
 
 class NodeColumns(msgspec.Struct, kw_only=True):
@@ -49,13 +49,13 @@ class EdgeColumns(msgspec.Struct, kw_only=True):
     type: list[str]
 
 
-class ExpandColumns(msgspec.Struct, kw_only=True):
+class ContinuationColumns(msgspec.Struct, kw_only=True):
     """Nodes from which there is more, nearest first and at most a hundred: `cursor` is the `after` of the same
     question."""
 
     urn: list[str]
     cursor: list[str]
-    left_out: list[int]
+    omitted_count: list[int]
 
 
 class LineageTable(msgspec.Struct, kw_only=True):
@@ -65,8 +65,8 @@ class LineageTable(msgspec.Struct, kw_only=True):
     nodes: NodeColumns
     edges: EdgeColumns
     truncated: str | None
-    left_out: int
-    expand: ExpandColumns
+    omitted_count: int
+    continuations: ContinuationColumns
 
 
 def lineage_table(
@@ -87,18 +87,18 @@ def lineage_table(
     bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     reached = reach(view, question, bounds, after)
     order = nearest_first(reached.hops)
-    expand = reached.expand(EXPAND_MAX)
+    continuations = reached.expand(CONTINUATIONS_MAX)
     nodes = _nodes(view, order, reached.hops)
     return LineageTable(
         starts=reached.starts,
         nodes=nodes,
         edges=_edges(nodes, reached.found),
         truncated=reached.reason or None,
-        left_out=reached.left_out,
-        expand=ExpandColumns(
-            urn=[one.urn for one in expand],
-            cursor=[one.cursor for one in expand],
-            left_out=[one.left_out for one in expand],
+        omitted_count=reached.omitted_count,
+        continuations=ContinuationColumns(
+            urn=[one.urn for one in continuations],
+            cursor=[one.cursor for one in continuations],
+            omitted_count=[one.omitted_count for one in continuations],
         ),
     )
 

@@ -38,7 +38,7 @@ class Assertion:
     severity: str | None
     expected: str | None
     actual: str | None
-    at: datetime | None
+    reported_at: datetime | None
     run: str | None
     version: str | None
 
@@ -63,7 +63,7 @@ class Measure:
     bytes: int | None
     file_count: int | None
     columns: list[ColumnMeasure]
-    at: datetime | None
+    reported_at: datetime | None
     run: str | None
     version: str | None
 
@@ -154,7 +154,7 @@ def _assertions(said: _Said) -> list[Assertion]:
             severity=one.severity,
             expected=one.expected,
             actual=one.actual,
-            at=said.at,
+            reported_at=said.at,
             run=said.run,
             version=said.version,
         )

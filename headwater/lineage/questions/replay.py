@@ -73,18 +73,18 @@ class Rerun:
     inputs: list[Input]
     outputs: list[Output]
     owners: list[str]
-    reads_own: bool
-    in_circle: bool
+    reads_own_output: bool
+    in_cycle: bool
     superseded: bool
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`corrupt` are the runs where it starts, `next` the jobs that would read what is spoiled next, nearest first."""
+    """`corrupt_runs` are the runs where it starts, `next_jobs` the jobs that would read what is spoiled next, nearest first."""
 
-    corrupt: list[str]
+    corrupt_runs: list[str]
     steps: list[list[Rerun]] = field(default_factory=list)
-    next: list[str] = field(default_factory=list)
+    next_jobs: list[str] = field(default_factory=list)
     cycles: list[list[str]] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
@@ -122,9 +122,9 @@ def replay_plan(
     jobs = {row["job"] for row in rows.values()}
     answers = steps(of_kind("answer", walk), _onward(walk))
     return Plan(
-        corrupt=known.seen(corrupt),
+        corrupt_runs=known.seen(corrupt),
         steps=ordered,
-        next=known.seen(job for job in of_kind("job", ahead) if job not in jobs),
+        next_jobs=known.seen(job for job in of_kind("job", ahead) if job not in jobs),
         cycles=known.cycles(onward, ahead),
         answers=known.seen(
             answer for parallel in answers for group in parallel for answer in group
@@ -310,10 +310,10 @@ class _Known:
                 for one in outputs
             ],
             owners=sorted({owner for place in places for owner in self.owners.get(place, ())}),
-            reads_own=any(
+            reads_own_output=any(
                 self.rows[maker]["job"] == row["job"] for one in inputs for maker in one.wait_for
             ),
-            in_circle=len(group) > 1 or run in onward[run],
+            in_cycle=len(group) > 1 or run in onward[run],
             superseded=bool(outputs) and all(_is_superseded(one, self.good) for one in outputs),
         )
 

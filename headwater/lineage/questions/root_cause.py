@@ -6,7 +6,7 @@ what it made), and looks for six signs:
 - FAILED: the run failed, was aborted or abandoned, and what it had written was there to be read.
 - TESTS_FAILED: tests of what the run read or made failed.
 - SCHEMA_CHANGED: the version has another schema than the one before it.
-- ROWS_SHIFTED: its row count is out of the ordinary for the dataset (`shift`, by the newest ten earlier versions, of
+- ROW_COUNT_OUTLIER: its row count is out of the ordinary for the dataset (`shift`, by the newest ten earlier versions, of
   which there must be three).
 - CODE_CHANGED: the run ran another code version than the newest success of its job before it.
 - INPUT_LATE: the run read a version from before a run failed that should have made a newer one; or a version that was
@@ -38,7 +38,14 @@ from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
-KINDS = ("FAILED", "TESTS_FAILED", "SCHEMA_CHANGED", "ROWS_SHIFTED", "CODE_CHANGED", "INPUT_LATE")
+KINDS = (
+    "FAILED",
+    "TESTS_FAILED",
+    "SCHEMA_CHANGED",
+    "ROW_COUNT_OUTLIER",
+    "CODE_CHANGED",
+    "INPUT_LATE",
+)
 STARTS = ("artifact", "source", "dataset", "answer", "run")
 CANDIDATES_MAX = 200
 HOPS_MAX = 200
@@ -54,27 +61,27 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may have gone wrong. `node` shows the sign: a run, a version or a source; `run` is the run to look at, ""
-    for a source; `at` is when that began. `compared` are the urns of what it was compared with."""
+    """What may have gone wrong. `urn` shows the sign: a run, a version or a source; `run` is the run to look at, ""
+    for a source; `occurred_at` is when that began. `compared_with` are the urns of what it was compared with."""
 
     kind: str
     reason: str
-    node: str
+    urn: str
     run: str
-    at: datetime | None
+    occurred_at: datetime | None
     distance: int
     before: str | None = None
     after: str | None = None
-    compared: tuple[str, ...] = ()
+    compared_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RootCause:
-    """`start` is the version, answer or run from which was searched; `left` tells how many candidates are not shown."""
+    """`starts` are the version, answer or run from which was searched; `omitted_count` tells how many candidates are not shown."""
 
-    start: list[str]
+    starts: list[str]
     candidates: list[Candidate]
-    left: int = 0
+    omitted_count: int = 0
     reason: str = ""
 
     @property
@@ -102,7 +109,9 @@ def root_cause(
     rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
     made = sorted(row["place"] for row in rows)
     walk = explore(view, HISTORY_UP, {urn: [*starts, *made]}, bounds)[urn]
-    found = [one for one in _signs(view, walk) if since is None or (one.at or _LATEST) >= since]
+    found = [
+        one for one in _signs(view, walk) if since is None or (one.occurred_at or _LATEST) >= since
+    ]
     ranked = sorted(_seen(view, found), key=_rank)
     return RootCause(starts, ranked[:first], max(0, len(ranked) - first), walk.truncated)
 
@@ -128,12 +137,17 @@ def _starts(view: GraphView, urn: str) -> list[str]:
 
 
 def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
-    return KINDS.index(candidate.kind), candidate.at or _LATEST, candidate.distance, candidate.node
+    return (
+        KINDS.index(candidate.kind),
+        candidate.occurred_at or _LATEST,
+        candidate.distance,
+        candidate.urn,
+    )
 
 
 def _seen(view: GraphView, found: list[Candidate]) -> Iterable[Candidate]:
     """Those of which everything may be seen: a sign tells of what it was compared with."""
-    about = {one: {one.node, one.run, *one.compared} - {""} for one in found}
+    about = {one: {one.urn, one.run, *one.compared_with} - {""} for one in found}
     unseen = hidden(view, sorted({urn for urns in about.values() for urn in urns}))
     return [one for one, urns in about.items() if not urns & unseen]
 
@@ -225,7 +239,9 @@ class _Known:
         compared = tuple(one["urn"] for one in row["earlier"])
         after = str(row["rowCount"])
         return [
-            self._of_version("ROWS_SHIFTED", row["urn"], row["at"], reason, usual, after, compared)
+            self._of_version(
+                "ROW_COUNT_OUTLIER", row["urn"], row["at"], reason, usual, after, compared
+            )
         ]
 
     def input_late(self, row: Row, failed: Row | None) -> list[Candidate]:

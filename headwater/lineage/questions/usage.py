@@ -54,14 +54,14 @@ class Consumer:
     job: str
     owners: list[str]
     runs: int
-    last_read: datetime | None
+    last_read_at: datetime | None
     rows: int | None
     bytes: int | None
     seconds: float
 
 
 @dataclass(frozen=True)
-class Charge:
+class CostShare:
     """What one owner's jobs used; `owner` is None for jobs that nobody owns."""
 
     owner: str | None
@@ -92,12 +92,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class Unused:
-    """A dataset that nobody read. `bytes` of its newest complete version; None where nobody told. `last_read`: when the
+    """A dataset that nobody read. `bytes` of its newest complete version; None where nobody told. `last_read_at`: when the
     last run began that read any version of it, None for never (or out of sight)."""
 
     dataset: str
     bytes: int | None
-    last_read: datetime | None
+    last_read_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class UnusedPage:
     page: Page[Unused]
     count: int
     bytes: int
-    unsized: int
+    unknown_size_count: int
 
 
 def usage(
@@ -152,7 +152,7 @@ def consumers_page(found: Usage, *, first: int, after: str | None) -> Page[Consu
     )
 
 
-def chargeback(consumers: Iterable[Consumer]) -> list[Charge]:
+def chargeback(consumers: Iterable[Consumer]) -> list[CostShare]:
     """What each owner's jobs cost, the most first; the time of a job with several owners is split among them."""
     seconds: dict[str | None, float] = defaultdict(float)
     jobs: dict[str | None, int] = defaultdict(int)
@@ -161,7 +161,7 @@ def chargeback(consumers: Iterable[Consumer]) -> list[Charge]:
         for owner in owners:
             seconds[owner] += consumer.seconds / len(owners)
             jobs[owner] += 1
-    charges = [Charge(owner, jobs[owner], seconds[owner]) for owner in seconds]
+    charges = [CostShare(owner, jobs[owner], seconds[owner]) for owner in seconds]
     return sorted(
         charges, key=lambda charge: (-charge.seconds, charge.owner is None, charge.owner or "")
     )
@@ -204,7 +204,7 @@ def unused(
         Page(entries, cursors, len(row["page"]) > first),
         row["count"],
         row["bytes"] or 0,
-        row["unsized"],
+        row["unknown_size_count"],
     )
 
 
@@ -224,7 +224,7 @@ def _consumer(row: Row) -> Consumer:
         job=row["job"],
         owners=sorted(set(row["owners"] or ())),
         runs=row["runs"],
-        last_read=row["lastRead"],
+        last_read_at=row["lastRead"],
         rows=row["rows"],
         bytes=row["bytes"],
         seconds=row["seconds"],

@@ -27,8 +27,8 @@ SENT: dict[str, Any] = {
     "job": {"namespace": "etl", "name": "load"},
 }
 QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { producers {
-  producer events first last skewSeconds { min median max } fromTheFuture
-  findings { rule field severity count first last receipt example detail meaning hint }
+  producer events firstReceivedAt lastReceivedAt skewSeconds { min median max } futureEvents
+  findings { rule field severity count firstReceivedAt lastReceivedAt sequence example detail meaning hint }
 } } }"""
 
 
@@ -45,19 +45,19 @@ def test_producers_and_what_is_found_in_their_events(database: Database, data: A
         {
             "producer": "https://example.com/etl",
             "events": 2,
-            "first": received,
-            "last": received,
+            "firstReceivedAt": received,
+            "lastReceivedAt": received,
             "skewSeconds": {"min": 2.0, "median": 2.0, "max": 2.0},
-            "fromTheFuture": 0,
+            "futureEvents": 0,
             "findings": [
                 {
                     "rule": "lower-case-event-type",
                     "field": "eventType",
-                    "severity": "wrong",
+                    "severity": "error",
                     "count": 2,
-                    "first": received,
-                    "last": received,
-                    "receipt": 7,
+                    "firstReceivedAt": received,
+                    "lastReceivedAt": received,
+                    "sequence": 7,
                     "example": body.decode()[:300],
                     "detail": "complete",
                     "meaning": rule.meaning,

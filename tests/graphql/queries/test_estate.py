@@ -66,28 +66,28 @@ def sized(name: str, size: int) -> dict[str, Any]:
 
 
 def test_freshness(data: Ask) -> None:
-    query = """query ($urn: String!, $within: Int!) { freshness(urn: $urn) {
-      newestAt version ageSeconds effectiveAt effectiveAgeSeconds exact incomplete sources { urn at exact }
-      verdict(within: $within) { state why because { urn at exact } } } }"""
+    query = """query ($urn: ID!, $within: Int!) { freshness(urn: $urn) {
+      newestAt newestUrn ageSeconds effectiveAt effectiveAgeSeconds exact incompleteReason sources { urn newestAt exact }
+      verdict(maxAgeSeconds: $within) { state explanation causes { urn newestAt exact } } } }"""
     found = data(query, urn=ds("b"), within=2_000_000_000)["freshness"]
-    raw = {"urn": ds("raw"), "at": "2026-01-01T00:00:00Z", "exact": True}
+    raw = {"urn": ds("raw"), "newestAt": "2026-01-01T00:00:00Z", "exact": True}
     ages = found.pop("ageSeconds"), found.pop("effectiveAgeSeconds")
     assert ages[1] - ages[0] == pytest.approx(23 * 60)
     assert found == {
         "newestAt": "2026-01-01T00:23:00Z",
-        "version": version("b", "build-1"),
+        "newestUrn": version("b", "build-1"),
         "effectiveAt": "2026-01-01T00:00:00Z",
         "exact": True,
-        "incomplete": None,
+        "incompleteReason": None,
         "sources": [raw],
-        "verdict": {"state": "FRESH", "why": "everything upstream is fresh", "because": []},
+        "verdict": {"state": "FRESH", "explanation": "everything upstream is fresh", "causes": []},
     }
     stale = data(query, urn=ds("b"), within=60)["freshness"]["verdict"]
-    assert (stale["state"], stale["because"]) == ("STALE", [raw])
+    assert (stale["state"], stale["causes"]) == ("STALE", [raw])
 
 
 def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database, data: Ask) -> None:
-    query = """query ($urn: String!) {
+    query = """query ($urn: ID!) {
       job(urn: $urn) { outputs { name freshness { exact sources { urn } } quality { failed } } } }"""
     statements: list[str] = []
     told._observed = lambda name, _: statements.append(name)
@@ -115,9 +115,9 @@ def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database,
 
 
 def test_quality(data: Ask) -> None:
-    query = """query ($urn: String!) { quality(urn: $urn) { failed
-      assertions { name column success expected actual at run version }
-      metrics(first: 5) { rowCount bytes at
+    query = """query ($urn: ID!) { quality(urn: $urn) { failed
+      assertions { name column success expected actual reportedAt runUrn versionUrn }
+      metrics(first: 5) { rowCount bytes reportedAt
         columns { column nullCount distinctCount min quantiles { q value } } } } }"""
     found = data(query, urn=ds("a"))["quality"]
     assert found["failed"] == 1
@@ -127,9 +127,9 @@ def test_quality(data: Ask) -> None:
         "success": False,
         "expected": "0",
         "actual": "2",
-        "at": "2026-01-01T00:23:00Z",
-        "run": run_of("build-1"),
-        "version": version("a", "load-1"),
+        "reportedAt": "2026-01-01T00:23:00Z",
+        "runUrn": run_of("build-1"),
+        "versionUrn": version("a", "load-1"),
     }
     assert [one["name"] for one in found["assertions"]] == ["not_null", "unique"]
     columns = [
@@ -142,44 +142,49 @@ def test_quality(data: Ask) -> None:
         }
     ]
     assert found["metrics"] == [
-        {"rowCount": 3_000_000_000, "bytes": None, "at": "2026-01-01T00:23:00Z", "columns": columns}
+        {
+            "rowCount": 3_000_000_000,
+            "bytes": None,
+            "reportedAt": "2026-01-01T00:23:00Z",
+            "columns": columns,
+        }
     ]
     assert data(query, urn=version("a", "load-1"))["quality"] == found
     of_version = data(
-        "query ($urn: String!) { dataset(urn: $urn) { versions { nodes { quality { failed } } } } }",
+        "query ($urn: ID!) { dataset(urn: $urn) { versions { nodes { quality { failed } } } } }",
         urn=ds("a"),
     )
     assert of_version["dataset"]["versions"]["nodes"] == [{"quality": {"failed": 1}}]
 
 
 def test_unused(data: Ask) -> None:
-    query = """query ($days: Int!, $after: String) { unused(days: $days, first: 2, after: $after) {
-      count bytes unsized edges { cursor node { bytes lastRead dataset { name produces: producedBy { name } } } }
+    query = """query ($days: Int!, $after: String) { unusedDatasets(days: $days, first: 2, after: $after) {
+      totalCount bytes unknownSizeCount edges { cursor node { bytes lastReadAt dataset { name produces: producedBy { name } } } }
       pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
-    found = data(query, days=1)["unused"]
-    assert (found["count"], found["bytes"], found["unsized"]) == (4, 5_000_000_000, 3)
+    found = data(query, days=1)["unusedDatasets"]
+    assert (found["totalCount"], found["bytes"], found["unknownSizeCount"]) == (4, 5_000_000_000, 3)
     assert [edge["node"] for edge in found["edges"]] == [
         {
             "bytes": 5_000_000_000,
-            "lastRead": None,
+            "lastReadAt": None,
             "dataset": {"name": "cold", "produces": [{"name": "load"}]},
         },
         {
             "bytes": None,
-            "lastRead": "2026-01-01T00:20:00Z",
+            "lastReadAt": "2026-01-01T00:20:00Z",
             "dataset": {"name": "a", "produces": [{"name": "load"}]},
         },
     ]
     assert found["pageInfo"]["hasNextPage"]
-    rest = data(query, days=1, after=found["pageInfo"]["endCursor"])["unused"]
+    rest = data(query, days=1, after=found["pageInfo"]["endCursor"])["unusedDatasets"]
     assert [edge["node"]["dataset"]["name"] for edge in rest["edges"]] == ["b", "raw"]
     assert (rest["pageInfo"]["hasNextPage"], rest["pageInfo"]["hasPreviousPage"]) == (False, True)
-    assert data(query, days=EVER)["unused"]["count"] == 0
+    assert data(query, days=EVER)["unusedDatasets"]["totalCount"] == 0
 
 
 def test_usage(data: Ask) -> None:
-    query = """query ($urn: String!) { usage(urn: $urn, days: 3650) { runs seconds truncated
-      consumers { edges { node { runs seconds rows bytes lastRead owners job { name } } } pageInfo { hasNextPage } }
+    query = """query ($urn: ID!) { usage(urn: $urn, days: 3650) { runs seconds truncated
+      consumers { edges { node { runs seconds rows bytes lastReadAt owners job { name } } } pageInfo { hasNextPage } }
       chargeback { owner jobs seconds } answers { answerId } } }"""
     assert data(query, urn=ds("a"))["usage"] == {
         "runs": 1,
@@ -193,7 +198,7 @@ def test_usage(data: Ask) -> None:
                         "seconds": 180.0,
                         "rows": None,
                         "bytes": None,
-                        "lastRead": "2026-01-01T00:20:00Z",
+                        "lastReadAt": "2026-01-01T00:20:00Z",
                         "owners": ["ann"],
                         "job": {"name": "build"},
                     }
@@ -208,13 +213,13 @@ def test_usage(data: Ask) -> None:
 
 
 def test_owners(data: Ask) -> None:
-    query = """{ owners { count unownedDatasets unownedJobs edges { node { name datasets jobs } } }
+    query = """{ owners { totalCount unownedDatasets unownedJobs edges { node { name datasets jobs } } }
       ann: ownedBy(owner: "ann") { edges { node { urn kind } } }
       nobody: ownedBy(owner: "", first: 2) { edges { cursor node { name } } pageInfo { hasNextPage } } }"""
     found = data(query)
     assert found["owners"]["edges"] == [{"node": {"name": "ann", "datasets": 1, "jobs": 1}}]
     assert (
-        found["owners"]["count"],
+        found["owners"]["totalCount"],
         found["owners"]["unownedDatasets"],
         found["owners"]["unownedJobs"],
     ) == (1, 3, 1)
@@ -225,18 +230,18 @@ def test_owners(data: Ask) -> None:
 
 def test_coverage(data: Ask) -> None:
     query = """{ coverage(days: 3650) {
-      all { datasets connected produced unknownDownstreams jobs withBoth runs ended shares { lineage ended owned } }
+      total { datasets connected produced unknownDownstreams jobs withInputsAndOutputs runs ended shares { lineage ended owned } }
       namespaces(first: 1) { edges { node { namespace counts { datasets jobs } } } pageInfo { hasNextPage } }
-      blastRadius { median largest largestDataset { name } datasets walked truncated }
-      certifiedPaths { integrity datasets walked broken { urn ends } } } }"""
+      blastRadius { median largest largestDataset { name } datasets sampleSize truncated }
+      certifiedPaths { integrity datasets sampleSize broken { urn ends } } } }"""
     found = data(query)["coverage"]
-    assert found["all"] == {
+    assert found["total"] == {
         "datasets": 4,
         "connected": 4,
         "produced": 3,
         "unknownDownstreams": 1,
         "jobs": 2,
-        "withBoth": 2,
+        "withInputsAndOutputs": 2,
         "runs": 2,
         "ended": 2,
         "shares": {"lineage": 1.0, "ended": 1.0, "owned": 2 / 6},
@@ -250,16 +255,21 @@ def test_coverage(data: Ask) -> None:
         "largest": 5,
         "largestDataset": {"name": "raw"},
         "datasets": 4,
-        "walked": 4,
+        "sampleSize": 4,
         "truncated": False,
     }
-    assert found["certifiedPaths"] == {"integrity": 1.0, "datasets": 1, "walked": 1, "broken": []}
+    assert found["certifiedPaths"] == {
+        "integrity": 1.0,
+        "datasets": 1,
+        "sampleSize": 1,
+        "broken": [],
+    }
 
 
 def test_search(data: Ask) -> None:
     query = """query ($text: String!, $kind: NodeKind, $after: String) {
       search(text: $text, kind: $kind, first: 2, after: $after) {
-        count truncated edges { cursor score node { urn kind namespace name } }
+        totalCount truncated edges { cursor score node { urn kind namespace name } }
         kinds { value count } namespaces { value count } tags { value count } pageInfo { hasNextPage endCursor } } }"""
     found = data(query, text="build")["search"]
     [edge] = found["edges"]
@@ -280,7 +290,7 @@ def test_search(data: Ask) -> None:
         "PIPELINE_RUN"
     ]
     first = data(query, text="db")["search"]
-    assert (first["count"], first["pageInfo"]["hasNextPage"]) == (4, True)
+    assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (4, True)
     second = data(query, text="db", after=first["pageInfo"]["endCursor"])["search"]
     names = [edge["node"]["name"] for found in (first, second) for edge in found["edges"]]
     assert sorted(names) == ["a", "b", "cold", "raw"]
@@ -292,9 +302,9 @@ def test_search(data: Ask) -> None:
         ('{ freshness(urn: "dataset:db:unknown") { exact } }', "NOT_FOUND", "there is no dataset"),
         ('{ freshness(urn: "job:etl:load") { exact } }', "BAD_REQUEST", "urn"),
         (
-            '{ freshness(urn: "dataset:db:b") { verdict(within: 0) { state } } }',
+            '{ freshness(urn: "dataset:db:b") { verdict(maxAgeSeconds: 0) { state } } }',
             "BAD_REQUEST",
-            "within",
+            "maxAgeSeconds",
         ),
         ('{ quality(urn: "job:etl:load") { failed } }', "BAD_REQUEST", "urn"),
         (
@@ -310,12 +320,12 @@ def test_search(data: Ask) -> None:
             "after",
         ),
         ('{ usage(urn: "dataset:db:a") { answers(first: -1) { urn } } }', "BAD_REQUEST", "first"),
-        ("{ unused(days: 99999) { count } }", "BAD_REQUEST", "days"),
-        ('{ unused(after: "x") { count } }', "BAD_REQUEST", "after"),
-        ("{ owners(first: -1) { count } }", "BAD_REQUEST", "first"),
+        ("{ unusedDatasets(days: 99999) { totalCount } }", "BAD_REQUEST", "days"),
+        ('{ unusedDatasets(after: "x") { totalCount } }', "BAD_REQUEST", "after"),
+        ("{ owners(first: -1) { totalCount } }", "BAD_REQUEST", "first"),
         ('{ ownedBy(owner: "ann", after: "x") { edges { cursor } } }', "BAD_REQUEST", "after"),
         ("{ coverage(days: -1) { since } }", "BAD_REQUEST", "days"),
-        ('{ search(text: "x", after: "y") { count } }', "BAD_REQUEST", "after"),
+        ('{ search(text: "x", after: "y") { totalCount } }', "BAD_REQUEST", "after"),
     ],
 )
 def test_bad_arguments_are_named(refused: Ask, query: str, code: str, words: str) -> None:

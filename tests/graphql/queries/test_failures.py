@@ -249,9 +249,9 @@ def test_a_list_costs_no_statement_per_row(
     assert max(costs) < 35
 
 
-ROOT_CAUSE = """query ($urn: String!, $since: DateTime, $first: Int! = 20) {
-  rootCause(urn: $urn, since: $since, first: $first) { start left truncated truncatedBy
-    candidates { kind reason node at distance before after compared run { runId job { name } } } } }"""
+ROOT_CAUSE = """query ($urn: ID!, $since: DateTime, $first: Int! = 20) {
+  rootCause(urn: $urn, since: $since, first: $first) { starts omittedCount truncated truncatedBy
+    candidates { kind reason urn occurredAt distance before after comparedWith run { runId job { name } } } } }"""
 
 
 @pytest.fixture
@@ -272,41 +272,41 @@ def coded(database: Database, clean_graph: object) -> Database:
 @pytest.mark.usefixtures("coded")
 def test_root_cause(data: Ask) -> None:
     assert data(ROOT_CAUSE, urn="answer:kpi")["rootCause"] == {
-        "start": ["answer:kpi"],
-        "left": 0,
+        "starts": ["answer:kpi"],
+        "omittedCount": 0,
         "truncated": False,
         "truncatedBy": None,
         "candidates": [
             {
                 "kind": "CODE_CHANGED",
                 "reason": "load ran code v2; the success before it ran v1",
-                "node": "run:load-2",
-                "at": "2026-01-01T00:20:00Z",
+                "urn": "run:load-2",
+                "occurredAt": "2026-01-01T00:20:00Z",
                 "distance": 2,
                 "before": "v1",
                 "after": "v2",
-                "compared": ["run:load-1"],
+                "comparedWith": ["run:load-1"],
                 "run": {"runId": "load-2", "job": {"name": "load"}},
             }
         ],
     }
     assert data(ROOT_CAUSE, urn=ds("d"), since=at(21))["rootCause"]["candidates"] == []
-    assert data(ROOT_CAUSE, urn=ds("d"), first=0)["rootCause"]["left"] == 1
+    assert data(ROOT_CAUSE, urn=ds("d"), first=0)["rootCause"]["omittedCount"] == 1
 
 
 @pytest.mark.usefixtures("coded")
 def test_replay_plan(data: Ask) -> None:
-    query = """query ($urn: String!, $since: DateTime) { replayPlan(urn: $urn, since: $since) {
-      corrupt { runId } owners next { name } cycles { name } answers { answerId } truncated truncatedBy
-      steps { number runs { run { runId } job { name } owners readsOwn inCircle superseded
-        inputs { dataset { name } versions waitFor { runId } }
+    query = """query ($urn: ID!, $since: DateTime) { replayPlan(urn: $urn, since: $since) {
+      corruptRuns { runId } owners nextJobs { name } cycles { name } answers { answerId } truncated truncatedBy
+      steps { number runs { run { runId } job { name } owners readsOwnOutput inCycle superseded
+        inputs { dataset { name } versionUrns waitFor { runId } }
         outputs { dataset { name } version { urn } lastGood { urn } } } } } }"""
     found = data(query, urn="run:load-2")["replayPlan"]
     load, mart = found.pop("steps")
     assert found == {
-        "corrupt": [{"runId": "load-2"}],
+        "corruptRuns": [{"runId": "load-2"}],
         "owners": [],
-        "next": [],
+        "nextJobs": [],
         "cycles": [],
         "answers": [{"answerId": "kpi"}],
         "truncated": False,
@@ -320,13 +320,13 @@ def test_replay_plan(data: Ask) -> None:
                 "run": {"runId": "mart-2"},
                 "job": {"name": "mart"},
                 "owners": [],
-                "readsOwn": False,
-                "inCircle": False,
+                "readsOwnOutput": False,
+                "inCycle": False,
                 "superseded": False,
                 "inputs": [
                     {
                         "dataset": {"name": "a"},
-                        "versions": [version("a", "load-2")],
+                        "versionUrns": [version("a", "load-2")],
                         "waitFor": [{"runId": "load-2"}],
                     }
                 ],
@@ -346,7 +346,7 @@ def test_replay_plan(data: Ask) -> None:
 
 @pytest.mark.usefixtures("coded")
 def test_what_cannot_be_asked(refused: Ask) -> None:
-    replay = "query ($urn: String!) { replayPlan(urn: $urn) { truncated } }"
+    replay = "query ($urn: ID!) { replayPlan(urn: $urn) { truncated } }"
     for query in (ROOT_CAUSE, replay):
         assert refused(query, urn="run:never")["extensions"]["code"] == "NOT_FOUND"
         assert "job" in refused(query, urn="job:etl:load")["message"]

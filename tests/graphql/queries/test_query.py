@@ -62,7 +62,7 @@ def told(database: Database, clean_graph: object) -> Database:
 
 @pytest.mark.usefixtures("told")
 def test_run(data: Ask) -> None:
-    query = """query ($id: String!) { run(runId: $id) {
+    query = """query ($id: ID!) { run(runId: $id) {
       runId urn status startedAt finishedAt inputs { namespace name } outputs { namespace name }
       error attempts durationSeconds version pipelineName hasFailedChild childFailures facets
       job { namespace name } parents { runId } children { runId }
@@ -162,10 +162,10 @@ def test_trace(data: Ask) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_a_trace_as_a_tree(data: Ask) -> None:
-    fields = "{ urn kind name depth parent type repeated status codeVersion rowCount }"
+    fields = "{ urn kind name depth parentIndex type repeated status codeVersion rowCount }"
     found = data('{ trace(answerId: "report") { tree ' + fields + " } }")["trace"]["tree"]
     assert [
-        (one["kind"], one["name"], one["depth"], one["parent"], one["type"]) for one in found
+        (one["kind"], one["name"], one["depth"], one["parentIndex"], one["type"]) for one in found
     ] == [
         ("ANSWER", "report", 0, None, None),
         ("ARTIFACT", "d", 1, 0, "CITED_BY"),
@@ -186,39 +186,41 @@ def test_a_trace_as_a_tree(data: Ask) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_lineage_asked_in_many_ways(data: Ask, refused: Ask) -> None:
-    asked = "query ($u: [String!], $after: String, $where: LineageFilter) { lineage(urns: $u, direction: DOWNSTREAM, "
-    asked += "depth: 1, after: $after, where: $where) { starts nodes { urn distance } truncatedBy leftOut "
-    asked += "expand { urn cursor leftOut } } }"
+    asked = "query ($u: [ID!], $after: String, $filter: LineageFilter) { lineage(urns: $u, direction: DOWNSTREAM, "
+    asked += "depth: 1, after: $after, filter: $filter) { starts nodes { urn distance } truncatedBy omittedCount "
+    asked += "continuations { urn cursor omittedCount } } }"
     found = data(asked, u=[ds("a")])["lineage"]
     assert [(node["urn"], node["distance"]) for node in found["nodes"]] == [
         (ds("a"), 0),
         (ds("b"), 1),
         (job("build"), 1),
     ]
-    assert (found["starts"], found["truncatedBy"], found["leftOut"]) == ([ds("a")], "depth", 1)
-    (expand,) = found["expand"]
-    assert (expand["urn"], expand["leftOut"]) == (ds("b"), 1)
-    more = data(asked, u=[ds("a")], after=expand["cursor"])["lineage"]
+    assert (found["starts"], found["truncatedBy"], found["omittedCount"]) == ([ds("a")], "depth", 1)
+    (continuations,) = found["continuations"]
+    assert (continuations["urn"], continuations["omittedCount"]) == (ds("b"), 1)
+    more = data(asked, u=[ds("a")], after=continuations["cursor"])["lineage"]
     assert {(node["urn"], node["distance"]) for node in more["nodes"]} == {
         (ds("b"), 1),
         (job("publish"), 2),
         (ds("d"), 2),
     }
-    none = data(asked, u=[ds("a")], where={"jobTypes": ["DAG"]})["lineage"]
+    none = data(asked, u=[ds("a")], filter={"jobTypes": ["DAG"]})["lineage"]
     assert [node["urn"] for node in none["nodes"]] == [ds("a")]
     assert "cursor" in refused(asked, u=[ds("a")], after="nonsense")["message"]
-    assert "another question" in refused(asked, u=[ds("b")], after=expand["cursor"])["message"]
+    assert (
+        "another question" in refused(asked, u=[ds("b")], after=continuations["cursor"])["message"]
+    )
 
 
 @pytest.mark.usefixtures("told")
 def test_the_map_between_two_instants(data: Ask) -> None:
     times = '{from: "2025-01-01T00:00:00Z", to: "2027-01-01T00:00:00Z"}'
-    fields = "{ difference { appeared { name } vanished { name } appearedEdges { type } vanishedEdges { type } } }"
+    fields = "{ difference { addedNodes { name } removedNodes { name } addedEdges { type } removedEdges { type } } }"
     found = data(
-        "query ($u: String) { lineage(urn: $u, between: " + times + ") " + fields + " }", u=ds("b")
+        "query ($u: ID) { lineage(urn: $u, between: " + times + ") " + fields + " }", u=ds("b")
     )
     difference = found["lineage"]["difference"]
-    assert {node["name"] for node in difference["appeared"]} == {
+    assert {node["name"] for node in difference["addedNodes"]} == {
         "raw",
         "load",
         "a",
@@ -227,15 +229,18 @@ def test_the_map_between_two_instants(data: Ask) -> None:
         "d",
     }
     assert (
-        difference["vanished"],
-        difference["vanishedEdges"],
-        len(difference["appearedEdges"]),
+        difference["removedNodes"],
+        difference["removedEdges"],
+        len(difference["addedEdges"]),
     ) == ([], [], 6)
 
 
 def test_column_lineage(database: Database, data: Ask) -> None:
     tell(database, run("r1", "j", ["a"], ["b"], derived={"b": ["a"]}))
-    fields = "{ nodes { name distance } edges { source target ways { job ways whole masked } } truncated leftOut }"
+    fields = (
+        "{ nodes { name distance } truncated omittedCount "
+        "edges { source target derivations { jobUrn transformations datasetLevel masked } } }"
+    )
     asked = (
         '{ columnLineage(dataset: {namespace: "db", name: "b"}, column: "id", direction: UPSTREAM) '
         + fields
@@ -247,11 +252,18 @@ def test_column_lineage(database: Database, data: Ask) -> None:
             {
                 "source": column_urn("db", "a", "id"),
                 "target": column_urn("db", "b", "id"),
-                "ways": [{"job": job("j"), "ways": ["DIRECT"], "whole": False, "masked": False}],
+                "derivations": [
+                    {
+                        "jobUrn": job("j"),
+                        "transformations": ["DIRECT"],
+                        "datasetLevel": False,
+                        "masked": False,
+                    }
+                ],
             }
         ],
         "truncated": False,
-        "leftOut": 0,
+        "omittedCount": 0,
     }
 
 
@@ -260,7 +272,7 @@ def test_lineage(data: Ask) -> None:
     fields = (
         "{ nodes { urn kind namespace name } edges { source target type } truncated truncatedBy }"
     )
-    by_urn = data("query ($u: String) { lineage(urn: $u) " + fields + " }", u=ds("b"))["lineage"]
+    by_urn = data("query ($u: ID) { lineage(urn: $u) " + fields + " }", u=ds("b"))["lineage"]
     by_name = data(
         '{ lineage(dataset: {namespace: "db", name: "b"}, direction: BOTH, depth: 10) '
         + fields
@@ -285,7 +297,7 @@ def test_lineage(data: Ask) -> None:
     assert [node["urn"] for node in up["lineage"]["nodes"]] == [job("build"), ds("a")]
     assert up["lineage"]["truncatedBy"] == "depth"
     history = data(
-        "query ($u: String) { lineage(urn: $u, direction: DOWNSTREAM) " + fields + " }",
+        "query ($u: ID) { lineage(urn: $u, direction: DOWNSTREAM) " + fields + " }",
         u=run_of("build-1"),
     )
     assert [node["kind"] for node in history["lineage"]["nodes"]] == [
@@ -301,7 +313,7 @@ def test_lineage(data: Ask) -> None:
 def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
     database: Database, data: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = "query($urn: String!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes { urn } edges { type } } }"
+    asked = "query($urn: ID!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes { urn } edges { type } } }"
     before = data(asked, urn=ds("raw"))
     handed: list[object] = []
     ask = Context.ask
@@ -326,7 +338,7 @@ def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
 
 @pytest.mark.usefixtures("told")
 def test_dataset_and_job_and_answer(data: Ask) -> None:
-    query = """query ($urn: String) { dataset(urn: $urn) {
+    query = """query ($urn: ID) { dataset(urn: $urn) {
       urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name } readBy { name }
       versions(first: 5) { nodes { runId complete } } sources { name } answers { nodes { answerId } } facets } }"""
     found = data(query, urn=ds("a"))["dataset"]
@@ -370,6 +382,6 @@ def test_names_of_any_kind(database: Database, data: Ask) -> None:
     hashed = found["outputs"][0]["urn"]
     assert len(hashed) < 100
     assert (
-        data("query ($u: String) { dataset(urn: $u) { name } }", u=hashed)["dataset"]["name"]
+        data("query ($u: ID) { dataset(urn: $u) { name } }", u=hashed)["dataset"]["name"]
         == "y" * 3_000
     )

@@ -19,20 +19,20 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
         {"namespace": "db", "name": "t"}, same=[{"namespace": "db", "name": "u"}], event_time=at(9)
     )
     tell(database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same])
-    found = data("""{ dataset(namespace: "db", name: "t") { otherNames { namespace name } }
-        symlinks { edges { cursor node { name { name } dataset { name } by since through { name } } } } }""")
-    assert found["dataset"] == {"otherNames": [{"namespace": "db", "name": "u"}]}
+    found = data("""{ dataset(namespace: "db", name: "t") { aliases { namespace name } }
+        aliases { edges { cursor node { name { name } dataset { name } declaredBy since via { name } } } } }""")
+    assert found["dataset"] == {"aliases": [{"namespace": "db", "name": "u"}]}
     told = {
         "name": {"name": "u"},
         "dataset": {"name": "t"},
-        "by": "hand",
+        "declaredBy": "manual",
         "since": "2026-01-01T00:09:00Z",
     }
-    assert found["symlinks"]["edges"] == [
-        {"cursor": "dataset:db:u", "node": {**told, "through": None}}
-    ]
-    after = '{ symlinks(after: "dataset:db:u") { edges { cursor } pageInfo { hasNextPage endCursor } } }'
-    assert data(after)["symlinks"] == {
+    assert found["aliases"]["edges"] == [{"cursor": "dataset:db:u", "node": {**told, "via": None}}]
+    after = (
+        '{ aliases(after: "dataset:db:u") { edges { cursor } pageInfo { hasNextPage endCursor } } }'
+    )
+    assert data(after)["aliases"] == {
         "edges": [],
         "pageInfo": {"hasNextPage": False, "endCursor": "dataset:db:u"},
     }

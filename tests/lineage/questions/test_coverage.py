@@ -121,12 +121,12 @@ JOBS_AND_RUNS = Counts(
     jobs=8,
     with_inputs=6,
     with_outputs=8,
-    with_both=6,
+    with_inputs_and_outputs=6,
     owned_jobs=1,
     runs=8,
     ended=7,
-    made=7,
-    told=1,
+    runs_with_outputs=7,
+    reported=1,
 )
 
 
@@ -141,13 +141,13 @@ def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
         "etl": JOBS_AND_RUNS,
         "web": Counts(datasets=1, connected=1),
     }
-    assert (found.all.datasets, found.all.connected, found.all.jobs, found.all.runs) == (
+    assert (found.total.datasets, found.total.connected, found.total.jobs, found.total.runs) == (
         11,
         10,
         8,
         8,
     )
-    assert found.all.shares == Shares(
+    assert found.total.shares == Shares(
         lineage=16 / 19,
         datasets=10 / 11,
         jobs=6 / 8,
@@ -156,7 +156,7 @@ def test_counts_by_namespace_and_of_all(told: GraphView) -> None:
         described=1 / 11,
         schema=1 / 11,
         ended=7 / 8,
-        told=1 / 7,
+        reported=1 / 7,
     )
 
 
@@ -168,8 +168,8 @@ def test_counts_of_one_namespace_and_of_what_may_be_seen(told: GraphView) -> Non
 def test_nothing_has_no_share(told: GraphView) -> None:
     nobody = told.visible_to(Visibility(("nowhere",)))
     found = asked(nobody)
-    assert (found.all, found.namespaces) == (Counts(), {})
-    assert found.all.shares == Shares(*[None] * 9)
+    assert (found.total, found.namespaces) == (Counts(), {})
+    assert found.total.shares == Shares(*[None] * 9)
     assert blast_radius(nobody) == BlastRadius(None, 0, None, 0, 0, False)
     assert certified_paths(nobody).integrity is None
 
@@ -191,7 +191,7 @@ def test_of_many_datasets_a_sample_is_walked(
 ) -> None:
     monkeypatch.setattr(module, "WALKED_MAX", 3)
     found = blast_radius(told)
-    assert (found.datasets, found.walked, found.sampled) == (11, 3, True)
+    assert (found.datasets, found.sample_size, found.sampled) == (11, 3, True)
     assert found == blast_radius(told)
 
 
@@ -204,7 +204,7 @@ def test_a_walk_cut_short_is_told(told: GraphView, monkeypatch: pytest.MonkeyPat
 
 def test_certified_paths(told: GraphView) -> None:
     found = certified_paths(told)
-    assert (found.datasets, found.walked, found.integrity) == (5, 5, 0.6)
+    assert (found.datasets, found.sample_size, found.integrity) == (5, 5, 0.6)
     assert found.broken == [BrokenPath(ds("h"), [job("gen")]), BrokenPath(ds("lone"), [ds("lone")])]
 
 

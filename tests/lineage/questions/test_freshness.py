@@ -172,7 +172,7 @@ def test_what_reached_a_dataset(
     assert found.at == (None if made is None else moment(made))
     assert found.sources == sources
     assert found.reason == ""
-    assert found.effective_at == (sources[0].at if sources else None)
+    assert found.effective_at == (sources[0].newest_at if sources else None)
     assert found.exact == (bool(sources) and all(one.exact for one in sources))
 
 
@@ -207,11 +207,11 @@ def test_fresh_or_not_and_because_of_what(
     told: GraphView, name: str, minutes: int, state: str, named: list[str]
 ) -> None:
     found = verdict(told, name, minutes)
-    assert (found.state, [one.dataset for one in found.named]) == (
+    assert (found.state, [one.dataset for one in found.causes]) == (
         state,
         [ds(one) for one in named],
     )
-    assert found.why
+    assert found.explanation
 
 
 @pytest.mark.neo4j
@@ -220,7 +220,7 @@ def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: GraphView) 
     assert [one.dataset for one in everything.sources] == [ds("quick"), "dataset:web:page"]
     of_db = told.visible_to(Visibility(("db", "etl")))
     found = fresh(of_db, "visits")
-    assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "sight")
+    assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "visibility")
     assert verdict(of_db, "visits", 60).state == UNKNOWN
     assert verdict(of_db, "visits", 10) == Verdict(
         STALE, [source("quick", 100)], "older than it may be"
@@ -241,19 +241,19 @@ def test_a_walk_cut_short_is_not_vouched_for(
     found = fresh(told, "joined")
     assert found.reason == "nodes"
     verdict = judge(found, within=timedelta(days=9), now=NOW)
-    assert (verdict.state, verdict.named) == (UNKNOWN, [])
-    assert "nodes" in verdict.why
+    assert (verdict.state, verdict.causes) == (UNKNOWN, [])
+    assert "nodes" in verdict.explanation
 
 
 def test_a_dataset_without_sources_is_judged_by_itself() -> None:
     circle = Freshness(ds("x"), moment(60), version("x", "r"), [])
-    assert judge(circle, within=timedelta(minutes=59), now=NOW).named == [source("x", 60)]
+    assert judge(circle, within=timedelta(minutes=59), now=NOW).causes == [source("x", 60)]
     assert judge(circle, within=timedelta(minutes=60), now=NOW).state == FRESH
 
 
 def test_old_data_of_fresh_sources_is_stale_itself() -> None:
     ahead = Freshness(ds("x"), moment(10), version("x", "r"), [source("s", 119)])
-    assert judge(ahead, within=timedelta(minutes=60), now=NOW).named == [source("x", 10)]
+    assert judge(ahead, within=timedelta(minutes=60), now=NOW).causes == [source("x", 10)]
 
 
 MINUTES = st.integers(0, 120)
@@ -262,11 +262,14 @@ SOURCES = st.lists(
 )
 
 
-@given(MINUTES, SOURCES, st.sampled_from(["", "time", "sight"]), MINUTES, MINUTES)
+@given(MINUTES, SOURCES, st.sampled_from(["", "time", "visibility"]), MINUTES, MINUTES)
 def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
     made: int, sources: list[Reached], reason: str, less: int, more: int
 ) -> None:
-    known = [Reached(one.dataset, one.at, one.exact and one.at is not None) for one in sources]
+    known = [
+        Reached(one.dataset, one.newest_at, one.exact and one.newest_at is not None)
+        for one in sources
+    ]
     found = Freshness(ds("x"), moment(made), version("x", "r"), known, reason)
     short, long = sorted((less, more))
     strict, lenient = (
@@ -277,7 +280,10 @@ def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
     if reason or not all(one.exact for one in known):
         assert lenient != FRESH
     if lenient == FRESH:
-        assert all(one.at is not None and NOW - one.at <= timedelta(minutes=long) for one in known)
+        assert all(
+            one.newest_at is not None and NOW - one.newest_at <= timedelta(minutes=long)
+            for one in known
+        )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.node_names import node_names_of
-from headwater.lineage.questions.column_lineage import Way, column_lineage
+from headwater.lineage.questions.column_lineage import ColumnDerivation, column_lineage
 from headwater.lineage.questions.lineage import Lineage, lineage, trace
 from headwater.lineage.questions.trace_tree import tree
 from headwater.lineage.traversal.bfs import Edge
@@ -105,7 +105,12 @@ def test_every_node_has_its_distance(shop: GraphView) -> None:
         ),
         **dict.fromkeys(["load", "raw"], 2),
     }
-    assert (found.left_out, found.expand, found.start, found.starts) == (0, [], ds("b"), [ds("b")])
+    assert (found.omitted_count, found.continuations, found.start, found.starts) == (
+        0,
+        [],
+        ds("b"),
+        [ds("b")],
+    )
 
 
 def test_several_starts_are_one_walk(shop: GraphView) -> None:
@@ -232,19 +237,19 @@ def test_a_difference_between_two_instants(shop: GraphView) -> None:
     early, late = at(65), at(75)
     found = lineage(shop, ds("a"), between=(early, late))
     assert found.difference is not None
-    assert {node.name for node in found.difference.appeared} == {"build", "b"}
-    assert found.difference.vanished == []
-    assert set(found.difference.appeared_edges) == {
+    assert {node.name for node in found.difference.added_nodes} == {"build", "b"}
+    assert found.difference.removed_nodes == []
+    assert set(found.difference.added_edges) == {
         Edge(ds("a"), job("build"), "FEEDS"),
         Edge(job("build"), ds("b"), "PRODUCED"),
     }
     back = lineage(shop, ds("a"), between=(late, early)).difference
     assert back is not None
-    assert (back.vanished, back.vanished_edges) == (
-        found.difference.appeared,
-        found.difference.appeared_edges,
+    assert (back.removed_nodes, back.removed_edges) == (
+        found.difference.added_nodes,
+        found.difference.added_edges,
     )
-    assert (back.appeared, back.appeared_edges) == ([], [])
+    assert (back.added_nodes, back.added_edges) == ([], [])
     with pytest.raises(QueryError, match="between"):
         lineage(shop, ds("a"), between=(early, late), as_of=early)
 
@@ -257,28 +262,28 @@ def test_earlier_and_what_appeared_less_what_vanished_is_later(shop: GraphView) 
             for later in instants:
                 found = lineage(shop, start, between=(before, later)).difference
                 assert found is not None
-                appeared = {node.urn for node in found.appeared}
-                vanished = {node.urn for node in found.vanished}
+                appeared = {node.urn for node in found.added_nodes}
+                vanished = {node.urn for node in found.removed_nodes}
                 assert (
                     maps[later].distances.keys()
                     == (maps[before].distances.keys() | appeared) - vanished
                 )
-                edges = set(maps[before].edges) | set(found.appeared_edges)
-                assert set(maps[later].edges) == edges - set(found.vanished_edges)
+                edges = set(maps[before].edges) | set(found.added_edges)
+                assert set(maps[later].edges) == edges - set(found.removed_edges)
 
 
 def test_what_is_left_out_is_counted_and_shown_on_demand(shop: GraphView) -> None:
     asked: dict[str, Any] = {"direction": "DOWNSTREAM", "depth": 1}
     found = lineage(shop, ds("a"), **asked)
-    assert (names(found), found.reason, found.left_out) == ({"a", "build", "b"}, "depth", 3)
-    (expand,) = found.expand
-    assert (expand.urn, expand.left_out) == (ds("b"), 3)
-    more = lineage(shop, ds("a"), after=expand.cursor, **asked)
+    assert (names(found), found.reason, found.omitted_count) == ({"a", "build", "b"}, "depth", 3)
+    (continuations,) = found.continuations
+    assert (continuations.urn, continuations.omitted_count) == (ds("b"), 3)
+    more = lineage(shop, ds("a"), after=continuations.cursor, **asked)
     assert {node.name: more.distances[node.urn] for node in more.nodes} == {
         "b": 1,
         **dict.fromkeys(["publish", "c", "report", "page", "mask", "safe"], 2),
     }
-    assert (more.reason, more.expand) == ("", [])
+    assert (more.reason, more.continuations) == ("", [])
 
 
 def test_going_on_shows_what_was_not_shown_yet(shop: GraphView) -> None:
@@ -288,7 +293,7 @@ def test_going_on_shows_what_was_not_shown_yet(shop: GraphView) -> None:
     while True:
         found = lineage(shop, ds("b"), after=after, **asked)
         shown.append(names(found) - {"b"})
-        ends = [one for one in found.expand if one.urn == ds("b")]
+        ends = [one for one in found.continuations if one.urn == ds("b")]
         if not ends:
             break
         assert found.reason == "nodes"
@@ -297,11 +302,11 @@ def test_going_on_shows_what_was_not_shown_yet(shop: GraphView) -> None:
 
 
 def test_a_cursor_belongs_to_its_question(shop: GraphView) -> None:
-    (expand,) = lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1).expand
+    (continuations,) = lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1).continuations
     for direction, depth in (("UPSTREAM", 1), ("DOWNSTREAM", 2)):
         with pytest.raises(QueryError, match="another question"):
-            lineage(shop, ds("a"), direction=direction, depth=depth, after=expand.cursor)
-    for bad in ("nonsense", "e30=", expand.cursor[:-8], "WzEsMl0="):
+            lineage(shop, ds("a"), direction=direction, depth=depth, after=continuations.cursor)
+    for bad in ("nonsense", "e30=", continuations.cursor[:-8], "WzEsMl0="):
         with pytest.raises(QueryError, match="cursor"):
             lineage(shop, ds("a"), direction="DOWNSTREAM", depth=1, after=bad)
 
@@ -324,9 +329,9 @@ def test_who_sees_only_jobs_sees_that_they_are_joined(shop: GraphView) -> None:
         for name in ("a", "b", "c", "raw", "page", "other", "safe")
     )
     shallow = lineage(jobs, job("load"), direction="DOWNSTREAM", depth=1)
-    assert (shallow.reason, shallow.left_out) == ("depth", 0), "what is hidden is not counted"
+    assert (shallow.reason, shallow.omitted_count) == ("depth", 0), "what is hidden is not counted"
     # Which of the ways out of sight has more behind it is not told.
-    on = {expand.urn: expand.cursor for expand in shallow.expand}
+    on = {continuations.urn: continuations.cursor for continuations in shallow.continuations}
     assert on.keys() == {job("load"), job("build")}
     more = lineage(jobs, job("load"), direction="DOWNSTREAM", depth=1, after=on[job("build")])
     assert {node.name for node in more.nodes if node.kind != "HIDDEN"} == {
@@ -358,14 +363,20 @@ def test_a_filter_does_not_judge_what_is_hidden(shop: GraphView) -> None:
 
 def test_ways_of_columns(shop: GraphView) -> None:
     found = column_lineage(shop, "db", "b", "id")
-    assert found.ways[Edge(column_urn("db", "a", "id"), column_urn("db", "b", "id"), "FEEDS")] == [
-        Way(job("build"), ["DIRECT"], whole=False)
+    assert found.derivations[
+        Edge(column_urn("db", "a", "id"), column_urn("db", "b", "id"), "FEEDS")
+    ] == [ColumnDerivation(job("build"), ["DIRECT"], dataset_level=False)]
+    (way,) = found.derivations[
+        Edge(column_urn("db", "b", "id"), column_urn("db", "safe", "id"), "FEEDS")
     ]
-    (way,) = found.ways[Edge(column_urn("db", "b", "id"), column_urn("db", "safe", "id"), "FEEDS")]
-    assert (way.job, way.ways, way.masked) == (job("mask"), ["DIRECT:TRANSFORMATION:masked"], True)
+    assert (way.job, way.transformations, way.masked) == (
+        job("mask"),
+        ["DIRECT:TRANSFORMATION:masked"],
+        True,
+    )
     assert found.lineage.distances[column_urn("db", "a", "id")] == 1
     data = column_lineage(shop.visible_to(Visibility(("db",))), "db", "b", "id")
-    assert {way.job for ways in data.ways.values() for way in ways} == {None}, (
+    assert {way.job for ways in data.derivations.values() for way in ways} == {None}, (
         "jobs that may not be seen are not named"
     )
     assert data.lineage.distances == found.lineage.distances

@@ -105,7 +105,7 @@ def result(
         column,
         success,
         **said,
-        at=moment(minute),
+        reported_at=moment(minute),
         run=run_of(run),
         version=version("t", made),
     )

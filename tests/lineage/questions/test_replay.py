@@ -132,9 +132,14 @@ def test_a_corrupt_run(history: GraphView) -> None:
     assert mart.outputs == [Output(ds("d"), version("d", "mart-1"), version("d", "mart-0"))]
     assert (load.owners, clean.owners, mart.owners) == (["ali"], [], ["mia"])
     assert not any(
-        rerun.reads_own or rerun.in_circle or rerun.superseded for rerun in (load, clean, mart)
+        rerun.reads_own_output or rerun.in_cycle or rerun.superseded
+        for rerun in (load, clean, mart)
     )
-    assert (plan.corrupt, plan.next, plan.cycles) == ([run_of("load-1")], [job("archive")], [])
+    assert (plan.corrupt_runs, plan.next_jobs, plan.cycles) == (
+        [run_of("load-1")],
+        [job("archive")],
+        [],
+    )
     assert plan.answers == [answer_urn("kpi"), answer_urn("board")]
     assert plan.owners == ["ali", "mia"]
     assert not plan.truncated
@@ -156,7 +161,7 @@ def test_a_job_that_reads_what_it_writes(history: GraphView) -> None:
     plan = replay_plan(history, run_of("add-1"))
     assert shown(plan) == [["add-1"], ["add-2"], ["add-3", "sum-2"], ["add-4"], ["sum-4"]]
     adds = [rerun for step in plan.steps for rerun in step if rerun.job == job("add")]
-    assert [rerun.reads_own for rerun in adds] == [False, True, True, True]
+    assert [rerun.reads_own_output for rerun in adds] == [False, True, True, True]
     assert {output.last_good for rerun in adds for output in rerun.outputs} == {
         version("log", "add-0")
     }
@@ -179,12 +184,12 @@ def test_what_was_made_good_since(history: GraphView) -> None:
     plan = replay_plan(history, run_of("p-2"))
     assert shown(plan) == [["p-2"], ["q-2"]]
     assert all(rerun.superseded for step in plan.steps for rerun in step)
-    assert plan.next == []
+    assert plan.next_jobs == []
     assert plan.steps[1][0].outputs == [
         Output(ds("q-out"), version("q-out", "q-2"), version("q-out", "q-1"))
     ]
     newest = replay_plan(history, run_of("p-3"))
-    assert (shown(newest), newest.next) == ([["p-3"], ["q-3"]], [job("r")])
+    assert (shown(newest), newest.next_jobs) == ([["p-3"], ["q-3"]], [job("r")])
     assert not any(rerun.superseded for step in newest.steps for rerun in step)
     # The last good version is the newest from before that is not spoiled, though it was the corrupt one of another day.
     assert newest.steps[0][0].outputs[0].last_good == version("p-out", "p-2")
@@ -192,26 +197,26 @@ def test_what_was_made_good_since(history: GraphView) -> None:
 
 def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
     plan = replay_plan(history, ds("p-out"), since=datetime(2026, 1, 1, 0, 11, tzinfo=UTC))
-    assert plan.corrupt == [run_of("p-2"), run_of("p-3")]
+    assert plan.corrupt_runs == [run_of("p-2"), run_of("p-3")]
     assert shown(plan) == [["p-2"], ["p-3", "q-2"], ["q-3"]]
     assert {output.last_good for rerun in plan.steps[0] for output in rerun.outputs} == {
         version("p-out", "p-1")
     }
     later = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
-    assert later == Plan(corrupt=[])
+    assert later == Plan(corrupt_runs=[])
 
 
 def test_jobs_that_feed_each_other_are_told(history: GraphView) -> None:
     plan = replay_plan(history, run_of("there-1"))
     assert shown(plan) == [["there-1"], ["back-1"], ["there-2"]]
     assert plan.cycles == [[job("back"), job("there")]]
-    assert not any(rerun.in_circle for step in plan.steps for rerun in step)
+    assert not any(rerun.in_cycle for step in plan.steps for rerun in step)
 
 
 def test_runs_in_a_circle_are_one_step(history: GraphView) -> None:
     plan = replay_plan(history, run_of("ping"))
     assert shown(plan) == [["ping", "pong"], ["after"]]
-    assert [[rerun.in_circle for rerun in step] for step in plan.steps] == [[True, True], [False]]
+    assert [[rerun.in_cycle for rerun in step] for step in plan.steps] == [[True, True], [False]]
     assert plan.cycles == [[job("ping"), job("pong")]]
 
 
@@ -222,7 +227,7 @@ def test_one_version_spoils_only_what_came_of_it(history: GraphView) -> None:
 
 def test_nothing_downstream(history: GraphView) -> None:
     plan = replay_plan(history, run_of("alone"))
-    assert (shown(plan), plan.next, plan.answers) == ([["alone"]], [], [])
+    assert (shown(plan), plan.next_jobs, plan.answers) == ([["alone"]], [], [])
 
 
 def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphView) -> None:
@@ -239,8 +244,8 @@ def test_whatever_run_is_corrupt_the_plan_is_whole_and_in_order(history: GraphVi
         for entries in plan.steps:
             for rerun in entries:
                 waits = {run for one in rerun.inputs for run in one.wait_for}
-                assert all(step[run] < step[rerun.run] or rerun.in_circle for run in waits)
-            alone = [rerun for rerun in entries if not rerun.in_circle]
+                assert all(step[run] < step[rerun.run] or rerun.in_cycle for run in waits)
+            alone = [rerun for rerun in entries if not rerun.in_cycle]
             written = [output.dataset for rerun in alone for output in rerun.outputs]
             assert len(written) == len(set(written))
             assert len({rerun.job for rerun in alone}) == len(alone)
@@ -251,7 +256,7 @@ def test_what_may_not_be_seen_is_left_out_and_the_order_stays(history: GraphView
     plan = replay_plan(ours, run_of("h-1"))
     assert shown(plan) == [["h-1"], ["seen-1"]]
     assert plan.steps[1][0].inputs == []
-    assert (plan.next, plan.answers) == ([], [])
+    assert (plan.next_jobs, plan.answers) == ([], [])
     everything = replay_plan(history, run_of("h-1"))
     assert shown(everything) == [["h-1"], ["hidden-1"], ["seen-1"]]
     assert everything.answers == [answer_urn("told")]

@@ -147,21 +147,21 @@ def history(database: Database, view: GraphView) -> GraphView:
 
 
 def shown(found: list[Candidate]) -> list[tuple[str, str, int]]:
-    return [(one.kind, one.node, one.distance) for one in found]
+    return [(one.kind, one.urn, one.distance) for one in found]
 
 
 BAD_NIGHT = [
     ("FAILED", run_of("clean-4"), 2),
     ("SCHEMA_CHANGED", version("a", "load-4"), 3),
-    ("ROWS_SHIFTED", version("a", "load-4"), 3),
-    ("ROWS_SHIFTED", version("d", "mart-4"), 1),
+    ("ROW_COUNT_OUTLIER", version("a", "load-4"), 3),
+    ("ROW_COUNT_OUTLIER", version("d", "mart-4"), 1),
     ("CODE_CHANGED", run_of("load-4"), 3),
 ]
 
 
 def test_a_bad_version(history: GraphView) -> None:
     found = root_cause(history, version("d", "mart-4"))
-    assert found.start == [version("d", "mart-4")]
+    assert found.starts == [version("d", "mart-4")]
     assert shown(found.candidates) == BAD_NIGHT
     assert not found.truncated
     failed, drifted, halved, _, coded = found.candidates
@@ -185,9 +185,9 @@ def test_a_bad_version(history: GraphView) -> None:
     )
     assert halved.reason == "a has 50 rows; the median of the 4 versions before it is 100"
     assert (halved.run, halved.before, halved.after) == (run_of("load-4"), "100", "50")
-    assert halved.compared == tuple(version("a", f"load-{hour}") for hour in (3, 2, 1, 0))
+    assert halved.compared_with == tuple(version("a", f"load-{hour}") for hour in (3, 2, 1, 0))
     assert coded.reason == "load ran code v2; the success before it ran v1"
-    assert (coded.before, coded.after, coded.compared) == ("v1", "v2", (run_of("load-3"),))
+    assert (coded.before, coded.after, coded.compared_with) == ("v1", "v2", (run_of("load-3"),))
 
 
 @pytest.mark.parametrize("urn", [ds("d"), answer_urn("kpi"), run_of("mart-4")])
@@ -195,17 +195,17 @@ def test_where_it_may_start(history: GraphView, urn: str) -> None:
     """A dataset starts at its newest version, an answer at what it cites, which is no hop; a run at itself and at what
     it made, so that it is no hop away."""
     found = root_cause(history, urn)
-    assert found.start == [version("d", "mart-4") if urn == ds("d") else urn]
+    assert found.starts == [version("d", "mart-4") if urn == ds("d") else urn]
     wanted = [*BAD_NIGHT]
     if urn == run_of("mart-4"):
-        wanted[3] = ("ROWS_SHIFTED", version("d", "mart-4"), 0)
+        wanted[3] = ("ROW_COUNT_OUTLIER", version("d", "mart-4"), 0)
     assert shown(found.candidates) == wanted
 
 
 def test_a_good_version_has_none(history: GraphView) -> None:
     assert root_cause(history, version("d", "mart-3")).candidates == []
     assert root_cause(history, source_urn("db", "raw")).candidates == []
-    assert root_cause(history, ds("raw")).start == [source_urn("db", "raw")]
+    assert root_cause(history, ds("raw")).starts == [source_urn("db", "raw")]
 
 
 def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
@@ -213,9 +213,9 @@ def test_only_since_it_was_good_and_only_the_first(history: GraphView) -> None:
     since = root_cause(history, urn, since=datetime(2026, 1, 1, 4, 10, tzinfo=UTC))
     assert shown(since.candidates) == [BAD_NIGHT[0], BAD_NIGHT[3]]
     first = root_cause(history, urn, first=2)
-    assert (shown(first.candidates), first.left) == (BAD_NIGHT[:2], 3)
+    assert (shown(first.candidates), first.omitted_count) == (BAD_NIGHT[:2], 3)
     nothing = root_cause(history, urn, first=0)
-    assert (nothing.candidates, nothing.left) == ([], 5)
+    assert (nothing.candidates, nothing.omitted_count) == ([], 5)
 
 
 def test_late_input(history: GraphView) -> None:
@@ -245,7 +245,7 @@ def test_input_from_before_a_failure_that_left_nothing(history: GraphView) -> No
         late.reason == "serve read a version of f that was 29 minutes old; fetch failed in between"
     )
     assert (late.before, late.after) == (None, "29 minutes")
-    assert late.compared == (version("f", "fetch-1"), run_of("fetch-2"))
+    assert late.compared_with == (version("f", "fetch-1"), run_of("fetch-2"))
 
 
 def test_failed_tests(history: GraphView) -> None:
@@ -258,7 +258,7 @@ def test_failed_tests(history: GraphView) -> None:
     ]
     beside, itself, _ = found.candidates
     assert (beside.run, beside.reason) == (run_of("y-4"), "tests of y failed: unique")
-    assert (beside.after, beside.compared) == ("1 of 2 tests failed", (run_of("check"),))
+    assert (beside.after, beside.compared_with) == ("1 of 2 tests failed", (run_of("check"),))
     assert itself.reason == "make-z went on although tests of y failed: not-null"
 
 

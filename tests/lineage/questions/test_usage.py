@@ -18,8 +18,8 @@ import headwater.lineage.questions.usage as module
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.questions.usage import (
-    Charge,
     Consumer,
+    CostShare,
     Unused,
     Usage,
     chargeback,
@@ -151,7 +151,11 @@ def test_of_too_many_runs_the_newest_count(
 @pytest.mark.neo4j
 def test_what_is_charged_to_each_owner(told: GraphView) -> None:
     charged = chargeback(used(told, "big").consumers)
-    assert charged == [Charge("ann", 2, 120.0), Charge(None, 1, 120.0), Charge("bob", 1, 90.0)]
+    assert charged == [
+        CostShare("ann", 2, 120.0),
+        CostShare(None, 1, 120.0),
+        CostShare("bob", 1, 90.0),
+    ]
     assert chargeback([]) == []
 
 
@@ -187,7 +191,12 @@ def test_unused_the_largest_first(told: GraphView) -> None:
         Unused(ds("cold"), 500, moment(10)),
         Unused(ds("nobody"), None, None),
     ]
-    assert (found.count, found.bytes, found.unsized, found.page.has_next) == (2, 500, 1, False)
+    assert (found.count, found.bytes, found.unknown_size_count, found.page.has_next) == (
+        2,
+        500,
+        1,
+        False,
+    )
 
 
 @pytest.mark.neo4j
@@ -222,7 +231,7 @@ def test_later_everything_but_what_still_runs_is_unused(told: GraphView) -> None
         ds("nobody"),
         "dataset:web:page",
     ]
-    assert (found.bytes, found.unsized) == (600, 4)
+    assert (found.bytes, found.unknown_size_count) == (600, 4)
     assert unused(told.visible_to(OF_DB), days=1, now=NOW + timedelta(days=2)).count == 6
 
 

@@ -130,8 +130,11 @@ def test_it_finds_what_a_walk_step_by_step_finds(
         ]
         assert sorted(named_ends) == [tuple(edge) for edge in expected.edges]
         assert dict(zip(table.nodes.urn, table.nodes.distance, strict=True)) == expected.distances
-        assert (table.truncated or "", table.left_out) == (expected.reason, expected.left_out)
-        assert table.expand.cursor == [one.cursor for one in expected.expand]
+        assert (table.truncated or "", table.omitted_count) == (
+            expected.reason,
+            expected.omitted_count,
+        )
+        assert table.continuations.cursor == [one.cursor for one in expected.continuations]
 
 
 def test_a_place_is_reached_from_what_it_came_from_only(nowhere: GraphView) -> None:

@@ -13,6 +13,6 @@ WITH j.namespace AS namespace, count(j) AS jobs, count(CASE WHEN reads THEN 1 EN
   count(CASE WHEN makes THEN 1 END) AS outputs, count(CASE WHEN reads AND makes THEN 1 END) AS both,
   count(CASE WHEN size(coalesce(j.owners, [])) > 0 THEN 1 END) AS owned
 RETURN namespace,
-  {jobs: jobs, with_inputs: inputs, with_outputs: outputs, with_both: both, owned_jobs: owned} AS counts
+  {jobs: jobs, with_inputs: inputs, with_outputs: outputs, with_inputs_and_outputs: both, owned_jobs: owned} AS counts
 ORDER BY namespace
 LIMIT $limit

@@ -9,12 +9,12 @@ MATCH (r:PipelineRun)
 WHERE r.startedAt >= $since AND r.startedAt < $until AND ($namespace = '' OR r.namespace = $namespace)
   AND ($sees IS NULL OR any(p IN $sees WHERE r.namespace =~ p)
     AND NOT EXISTS { (r)-[:RUN_OF]->(other:Job) WHERE none(p IN $sees WHERE other.namespace =~ p) })
-WITH r, EXISTS { (r)-[:PRODUCED]->(:Artifact) } AS made,
+WITH r, EXISTS { (r)-[:PRODUCED]->(:Artifact) } AS has_outputs,
   EXISTS { MATCH (r)-[:PRODUCED]->(a:Artifact) WHERE a.derivedFrom IS NOT NULL OR a.explicit
-    OR EXISTS { (a)-[:DERIVED_FROM]->() } } AS told
+    OR EXISTS { (a)-[:DERIVED_FROM]->() } } AS reports
 WITH r.namespace AS namespace, count(r) AS runs,
   count(CASE WHEN r.status IN ['COMPLETE', 'FAIL', 'ABORT'] THEN 1 END) AS ended,
-  count(CASE WHEN made THEN 1 END) AS made, count(CASE WHEN told THEN 1 END) AS told
-RETURN namespace, {runs: runs, ended: ended, made: made, told: told} AS counts
+  count(CASE WHEN has_outputs THEN 1 END) AS runs_with_outputs, count(CASE WHEN reports THEN 1 END) AS reported
+RETURN namespace, {runs: runs, ended: ended, runs_with_outputs: runs_with_outputs, reported: reported} AS counts
 ORDER BY namespace
 LIMIT $limit

@@ -8,7 +8,7 @@
 // params: $since DATETIME, $namespace STRING = "", $sees LIST<STRING> = null, $cursorBytes INTEGER
 //   = 9223372036854775807,
 //   $cursorUrn STRING = "", $limit INTEGER = 20
-// returns: count, bytes, unsized, page
+// returns: count, bytes, unknown_size_count, page
 // example: headwater unused --days 30
 MATCH (d:Dataset)
 WHERE d.droppedAt IS NULL AND coalesce(d.firstSeen < $since, true) AND ($namespace = '' OR d.namespace = $namespace)
@@ -66,6 +66,6 @@ WITH d.urn AS urn, COLLECT {
 }[0] AS bytes
 ORDER BY coalesce(bytes, -1) DESC, urn
 WITH collect({urn: urn, bytes: bytes}) AS found, sum(bytes) AS bytes
-RETURN size(found) AS count, bytes, size([f IN found WHERE f.bytes IS NULL]) AS unsized,
+RETURN size(found) AS count, bytes, size([f IN found WHERE f.bytes IS NULL]) AS unknown_size_count,
   [f IN found WHERE coalesce(f.bytes, -1) < $cursorBytes
     OR (coalesce(f.bytes, -1) = $cursorBytes AND f.urn > $cursorUrn)][..$limit] AS page
