@@ -38,7 +38,13 @@ _SPOOL = "bench"
 # One after the other before the last of them is waited for.
 _STEPS = 4
 # What is needed for new runs of jobs that are known; the rest of what the writer does is reading and judging.
-_NEEDED = ("write/new_runs", "write/new_feeds", "write/datasets", "write/jobs", "write/map_seen")
+_NEEDED = (
+    "write/runs/create_runs",
+    "write/versions/create_run_inputs",
+    "write/datasets/datasets",
+    "write/lineage/jobs",
+    "write/lineage/last_seen",
+)
 _RUN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

@@ -38,7 +38,7 @@ def migrate(database: Database) -> list[str]:
         for statement in _statements(query.text):
             _run(database, statement)
         with database.write() as transaction:
-            transaction.run("write/record_migration", name=query.name)
+            transaction.run("write/maintenance/record_migration", name=query.name)
         applied.append(query.name)
     return applied
 

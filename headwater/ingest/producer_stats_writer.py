@@ -70,7 +70,7 @@ def _write(
             msgspec.to_builtins(total, str_keys=True), order="deterministic"
         ).decode()
         rows.append({"urn": urn, "properties": {**properties(total), "statistics": tally}})
-    transaction.run(f"write/{kind}", rows=rows)
+    transaction.run(f"write/maintenance/{kind}", rows=rows)
 
 
 def _producer_properties(counts: ProducerCounts) -> dict[str, Any]:

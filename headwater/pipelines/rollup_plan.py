@@ -87,7 +87,8 @@ def begin(database: Database, horizon: Horizon) -> None:
         rows = transaction.run("read/state/retention")
         known = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         transaction.run(
-            "write/retention", horizons=msgspec.json.encode(add_horizon(known, horizon)).decode()
+            "write/maintenance/retention",
+            horizons=msgspec.json.encode(add_horizon(known, horizon)).decode(),
         )
 
 
@@ -225,17 +226,17 @@ def roll_up(database: Database, piece: list[Candidate]) -> set[str]:
         lock(transaction, HOLDER)
         rows = transaction.run("read/rollup/removable_runs", rows=_asked(piece))
         if rows:
-            transaction.run("write/run_summaries", rows=summaries(rows))
+            transaction.run("write/maintenance/run_summaries", rows=summaries(rows))
             _take_out(transaction, [row["urn"] for row in rows])
     return {row["urn"] for row in rows}
 
 
 def _take_out(transaction: Transaction, urns: list[str]) -> None:
-    [touched] = transaction.run("write/roll_up", urns=urns) or [{"versions": []}]
+    [touched] = transaction.run("write/maintenance/roll_up", urns=urns) or [{"versions": []}]
     # Sources stay: there is one for a dataset.
     versions = sorted(urn for urn in touched["versions"] if urn.startswith("artifact:"))
     if versions:
-        transaction.run("write/sweep_versions", urns=versions)
+        transaction.run("write/versions/delete_unused", urns=versions)
 
 
 def _asked(piece: list[Candidate]) -> list[Row]:

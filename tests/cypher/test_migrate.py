@@ -266,8 +266,8 @@ def _write_every_property(database: Database) -> None:
     stats = count_event(0, 4, body, None, future_tolerance_seconds=60, reason="not JSON")
     with database.write() as transaction:
         write_producer_stats(transaction, stats)
-        transaction.run("write/retention", horizons="[]")
-        transaction.run("write/late_runs", late=2)
+        transaction.run("write/maintenance/retention", horizons="[]")
+        transaction.run("write/maintenance/count_late_runs", late=2)
     finding = Finding("summary", ds("mart"), {"runs": 1})
     save(database, [finding], until=NOW, analysed=NOW)
 

@@ -41,7 +41,7 @@ class Running:
         # Neo4j shows what a commit changes before what it adds: the checkpoint is seen some milliseconds before the
         # nodes of its batch are found. The lock is let go when all of it is there.
         with self.database.write() as transaction:
-            transaction.run("write/lock_graph", holder="tests")
+            transaction.run("write/maintenance/lock_graph", holder="tests")
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = WAIT_SECONDS_MAX) -> None:

@@ -236,5 +236,5 @@ def test_a_paused_server_that_sent_no_hint(running: OwnNeo4j) -> None:
             database.write(seconds=3) as transaction,
             running.paused(),
         ):
-            transaction.run("write/lock_graph", holder="test")
+            transaction.run("write/maintenance/lock_graph", holder="test")
         assert time.monotonic() - began < 10

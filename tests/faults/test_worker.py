@@ -94,7 +94,7 @@ def test_a_batch_that_takes_too_long_is_made_smaller(
             on_commit=lambda folded: sizes.append(len(folded.received)),
         )
         with graph.write() as other:
-            other.run("write/lock_graph", holder="another")
+            other.run("write/maintenance/lock_graph", holder="another")
             with running(worker):
                 wait_for("it took too long", lambda: worker.batch_events < 400, 30)
         hurried.patience = 60.0

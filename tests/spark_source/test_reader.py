@@ -197,7 +197,7 @@ def test_summaries_of_old_runs_are_a_table_and_have_an_edge(
     }
     row |= {**counts, "first": minute(0), "last": minute(9), "secondsMin": 1.5, "secondsMax": 2.0}
     with graph.write() as transaction:
-        transaction.run("write/run_summaries", rows=[row])
+        transaction.run("write/maintenance/run_summaries", rows=[row])
     try:
         (found,) = read("summaries").rows
         assert {name: found[name] for name in (*summed, *counts, "job")} == {

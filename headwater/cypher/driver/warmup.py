@@ -57,7 +57,7 @@ def folds(query: Query) -> bool:
     if query.access == "read":
         return True
     return (
-        query.name != "write/map_seen"
+        query.name != "write/lineage/last_seen"
         and query.access == "write"
         and bool(names & {"rows", "urns"})
     )

@@ -11,7 +11,7 @@ from headwater.errors import UnavailableError
 def lock(transaction: Transaction, holder: str) -> int:
     """Hold the lock until the transaction ends; returns the revision of the graph that this transaction makes, one
     more than the last. Raises UnavailableError while the graph is being erased."""
-    return locked(transaction.later("write/lock_graph", holder=holder))
+    return locked(transaction.later("write/maintenance/lock_graph", holder=holder))
 
 
 def locked(asked: Future[list[Row]]) -> int:

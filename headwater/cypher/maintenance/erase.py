@@ -33,7 +33,7 @@ def erase(database: Database, *, holder: str, erased: Callable[[int], object] = 
     """Take everything out but the record of the migrations; `erased` hears of every piece how many nodes and edges it
     had. Raises UnavailableError."""
     _begin(database, holder)
-    for statement in ("write/erase_edges", "write/erase_nodes"):
+    for statement in ("write/maintenance/erase_edges", "write/maintenance/erase_nodes"):
         while True:
             with database.write() as transaction:
                 piece = int(transaction.run(statement, limit=PIECE)[0]["erased"])
@@ -46,11 +46,11 @@ def erase(database: Database, *, holder: str, erased: Callable[[int], object] = 
 def _begin(database: Database, holder: str) -> None:
     with database.write() as transaction:
         # Not through `lock`: an erasing that was interrupted begins again.
-        transaction.run("write/lock_graph", holder=holder)
-        transaction.run("write/begin_erasing")
+        transaction.run("write/maintenance/lock_graph", holder=holder)
+        transaction.run("write/maintenance/begin_erasure")
 
 
 def _end(database: Database, holder: str) -> None:
     with database.write() as transaction:
-        transaction.run("write/lock_graph", holder=holder)
-        transaction.run("write/end_erasing")
+        transaction.run("write/maintenance/lock_graph", holder=holder)
+        transaction.run("write/maintenance/end_erasure")

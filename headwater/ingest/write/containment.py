@@ -33,7 +33,7 @@ def write_containment(
     above = {urn: (_above(old) if old else [], _above(new)) for urn, (old, new) in changes.items()}
     moved = {urn for urn, (before, now) in above.items() if before != now}
     rows = [{"run": urn, "parents": above[urn][1]} for urn in sorted(moved)]
-    run_rows(transaction, "write/part_of", rows)
+    run_rows(transaction, "write/runs/part_of", rows)
     ended = {
         urn
         for urn, (old, new) in views.items()
@@ -44,7 +44,9 @@ def write_containment(
     ended = {urn for urn in ended if urn not in new or urn in containing}
     running = {urn for urn, (_, new) in views.items() if new.is_running and above[urn][1]}
     if moved or ended or running:
-        transaction.run("write/abandon", urns=sorted(running), above=sorted(moved | ended))
+        transaction.run(
+            "write/runs/update_abandoned", urns=sorted(running), above=sorted(moved | ended)
+        )
 
 
 def _last_end(run: RunView) -> object:
@@ -77,7 +79,7 @@ def write_attempts(transaction: Transaction, views: RunViews) -> None:
         if old and old.node["slot"] and not new.node["slot"]
     )
     written += [{"run": urn, "attempt": None, "retried": None, "previous": None} for urn in left]
-    run_rows(transaction, "write/attempts", written)
+    run_rows(transaction, "write/runs/attempts", written)
 
 
 def _attempts(runs: list[Row]) -> list[Row]:
@@ -113,5 +115,7 @@ def sweep(database: Database, *, now: datetime, heartbeat_timeout_seconds: int, 
         return 0
     with database.write() as transaction:
         lock(transaction, holder)
-        rows = transaction.run("write/abandon_silent", before=before, limit=_SWEPT_AT_ONCE)
+        rows = transaction.run(
+            "write/runs/abandon_lost_heartbeats", before=before, limit=_SWEPT_AT_ONCE
+        )
     return int(rows[0]["abandoned"])

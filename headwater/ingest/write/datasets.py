@@ -159,13 +159,16 @@ def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
     for edge in places.dissolved.edges:
         named = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
         places.dissolved.jobs |= {urn for urn in named if urn.startswith("job:")}
-    for statement in ("dissolve_versions", "dissolve_columns", "dissolve_edges"):
-        transaction.run(f"write/{statement}", urns=old)
+    for statement in ("delete_versions", "delete_columns", "delete_edges"):
+        transaction.run(f"write/aliases/{statement}", urns=old)
     demoted = sorted(urn for urn in moved if places.went_by[urn] == urn)
     promoted = sorted(urn for urn in moved if places.goes_by[urn] == urn)
-    for statement, urns in (("demote_datasets", demoted), ("promote_symlinks", promoted)):
+    for statement, urns in (
+        ("datasets_to_symlinks", demoted),
+        ("symlinks_to_datasets", promoted),
+    ):
         if urns:
-            transaction.run(f"write/{statement}", urns=urns)
+            transaction.run(f"write/aliases/{statement}", urns=urns)
     # What is written for a dataset that was taken apart is written as if for the first time.
     for urn in old:
         places.stored.pop(urn, None)
@@ -218,14 +221,14 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     nodes += [
         seen_again(urn, told[urn][1], places.members[urn]) for urn in sorted(again & told_otherwise)
     ]
-    run_rows(transaction, "write/datasets", nodes)
+    run_rows(transaction, "write/datasets/datasets", nodes)
     aliases = [
         {"urn": urn, "canonical": canonical, "properties": _alias(facts)}
         for urn, facts in sorted(places.members.items())
         if (canonical := places.goes_by[urn]) != urn
         and (urn in places.changed or places.went_by.get(urn) != canonical)
     ]
-    run_rows(transaction, "write/symlinks", aliases)
+    run_rows(transaction, "write/aliases/symlinks", aliases)
     _write_columns(transaction, views)
     _write_schemas(transaction, facts)
     _write_sources(transaction, views)
@@ -248,10 +251,10 @@ def _write_columns(
             if known.get(column) != properties
         ]
         dropped += sorted(known.keys() - new.columns.keys())
-    run_rows(transaction, "write/columns", columns)
+    run_rows(transaction, "write/datasets/columns", columns)
     if dropped:
-        transaction.run("write/drop_columns", urns=dropped)
-        transaction.run("write/sweep_columns", urns=dropped)
+        transaction.run("write/datasets/retire_columns", urns=dropped)
+        transaction.run("write/datasets/delete_unused_columns", urns=dropped)
 
 
 def _write_sources(
@@ -267,9 +270,9 @@ def _write_sources(
                 {"urn": source, "dataset": urn, "properties": {**NO_SOURCE, "registered": False}}
             )
             withdrawn.append(source)
-    run_rows(transaction, "write/sources", rows)
+    run_rows(transaction, "write/versions/sources", rows)
     if withdrawn:
-        transaction.run("write/sweep_versions", urns=withdrawn)
+        transaction.run("write/versions/delete_unused", urns=withdrawn)
 
 
 def _write_schemas(
@@ -281,4 +284,4 @@ def _write_schemas(
         for hash, span in sorted(new.schemas.items())
         if old is None or hash not in old.schemas or span.first < old.schemas[hash].first
     ]
-    run_rows(transaction, "write/dataset_schemas", rows)
+    run_rows(transaction, "write/datasets/dataset_schemas", rows)

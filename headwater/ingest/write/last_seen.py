@@ -26,15 +26,15 @@ def write_seen(transaction: Transaction, memory: Memory, *, before: int | None =
     jobs, datasets, edges = (_taken(waiting, before) for waiting in memory.seen)
     members = {urn: memory.datasets[urn] for urn in sorted(datasets)}
     whole = [seen_again(urn, whole_of(urn, names), names[urn]) for urn, names in members.items()]
-    run_rows(transaction, "write/datasets", whole)
+    run_rows(transaction, "write/datasets/datasets", whole)
     run_rows(
         transaction,
-        "write/jobs",
+        "write/lineage/jobs",
         [seen_again(urn, memory.jobs[urn], memory.jobs[urn]) for urn in sorted(jobs)],
     )
     seen = [memory.edges[key] for key in sorted(edges)]
     rows = [{"edge": edge.id, "last": time_at(edge.span.last)} for edge in seen if edge.span]
-    run_rows(transaction, "write/map_seen", rows)
+    run_rows(transaction, "write/lineage/last_seen", rows)
 
 
 def _taken(waiting: dict[K, int], before: int | None) -> list[K]:

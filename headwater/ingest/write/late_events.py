@@ -44,7 +44,7 @@ def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memor
     if not gone:
         return delta
     if gone & old:
-        transaction.run("write/late_runs", late=len(gone & old))
+        transaction.run("write/maintenance/count_late_runs", late=len(gone & old))
     return msgspec.structs.replace(
         delta, runs={urn: run for urn, run in delta.runs.items() if urn not in gone}
     )

@@ -67,7 +67,7 @@ class _Edges:
                     rows.append(_row(key, span, properties))
                 elif span is not None and edge.sees(span):
                     memory.seen.edges.setdefault((statement, *key), memory.position)
-            for row in run_rows(transaction, f"write/{statement}", rows):
+            for row in run_rows(transaction, f"write/lineage/{statement}", rows):
                 key = (row["source"], row["target"], row["reportedUrns"])
                 memory.learn_edge(
                     (statement, *key), row["edge"], edges[key], self._properties[statement, *key]
@@ -152,9 +152,9 @@ def write_map(
     for run in runs.values():
         for job_urn in run.jobs:
             for dataset in run.inputs:
-                edges.add("map_feeds", dataset, job_urn, run.span)
+                edges.add("feeds", dataset, job_urn, run.span)
             for dataset in (dataset for dataset, usage in run.outputs.items() if usage.made):
-                edges.add("map_produced", job_urn, dataset, run.span)
+                edges.add("produced", job_urn, dataset, run.span)
     rewired = edges.write(transaction, memory)
     # As with runs: part of the parent, or, where no parent was told, of the root.
     above = {urn: sorted(job.parents or job.roots) for urn, job in jobs.items()}
@@ -165,7 +165,7 @@ def write_map(
     }
     run_rows(
         transaction,
-        "write/map_part_of",
+        "write/lineage/part_of",
         [{"job": urn, "parents": moved[urn]} for urn in sorted(moved)],
     )
     for urn, parents in moved.items():
@@ -180,9 +180,9 @@ def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
         # That a table was renamed stays true whatever is declared later.
         current = source in declared or f"{_RENAMED}{source}" in facts.sources
         if source.startswith("job:"):
-            edges.add("map_produced", source, urn, _span(claim), assertedByDataset=current)
+            edges.add("produced", source, urn, _span(claim), assertedByDataset=current)
         else:
-            edges.add("map_dataset_feeds", source, urn, _span(claim), current=current)
+            edges.add("dataset_feeds", source, urn, _span(claim), current=current)
 
 
 def _from_job(edges: _Edges, urn: str, facts: JobFacts) -> None:
@@ -196,15 +196,15 @@ def _from_job(edges: _Edges, urn: str, facts: JobFacts) -> None:
         if source.startswith("job:"):
             # Seen on a run, it stays; only declared, it goes with the declaration.
             current = source in inputs or source in facts.sources
-            edges.add("map_job_feeds", source, urn, _span(claim), current=current)
+            edges.add("job_feeds", source, urn, _span(claim), current=current)
         else:
-            edges.add("map_feeds", source, urn, _span(claim), declared=source in inputs)
+            edges.add("feeds", source, urn, _span(claim), declared=source in inputs)
     for target, claim in facts.outputs.items():
-        edges.add("map_produced", urn, target, _span(claim), declared=target in outputs)
+        edges.add("produced", urn, target, _span(claim), declared=target in outputs)
     for source, claim in facts.sources.items():
-        edges.add("map_job_feeds", source, urn, _span(claim), current=True)
+        edges.add("job_feeds", source, urn, _span(claim), current=True)
     for source, claim in facts.after.items():
-        edges.add("map_triggers", source, urn, _span(claim))
+        edges.add("triggers", source, urn, _span(claim))
 
 
 def _span(claim: Assertion) -> Span:
@@ -226,7 +226,7 @@ def write_explicit(transaction: Transaction, places: Places, jobs: Mapping[str, 
             if (sources := declared.get(output)) is not None:
                 told = {*(row["declared"] or ()), *(_goes_by(places, source) for source in sources)}
                 row["declared"] = sorted(told)
-    run_rows(transaction, "write/map_explicit", list(rows.values()))
+    run_rows(transaction, "write/lineage/explicit_outputs", list(rows.values()))
 
 
 def write_derivations(
@@ -237,7 +237,7 @@ def write_derivations(
     for key in sorted(derivations):
         ends = dataset_urn(*_halves(key.output)), dataset_urn(*_halves(key.input))
         rows.append(_flow_row(places, *ends, key.job, "evidence", derivations[key]))
-    run_rows(transaction, "write/map_derived_from", rows)
+    run_rows(transaction, "write/lineage/derived_from", rows)
 
 
 def write_column_flows(
@@ -258,9 +258,11 @@ def write_column_flows(
             into_datasets.append(
                 _flow_row(places, source, target, key.job, "transformations", flows[key])
             )
-    run_rows(transaction, "write/mention_columns", [columns[urn] for urn in sorted(columns)])
-    run_rows(transaction, "write/column_feeds", into_columns)
-    run_rows(transaction, "write/column_feeds_dataset", into_datasets)
+    run_rows(
+        transaction, "write/datasets/ensure_columns", [columns[urn] for urn in sorted(columns)]
+    )
+    run_rows(transaction, "write/lineage/column_feeds", into_columns)
+    run_rows(transaction, "write/lineage/column_feeds_dataset", into_datasets)
 
 
 def _flow_row(
@@ -310,17 +312,19 @@ def write_as_they_were(transaction: Transaction, places: Places) -> None:
             "properties": properties,
         }
         rows.setdefault(_STATEMENTS[kinds], []).append(row)
-    run_rows(transaction, "write/mention_columns", [columns[urn] for urn in sorted(columns)])
+    run_rows(
+        transaction, "write/datasets/ensure_columns", [columns[urn] for urn in sorted(columns)]
+    )
     for statement in sorted(rows):
-        run_rows(transaction, f"write/{statement}", rows[statement])
+        run_rows(transaction, f"write/lineage/{statement}", rows[statement])
 
 
 # (type of an edge, what its ends are) -> what writes it
 _STATEMENTS = {
-    ("FEEDS", "dataset", "job"): "map_feeds",
-    ("FEEDS", "dataset", "dataset"): "map_dataset_feeds",
-    ("PRODUCED", "job", "dataset"): "map_produced",
-    ("DERIVED_FROM", "dataset", "dataset"): "map_derived_from",
+    ("FEEDS", "dataset", "job"): "feeds",
+    ("FEEDS", "dataset", "dataset"): "dataset_feeds",
+    ("PRODUCED", "job", "dataset"): "produced",
+    ("DERIVED_FROM", "dataset", "dataset"): "derived_from",
     ("FEEDS", "column", "column"): "column_feeds",
     ("FEEDS", "column", "dataset"): "column_feeds_dataset",
 }
@@ -330,7 +334,7 @@ def judge_map(transaction: Transaction, rewired: set[str], views: RunViews, memo
     """Tell which edges are current, of jobs that were rewired and of those whose newest run may be another one."""
     for side, statement in ((READS, "current_inputs"), (WRITES, "current_outputs")):
         urns = sorted(rewired | _with_other_newest(side, views, memory))
-        for row in transaction.run(f"write/{statement}", urns=urns) if urns else []:
+        for row in transaction.run(f"write/lineage/{statement}", urns=urns) if urns else []:
             newest = (
                 Newest(row["finished"], row["run"], frozenset(row["used"]))
                 if row["finished"]

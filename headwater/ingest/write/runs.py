@@ -36,7 +36,7 @@ def write_runs(
     """Write the nodes of runs, of the versions they made, and what they have to do with jobs and other runs; `changed`
     is what `run_changes` tells of the same."""
     created = [_new_run(urn, changes[urn][1], views[urn][1], heard) for urn in sorted(changed.new)]
-    run_rows(transaction, "write/new_runs", created)
+    run_rows(transaction, "write/runs/create_runs", created)
     here = {urn: pair for urn, pair in sorted(views.items()) if urn not in changed.new}
     # What others write of a run, and news of it make void, is written in any case.
     nodes = [
@@ -50,12 +50,12 @@ def write_runs(
         }
         for urn, (old, view) in here.items()
     ]
-    run_rows(transaction, "write/runs", nodes)
+    run_rows(transaction, "write/runs/update_runs", nodes)
     if changed.gone:
-        transaction.run("write/forget_artifacts", urns=changed.gone)
+        transaction.run("write/versions/withdraw_artifacts", urns=changed.gone)
     run_rows(
         transaction,
-        "write/artifacts",
+        "write/versions/artifacts",
         [row for urn, pair in here.items() for row in _artifacts(urn, *pair)],
     )
     write_artifact_schemas(transaction, here.values())
@@ -65,21 +65,21 @@ def write_runs(
         for job in sorted(changes[urn][1].jobs)
         if _stands_anew(*here[urn]) or job not in (changes[urn][0] or changes[urn][1]).jobs
     ]
-    run_rows(transaction, "write/run_of", run_of)
+    run_rows(transaction, "write/runs/run_of", run_of)
     facts = {urn: run for urn, (_, run) in changes.items()}
-    for statement, others in (("run_triggers", "after"), ("run_feeds", "sources")):
+    for statement, others in (("triggers", "after"), ("feeds", "sources")):
         rows = [
             {"run": urn, "before": other}
             for urn, run in facts.items()
             for other in sorted(getattr(run, others))
         ]
-        run_rows(transaction, f"write/{statement}", rows)
+        run_rows(transaction, f"write/runs/{statement}", rows)
     dropped = [
         {"run": urn, "dataset": dataset}
         for urn, (_, view) in views.items()
         for dataset in view.dropped
     ]
-    run_rows(transaction, "write/run_dropped", dropped)
+    run_rows(transaction, "write/runs/dropped", dropped)
 
 
 def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:

@@ -26,7 +26,7 @@ def write_schemas(transaction: Transaction, schemas: Mapping[str, str]) -> None:
         names = [name for name, _ in msgspec.json.decode(text)]
         properties = {"hash": hash, "fields": text, "columns": names}
         rows.append({"urn": schema_urn(hash), "properties": properties})
-    run_rows(transaction, "write/schema_versions", rows)
+    run_rows(transaction, "write/datasets/schema_versions", rows)
 
 
 def write_artifact_schemas(
@@ -39,7 +39,7 @@ def write_artifact_schemas(
             before = old.artifacts.get(urn, {}).get("schemaHash") if old else None
             if artifact["schemaHash"] not in (None, before):
                 rows.append({"artifact": urn, "schema": schema_urn(artifact["schemaHash"])})
-    run_rows(transaction, "write/artifact_schemas", rows)
+    run_rows(transaction, "write/versions/artifact_schemas", rows)
 
 
 def judge_drift(transaction: Transaction, moved: Iterable[Moved], places: Places) -> None:
@@ -65,7 +65,7 @@ def judge_drift(transaction: Transaction, moved: Iterable[Moved], places: Places
         )
         if (words or None) != row["drift"]:
             written.append({"artifact": row["artifact"], "drift": words or None})
-    run_rows(transaction, "write/drift", written)
+    run_rows(transaction, "write/versions/drift", written)
 
 
 def _may_drift(version: Moved, places: Places) -> bool:

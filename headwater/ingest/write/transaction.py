@@ -200,7 +200,7 @@ def send(
                     else after
                 )
                 transaction.run(
-                    "write/save_checkpoint", spool=spool, **msgspec.structs.asdict(done)
+                    "write/maintenance/save_checkpoint", spool=spool, **msgspec.structs.asdict(done)
                 )
             finally:
                 # Whatever went wrong is no fault of the delta's if what it was built upon does not hold.
@@ -223,7 +223,7 @@ class _Start:
     looked at when it must be known."""
 
     def __init__(self, transaction: Transaction, spool: str, holder: str) -> None:
-        self._locked = transaction.later("write/lock_graph", holder=holder)
+        self._locked = transaction.later("write/maintenance/lock_graph", holder=holder)
         self._checkpoint = transaction.later("read/state/checkpoint", spool=spool)
 
     def revision(self, before: Checkpoint) -> int:
@@ -318,7 +318,7 @@ def write_delta(
     derived |= {urn: reader.derived for urn, reader in linked.items()}
     run_rows(
         transaction,
-        "write/derived_from",
+        "write/versions/derived_from",
         [{"run": urn, "derived": derived[urn]} for urn in sorted(derived.keys() - new)],
     )
     judge_drift(transaction, changes.moved, places)
@@ -384,14 +384,18 @@ def _write_jobs(transaction: Transaction, changes: Changes[JobFacts], memory: Me
         properties = job_properties(new)
         shown = is_shown(job_properties(old) if old else None, properties)
         rows.append({"urn": urn, "properties": properties, "shown": shown})
-    run_rows(transaction, "write/jobs", rows)
+    run_rows(transaction, "write/lineage/jobs", rows)
 
 
 def _write_answers(
     transaction: Transaction, changes: Changes[AnswerFacts], places: Places, naming: Naming
 ) -> dict[str, Reader]:
     views = {urn: answer_view(new, naming, places.names) for urn, (_, new) in changes.items()}
-    run_rows(transaction, "write/answers", _nodes({urn: view.node for urn, view in views.items()}))
+    run_rows(
+        transaction,
+        "write/versions/answers",
+        _nodes({urn: view.node for urn, view in views.items()}),
+    )
     return {urn: answer_reader(urn, view) for urn, view in views.items()}
 
 

@@ -190,27 +190,29 @@ def relink(
     new = {urn: reader for urn, reader in all_runs.items() if urn in changes.new}
     old = {urn: reader for urn, reader in all_runs.items() if urn not in changes.new}
     kinds = (
-        (new, None, "new_feeds"),
-        (old, "unlink_runs", "feeds"),
-        (all_answers, "unlink_answers", "cited_by"),
+        (new, None, "create_run_inputs"),
+        (old, "remove_run_inputs", "run_inputs"),
+        (all_answers, "remove_citations", "citations"),
     )
     for linked, unlink, link in kinds:
         _learn_read(linked.values(), memory)
         wanted = {urn: _wanted(reader, versions) for urn, reader in sorted(linked.items())}
         if unlink is not None:
             rows = [{"consumer": urn, "versions": sorted(links)} for urn, links in wanted.items()]
-            left.update(row["urn"] for row in run_rows(transaction, f"write/{unlink}", rows))
+            left.update(
+                row["urn"] for row in run_rows(transaction, f"write/versions/{unlink}", rows)
+            )
         rows = [
             _linked(linked[urn], links, is_new=linked is new)
             for urn, links in wanted.items()
             if links
         ]
-        run_rows(transaction, f"write/{link}", rows)
+        run_rows(transaction, f"write/versions/{link}", rows)
     if left:
         for urn in left:
             memory.sources.pop(urn, None)
-        transaction.run("write/sweep_versions", urns=sorted(left))
-        transaction.run("write/sweep_columns", urns=sorted(left))
+        transaction.run("write/versions/delete_unused", urns=sorted(left))
+        transaction.run("write/datasets/delete_unused_columns", urns=sorted(left))
     return all_runs
 
 
@@ -412,8 +414,12 @@ def _mention(
                 sources[source] = _mentioned(source, read.dataset, source_properties(read.name))
         for urn, (dataset, properties) in reader.columns.items():
             columns[urn] = _mentioned(urn, dataset, properties)
-    for kind, rows in (("sources", sources), ("artifacts", artifacts), ("columns", columns)):
-        run_rows(transaction, f"write/mention_{kind}", [rows[urn] for urn in sorted(rows)])
+    for statement, rows in (
+        ("versions/ensure_sources", sources),
+        ("versions/ensure_artifacts", artifacts),
+        ("datasets/ensure_columns", columns),
+    ):
+        run_rows(transaction, f"write/{statement}", [rows[urn] for urn in sorted(rows)])
     memory.sources.update(dict.fromkeys(sources))
 
 

@@ -54,10 +54,10 @@ def save(
     for start in range(0, len(rows), PIECE):
         with database.write() as transaction:
             lock(transaction, HOLDER)
-            transaction.run("write/analyses", rows=rows[start : start + PIECE])
+            transaction.run("write/maintenance/analyses", rows=rows[start : start + PIECE])
     with database.write() as transaction:
         lock(transaction, HOLDER)
-        transaction.run("write/forget_analyses", analysed=analysed)
+        transaction.run("write/maintenance/delete_old_analyses", analysed=analysed)
 
 
 def read(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:

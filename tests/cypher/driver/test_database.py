@@ -25,14 +25,14 @@ def names(database: Database) -> list[str]:
 
 def locked(database: Database) -> None:
     with database.write() as transaction:
-        transaction.run("write/lock_graph", holder="tests")
+        transaction.run("write/maintenance/lock_graph", holder="tests")
 
 
 def test_what_is_run_is_run_in_turn_and_committed(database: Database) -> None:
     locked(database)
     with database.write() as transaction:
         for number in range(50):
-            assert transaction.run("write/jobs", rows=[job(f"j{number:02}")]) == []
+            assert transaction.run("write/lineage/jobs", rows=[job(f"j{number:02}")]) == []
         # What is asked sees all that was run before it.
         rows = transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:j00", "job:etl:j49"])
         assert [row["urn"] for row in rows] == ["job:etl:j00", "job:etl:j49"]
@@ -43,7 +43,7 @@ def test_what_it_was_given_may_be_changed_after(database: Database) -> None:
     locked(database)
     rows = [job("one")]
     with database.write() as transaction:
-        transaction.run("write/jobs", rows=rows)
+        transaction.run("write/lineage/jobs", rows=rows)
         rows[0]["properties"] = {"namespace": "etl", "name": "another"}
         rows.append(job("two"))
     assert names(database) == ["one"]
@@ -55,9 +55,11 @@ def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
 ) -> None:
     def written() -> None:
         with database.write() as transaction:
-            transaction.run("write/jobs", rows=[job("before")])
-            transaction.run("write/jobs", rows=[{"urn": None, "properties": {}, "shown": False}])
-            transaction.run("write/jobs", rows=[job("after")])
+            transaction.run("write/lineage/jobs", rows=[job("before")])
+            transaction.run(
+                "write/lineage/jobs", rows=[{"urn": None, "properties": {}, "shown": False}]
+            )
+            transaction.run("write/lineage/jobs", rows=[job("after")])
             if asks_after:
                 transaction.run("read/write_path/facts_of_jobs", urns=["job:etl:before"])
 
@@ -70,7 +72,7 @@ def test_when_one_fails_nothing_is_committed_and_the_first_failure_is_told(
 def test_what_breaks_between_leaves_nothing(database: Database) -> None:
     def written() -> None:
         with database.write() as transaction:
-            transaction.run("write/jobs", rows=[job("before")])
+            transaction.run("write/lineage/jobs", rows=[job("before")])
             raise ZeroDivisionError
 
     locked(database)

@@ -47,19 +47,23 @@ def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
     ]
     left_out = {query.name for query in of_the_worker if not folds(query)}
     by_name = {
-        "write/abandon_silent",
-        "write/late_runs",
-        "write/lock_graph",
-        "write/save_checkpoint",
+        "write/runs/abandon_lost_heartbeats",
+        "write/maintenance/count_late_runs",
+        "write/maintenance/lock_graph",
+        "write/maintenance/save_checkpoint",
     }
     # Planned on an empty graph, it would look through all edges.
-    by_id = {"write/map_seen"}
+    by_id = {"write/lineage/last_seen"}
     assert left_out == by_name | by_id
 
 
 def test_what_others_than_the_worker_write_is_not_warmed() -> None:
     assert not [
         name
-        for name in ("write/roll_up", "write/analyses", "write/erase_nodes")
+        for name in (
+            "write/maintenance/roll_up",
+            "write/maintenance/analyses",
+            "write/maintenance/erase_nodes",
+        )
         if folds(load_queries()[name])
     ]

@@ -120,7 +120,7 @@ def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(
 ) -> None:
     tell(database, [*run("r", "j", ["a"], ["t"], minute=9), *run("s", "k", ["t"], [], minute=30)])
     with database.write() as transaction:
-        transaction.run("write/roll_up", urns=[run_of("r")])
+        transaction.run("write/maintenance/roll_up", urns=[run_of("r")])
     (left,) = (
         row["properties"]
         for row in exported(database, canonical=True)

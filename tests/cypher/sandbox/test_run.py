@@ -251,7 +251,7 @@ def _parameters() -> list[Any]:
 
 def test_only_what_reads_can_be_run_by_name(database: Database) -> None:
     with pytest.raises(QueryError, match="writes"):
-        run_audit(database, "write/runs", {})
+        run_audit(database, "write/runs/update_runs", {})
     with pytest.raises(QueryError, match="no query"):
         run_audit(database, "nothing", {})
 

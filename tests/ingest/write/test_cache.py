@@ -116,14 +116,14 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     told(database, night(3), memory)
     # Whether the run is new is read beside the transaction.
     assert set(asked) == {
-        "write/lock_graph",
+        "write/maintenance/lock_graph",
         "read/state/checkpoint",
-        "write/save_checkpoint",
-        "write/datasets",
-        "write/jobs",
-        "write/map_seen",
-        "write/new_runs",
-        "write/new_feeds",
+        "write/maintenance/save_checkpoint",
+        "write/datasets/datasets",
+        "write/lineage/jobs",
+        "write/lineage/last_seen",
+        "write/runs/create_runs",
+        "write/versions/create_run_inputs",
     }
 
 

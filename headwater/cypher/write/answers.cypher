@@ -1,8 +1,0 @@
-// Set the nodes of some answers to what their facts say.
-// access: write
-// params: $rows LIST<MAP>
-// returns: nothing
-// example: run by the worker
-UNWIND $rows AS row
-MERGE (n:Answer {urn: row.urn})
-SET n += row.properties

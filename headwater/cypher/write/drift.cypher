@@ -1,8 +1,0 @@
-// What the schema of a version changed against that of the complete version before it.
-// access: write
-// params: $rows LIST<MAP>
-// returns: nothing
-// example: run by the worker
-UNWIND $rows AS row
-MATCH (a:Artifact {urn: row.artifact})
-SET a.drift = row.drift

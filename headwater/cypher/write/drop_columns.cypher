@@ -1,8 +1,0 @@
-// Columns that the schema listed and lists no more.
-// access: write
-// params: $urns LIST<STRING>
-// returns: nothing
-// example: run by the worker
-UNWIND $urns AS urn
-MATCH (c:Column {urn: urn})
-SET c.current = false, c.type = null

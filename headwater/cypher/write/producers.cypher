@@ -1,8 +1,0 @@
-// Producers, with all that was counted of each.
-// access: write
-// params: $rows LIST<MAP>
-// returns: nothing
-// example: run by the worker
-UNWIND $rows AS row
-MERGE (n:Producer {urn: row.urn})
-SET n += row.properties

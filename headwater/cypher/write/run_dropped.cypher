@@ -1,9 +1,0 @@
-// A run dropped a dataset, which is no way of producing it.
-// access: write
-// params: $rows LIST<MAP>
-// returns: nothing
-// example: run by the worker
-UNWIND $rows AS row
-MATCH (r:PipelineRun {urn: row.run})
-MATCH (d:Dataset {urn: row.dataset})
-MERGE (r)-[:DROPPED]->(d)

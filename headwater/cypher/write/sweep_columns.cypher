@@ -1,9 +1,0 @@
-// Remove columns that nothing names any more.
-// access: write
-// params: $urns LIST<STRING>
-// returns: nothing
-// example: run by the worker
-UNWIND $urns AS urn
-MATCH (c:Column {urn: urn})
-WHERE NOT c.current AND NOT EXISTS { (c)-[:FEEDS|CITED_BY]-() }
-DETACH DELETE c
