@@ -21,7 +21,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import HomeInUseError, ServerError
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import read_checkpoint
-from headwater.lineage.questions.failure_impact import consequences
+from headwater.lineage.questions.failure_impact import failure_impact
 from headwater.lineage.questions.failures import failed_runs
 from headwater.lineage.questions.lineage import trace
 from headwater.lineage.view import GraphView
@@ -55,7 +55,7 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
             )
         out.rule("[bold]4  what failed, and what lies downstream of it?")
         page = failed_runs(view)
-        show_failures.failures_tree(page, consequences(view, [found.urn for found in page.runs]))
+        show_failures.failures_tree(page, failure_impact(view, [found.urn for found in page.runs]))
         if not page.runs:
             raise ServerError(
                 "no failed run is in the graph", hint=f"Look at {home / 'spark.log'}."

@@ -319,7 +319,7 @@ def owners(
     from headwater.lineage.questions import owners as owning
 
     if owner is not None:
-        nodes = owning.owned(graph_view(home), owner, first=first, after=after)
+        nodes = owning.nodes_of_owner(graph_view(home), owner, first=first, after=after)
         if as_json:
             show.json_of({"owned": _with_cursors(nodes), "hasNextPage": nodes.has_next})
             return

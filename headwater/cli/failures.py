@@ -29,8 +29,8 @@ def failed_runs(
     """List failed runs, newest first: what was built from what each did write, what is stale, and whom to tell."""
     from headwater.cli import render as show
     from headwater.cli import show_failures
-    from headwater.lineage.questions.failure_impact import consequences
-    from headwater.lineage.questions.failures import failed_downstream
+    from headwater.lineage.questions.failure_impact import failure_impact
+    from headwater.lineage.questions.failures import affected_nodes
     from headwater.lineage.questions.failures import failed_runs as found_runs
 
     view = graph_view(home)
@@ -44,9 +44,9 @@ def failed_runs(
         after=after,
     )
     urns = [run.urn for run in page.runs]
-    followed = consequences(view, urns)
+    followed = failure_impact(view, urns)
     if as_json:
-        show.json_of(show_failures.failures_data(page, failed_downstream(view, urns), followed))
+        show.json_of(show_failures.failures_data(page, affected_nodes(view, urns), followed))
     else:
         show_failures.failures_tree(page, followed)
 

@@ -74,8 +74,8 @@ def analyse(
 
 def _save(settings: Settings, found: AnalysisResult, told: list[Finding]) -> None:
     from headwater.cypher.migrate import migrate
-    from headwater.lineage.questions.analyses import save
+    from headwater.lineage.questions.analyses import save_analysis
 
     with closing(connect(with_local_neo4j(settings))) as database:
         migrate(database)
-        save(database, told, until=found.until, analysed=datetime.now(tz=UTC))
+        save_analysis(database, told, until=found.until, analysed=datetime.now(tz=UTC))

@@ -124,10 +124,10 @@ def search(
 ) -> None:
     """Find datasets, jobs and answers by words."""
     from headwater.cli import render as show
-    from headwater.lineage.questions.search import Filters
+    from headwater.lineage.questions.search import SearchFilters
     from headwater.lineage.questions.search import search as find
 
-    filters = Filters(kind.upper(), namespace, tag, owner)
+    filters = SearchFilters(kind.upper(), namespace, tag, owner)
     found = find(graph_view(home), text, filters=filters, first=first, after=after)
     nodes = [hit.node for hit in found.page.entries]
     rows = [

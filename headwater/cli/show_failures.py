@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from headwater.cli.render import Data, console, counted, data_of, say_truncated, table, text_of
-from headwater.lineage.questions.failure_impact import Consequences, Touched
-from headwater.lineage.questions.failures import Downstream, FailedRunPage
+from headwater.lineage.questions.failure_impact import AffectedEntities, FailureImpact
+from headwater.lineage.questions.failures import AffectedNodes, FailedRunPage
 from headwater.lineage.questions.replay import Plan, Rerun
 from headwater.lineage.questions.root_cause import RootCause
 from headwater.schema.urns import parse_urn
@@ -19,7 +19,9 @@ _SECOND = len("2026-01-31T12:00:00")
 
 
 def failures_data(
-    page: FailedRunPage, downstream: Mapping[str, Downstream], followed: Mapping[str, Consequences]
+    page: FailedRunPage,
+    downstream: Mapping[str, AffectedNodes],
+    followed: Mapping[str, FailureImpact],
 ) -> Data:
     return {
         "failedRuns": [
@@ -37,13 +39,13 @@ def failures_data(
     }
 
 
-def _touched_data(touched: Downstream | Touched) -> Data:
+def _touched_data(touched: AffectedNodes | AffectedEntities) -> Data:
     data: Data = data_of(touched)
     del data["reason"]
     return {**data, "truncated": touched.truncated}
 
 
-def failures_tree(page: FailedRunPage, followed: Mapping[str, Consequences]) -> None:
+def failures_tree(page: FailedRunPage, followed: Mapping[str, FailureImpact]) -> None:
     """Every failed run with its error, what follows from it and whom to tell."""
     out = console()
     for run in page.runs:
@@ -69,7 +71,7 @@ def failures_tree(page: FailedRunPage, followed: Mapping[str, Consequences]) -> 
     out.print(f"[dim]{counted(len(page.runs), 'failed run')}{more}[/]")
 
 
-def _add_touched(tree: Tree, title: str, touched: Touched) -> None:
+def _add_touched(tree: Tree, title: str, touched: AffectedEntities) -> None:
     if not any(getattr(touched, kind) for kind in _TOUCHED):
         return
     branch = tree.add(f"[bold]{title}[/]")

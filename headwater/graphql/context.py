@@ -24,8 +24,8 @@ from headwater.lineage.history_pages import newest
 from headwater.lineage.node_visibility import visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.pagination import Page
-from headwater.lineage.questions.failure_impact import Consequences, consequences
-from headwater.lineage.questions.failures import Downstream, failed_downstream
+from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
+from headwater.lineage.questions.failures import AffectedNodes, affected_nodes
 from headwater.lineage.questions.freshness import Freshness, freshness
 from headwater.lineage.questions.quality import Quality, quality
 from headwater.lineage.view import GraphView
@@ -75,8 +75,8 @@ class Context:
         """Make the loaders anew: what they have read may have changed since."""
         self.nodes: DataLoader[str, Row | None] = self._loader(self._nodes)
         self.facets: DataLoader[str, dict[str, Any]] = self._loader(self._facets)
-        self.downstream: DataLoader[str, Downstream] = self._loader(self._downstream)
-        self.consequences: DataLoader[str, Consequences] = self._loader(self._consequences)
+        self.downstream: DataLoader[str, AffectedNodes] = self._loader(self._downstream)
+        self.failure_impacts: DataLoader[str, FailureImpact] = self._loader(self._consequences)
         self.freshness: DataLoader[str, Freshness] = self._loader(self._freshness)
         self.quality: DataLoader[str, Quality] = self._loader(self._quality)
         self.run_links = self._links("read/nodes/run_links", sees=self.view.visibility.regexes)
@@ -112,13 +112,13 @@ class Context:
         found = read_all_facets(self.view, urns)
         return [found.get(urn, {}) for urn in urns]
 
-    def _downstream(self, urns: list[str]) -> list[Downstream]:
-        touched = failed_downstream(self.view, urns)
-        return [touched.get(urn) or Downstream([], [], [], [], []) for urn in urns]
+    def _downstream(self, urns: list[str]) -> list[AffectedNodes]:
+        touched = affected_nodes(self.view, urns)
+        return [touched.get(urn) or AffectedNodes([], [], [], [], []) for urn in urns]
 
-    def _consequences(self, urns: list[str]) -> list[Consequences]:
-        found = consequences(self.view, urns)
-        return [found.get(urn) or Consequences() for urn in urns]
+    def _consequences(self, urns: list[str]) -> list[FailureImpact]:
+        found = failure_impact(self.view, urns)
+        return [found.get(urn) or FailureImpact() for urn in urns]
 
     def _freshness(self, urns: list[str]) -> list[Freshness]:
         known = freshness(self.view, urns)

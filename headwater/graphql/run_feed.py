@@ -22,7 +22,13 @@ import anyio.to_thread
 from headwater.cypher.driver.database import Row
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.lineage.nodes import read_nodes
-from headwater.lineage.questions.changed_runs import LOOK_BACK, ROWS_MAX, Change, changed_runs, now
+from headwater.lineage.questions.changed_runs import (
+    LOOK_BACK,
+    ROWS_MAX,
+    ChangedRun,
+    changed_runs,
+    read_clock,
+)
 from headwater.lineage.view import GraphView
 
 POLL_SECONDS = 1.0
@@ -104,7 +110,7 @@ class News:
     async def _look(self) -> None:
         """Tell what is new. The first look tells nothing: what had changed by then is not new."""
         if self._since is None:
-            self._since = await anyio.to_thread.run_sync(now, self._view)
+            self._since = await anyio.to_thread.run_sync(read_clock, self._view)
         if not self._began.is_set():
             async for _ in self._fresh():
                 pass
@@ -117,7 +123,7 @@ class News:
                 for listener in self._listeners:
                     listener.hear(run)
 
-    async def _fresh(self) -> AsyncIterator[list[Change]]:
+    async def _fresh(self) -> AsyncIterator[list[ChangedRun]]:
         """What changed since the last look and was not told, a page after the other; it is told once the next is
         asked for."""
         assert self._since is not None
@@ -130,11 +136,11 @@ class News:
             yield fresh
             self._remember(fresh)
 
-    def _is_fresh(self, change: Change) -> bool:
+    def _is_fresh(self, change: ChangedRun) -> bool:
         known = self._told.get(change.urn)
         return known is None or change.at > known
 
-    def _remember(self, changes: list[Change]) -> None:
+    def _remember(self, changes: list[ChangedRun]) -> None:
         """What was told is forgotten once it is not looked back at any more."""
         assert self._since is not None
         self._since = max([self._since, *(change.at for change in changes)])

@@ -45,7 +45,7 @@ from headwater.impact.severity import classify_writer
 from headwater.impact.type_changes import is_narrowing
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import read_nodes, require_node
-from headwater.lineage.questions.downstream import Downstream, citing, downstream
+from headwater.lineage.questions.downstream import DownstreamGraph, citing_answers, read_downstream
 from headwater.lineage.view import GraphView
 
 CHANGES_MAX = 200
@@ -76,7 +76,7 @@ def assess(
     view = view.up_to_date()
     about = [require_node(view, change.urn) for change in changes]
     columns = _columns_named(changes, about)
-    down = downstream(
+    down = read_downstream(
         view,
         [row["urn"] for row in about],
         seconds=min(seconds, WALK_SECONDS_MAX),
@@ -127,7 +127,7 @@ def _spelled(row: Row, name: str) -> str:
 
 
 def _starts(
-    view: GraphView, change: Change, row: Row, down: Downstream, scene: DependencyModel
+    view: GraphView, change: Change, row: Row, down: DownstreamGraph, scene: DependencyModel
 ) -> list[PropagatedChange]:
     """What a change does where it is made."""
     urn = row["urn"]
@@ -177,7 +177,7 @@ def _take_answers(view: GraphView, assets: Assets, found: ImpactResult) -> None:
             before.rank,
         ):
             worst[trouble.place] = trouble
-    cited = citing(view, worst, by_column)
+    cited = citing_answers(view, worst, by_column)
     for place, answers in cited.items():
         trouble = by_column.get(place) or worst[place]
         is_shown = place in by_column or (trouble.column == ALL and trouble.is_start)

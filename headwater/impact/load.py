@@ -12,7 +12,7 @@ from headwater.code_analysis.model import References, TableName, fold_case, same
 from headwater.code_analysis.sql.parse import Columns, dialect_of, references_in_sql
 from headwater.cypher.driver.database import Row
 from headwater.impact.model import Consumer, DependencyModel, Table
-from headwater.lineage.questions.downstream import ColumnEdge, Downstream, column_edges
+from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
@@ -25,7 +25,7 @@ _KEPT_CHARACTERS_MAX = 10_000
 
 def gather(
     edges: ColumnEdges,
-    down: Downstream,
+    down: DownstreamGraph,
     changed: Mapping[str, Iterable[str]],
     codes: list[CodeFile],
     unseen: set[str],
@@ -51,7 +51,7 @@ def gather(
 
 
 def writers(
-    scene: DependencyModel, down: Downstream, codes: list[CodeFile], unseen: set[str]
+    scene: DependencyModel, down: DownstreamGraph, codes: list[CodeFile], unseen: set[str]
 ) -> dict[str, list[Consumer]]:
     """The jobs that make what changes, by dataset."""
     return {
@@ -102,7 +102,11 @@ def _place(urn: str, row: Row, more: Iterable[str]) -> Table:
 
 
 def _job(
-    urn: str, down: Downstream, places: Mapping[str, Table], codes: list[CodeFile], unseen: set[str]
+    urn: str,
+    down: DownstreamGraph,
+    places: Mapping[str, Table],
+    codes: list[CodeFile],
+    unseen: set[str],
 ) -> Consumer:
     row = down.rows.get(urn, {})
     outputs = down.outputs.get(urn, {})

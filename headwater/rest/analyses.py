@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import NotFoundError
-from headwater.lineage.questions.analyses import LIMIT_MAX, read
+from headwater.lineage.questions.analyses import LIMIT_MAX, read_analysis
 from headwater.rest.lineage_table import ErrorBody, error_body
 from headwater.rest.operations import Api, Operation, OperationRequest
 
@@ -44,7 +44,7 @@ class AnalysisShown(msgspec.Struct):
 def get_analyses(request: OperationRequest) -> AnalysisShown:
     """Return the findings of the last analysis. Raises NotFoundError if there is none."""
     params: FindingsParams = request.params
-    found = read(request.view, table=params.table, limit=params.limit)
+    found = read_analysis(request.view, table=params.table, limit=params.limit)
     if found is None:
         raise NotFoundError("no analysis has findings", hint="Run `headwater pipeline analyse`.")
     shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]

@@ -18,7 +18,7 @@ from msgspec import Meta
 from headwater.cypher.driver.database import Row
 from headwater.errors import HeadwaterError, NotFoundError, QueryError, UnavailableError
 from headwater.lineage.nodes import read_nodes, resolve
-from headwater.lineage.questions.assets import by_guid
+from headwater.lineage.questions.assets import find_by_guid
 from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
@@ -133,7 +133,7 @@ def get_header(request: OperationRequest) -> Header:
 
 def _urn_of(view: GraphView, guid: str) -> str:
     """Return the urn of a dataset or job by guid or urn. Raises EntityNotFoundError."""
-    found = by_guid(view, guid.lower()) if _GUID.fullmatch(guid) else None
+    found = find_by_guid(view, guid.lower()) if _GUID.fullmatch(guid) else None
     if found is None and guid.partition(":")[0] in _TYPES:
         try:
             rows = read_nodes(view, [guid])

@@ -21,9 +21,9 @@ from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import (
     AmbiguousError,
     asset_id,
-    named,
-    own_urn,
-    upstream_urn,
+    assets_by_name,
+    registered_urn,
+    resolve_upstream,
 )
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import ArgumentError
@@ -64,7 +64,7 @@ class Registration(msgspec.Struct, kw_only=True):
     @property
     def urn(self) -> str:
         """Return the urn of the asset's dataset."""
-        return own_urn(self.name, self.namespace)
+        return registered_urn(self.name, self.namespace)
 
     def events(self, event_time: str) -> list[native.Event]:
         """Return the events of this registration."""
@@ -101,14 +101,14 @@ def resolve_registration(
     While Neo4j is unavailable, every upstream name is one of the asset's own namespace. Raises
     ArgumentError that names the field.
     """
-    own = own_urn(name, namespace)
+    own = registered_urn(name, namespace)
     _check_length(own, "name")
     known = _known(view, [name, *upstream])
     found: dict[str, str] = {}
     for index, one in enumerate(upstream):
         field = f"upstream_assets[{index}]"
         try:
-            found[one] = _parse_dataset_urn(one) or upstream_urn(one, known[one], namespace)
+            found[one] = _parse_dataset_urn(one) or resolve_upstream(one, known[one], namespace)
         except AmbiguousError as error:
             raise ArgumentError(error.message, field=field, hint=error.hint) from error
         _check_length(found[one], field)
@@ -129,7 +129,7 @@ def _known(view: GraphView, names: Sequence[str]) -> dict[str, dict[str, bool]]:
     """Map each name, or urn of a dataset, to its urns, with True if the graph has their facts."""
     by_name = {one: urn for one in names if (urn := _parse_dataset_urn(one))}
     try:
-        known = named(view, names)
+        known = assets_by_name(view, names)
         rows = read_nodes(view, by_name.values())
     except UnavailableError:
         return {one: {} for one in names}
@@ -147,7 +147,7 @@ def _parse_dataset_urn(text: str) -> str | None:
         kind, parts = parse_urn(text)
     except QueryError:
         return None
-    return own_urn(parts[1], parts[0]) if kind == "dataset" and parts else None
+    return registered_urn(parts[1], parts[0]) if kind == "dataset" and parts else None
 
 
 def _check_length(urn: str, field: str) -> None:

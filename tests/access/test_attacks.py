@@ -58,7 +58,7 @@ def listed(view: GraphView) -> dict[str, Any]:
         "node": read_nodes(view, [run_urn(RUN)]),
         "failed": failed_runs(view).runs,
         "of the job": newest(view, "read/nodes/job_runs", [job], first=5)[job].entries,
-        "counted": catalogue.runs_of(view, job, skip=0, limit=5),
+        "counted": catalogue.runs_of_job(view, job, skip=0, limit=5),
     }
 
 
@@ -72,7 +72,7 @@ def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
         "node": {},
         "failed": [],
         "of the job": [],
-        "counted": catalogue.Listed([], 0),
+        "counted": catalogue.UrnPage([], 0),
     }
 
 

@@ -14,7 +14,7 @@ from headwater.cypher.query_catalog import find_query
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.ingest.write.containment import sweep
-from headwater.lineage.questions.analyses import Finding, save
+from headwater.lineage.questions.analyses import Finding, save_analysis
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, source_job, symlinks
 from tests.run_builders import answer, at, ds, run, tell
@@ -269,7 +269,7 @@ def _write_every_property(database: Database) -> None:
         transaction.run("write/maintenance/retention", horizons="[]")
         transaction.run("write/maintenance/count_late_runs", late=2)
     finding = Finding("summary", ds("mart"), {"runs": 1})
-    save(database, [finding], until=NOW, analysed=NOW)
+    save_analysis(database, [finding], until=NOW, analysed=NOW)
 
 
 def _rename_back(database: Database) -> None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database, Row
-from headwater.lineage.questions.failure_impact import consequences
+from headwater.lineage.questions.failure_impact import failure_impact
 from headwater.lineage.questions.freshness import freshness
 from headwater.lineage.questions.lineage import Trace, trace
 from headwater.lineage.questions.usage import usage
@@ -147,7 +147,7 @@ def test_failures_stay_with_what_came_before_and_after(database: Database, view:
     told = daily()
     failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
     tell(database, told, failed)
-    before = consequences(view, [run_of("load-x")])
+    before = failure_impact(view, [run_of("load-x")])
     roll_up(database, horizon(25))
     # load-x left an unfinished version that build-1 read beside that of load-1; load-2 resolved it.
     assert runs_left(database) == {
@@ -159,7 +159,7 @@ def test_failures_stay_with_what_came_before_and_after(database: Database, view:
         "load-3",
         "build-3",
     }
-    assert consequences(view, [run_of("load-x")]) == before
+    assert failure_impact(view, [run_of("load-x")]) == before
 
 
 @pytest.mark.usefixtures("clean_graph")
@@ -369,7 +369,7 @@ def asked(database: Database) -> dict[str, Any]:
     """What a roll-up may not change: answers down to their sources, failures, freshness, the map."""
     text = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.urn AS urn"
     failed = [row["urn"] for row in database.ask(text, {})]
-    told = consequences(GraphView(database), failed)
+    told = failure_impact(GraphView(database), failed)
     present = sorted(urns(database, "Dataset"))
     return {
         "answers": {

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.analyses import Finding, save
+from headwater.lineage.questions.analyses import Finding, save_analysis
 from tests.canonical import empty
 from tests.run_builders import ds, job, run, tell
 
@@ -29,7 +29,7 @@ def test_what_was_found_is_told_as_far_as_it_may_be_seen(
         Finding("row_counts", ds("mart"), {"drifted": True}),
         Finding("summary", "", {"events": 81}),
     ]
-    save(
+    save_analysis(
         database,
         told,
         until=datetime(2026, 3, 31, tzinfo=UTC),

@@ -61,7 +61,7 @@ class SearchConnection:
     tags: list[ValueCount] = strawberry.field(description="Their tags.")
 
     @classmethod
-    def of(cls, found: searching.Found, after: str | None) -> SearchConnection:
+    def of(cls, found: searching.SearchResult, after: str | None) -> SearchConnection:
         pairs = zip(found.page.cursors, found.page.entries, strict=True)
         return cls(
             edges=[
@@ -251,7 +251,7 @@ class EstateQueries:
         first: First = 20,
         after: After = None,
     ) -> SearchConnection:
-        filters = searching.Filters(kind.value if kind else "", namespace, tag, owner)
+        filters = searching.SearchFilters(kind.value if kind else "", namespace, tag, owner)
         found = await info.context.ask(
             searching.search, info.context.view, text, filters=filters, first=first, after=after
         )
@@ -321,7 +321,7 @@ class EstateQueries:
         after: After = None,
     ) -> Connection[Node]:
         found = await info.context.ask(
-            owning.owned, info.context.view, owner, first=first, after=after
+            owning.nodes_of_owner, info.context.view, owner, first=first, after=after
         )
         return Connection.of(found, map(Node.of, found.entries), after)
 

@@ -16,8 +16,8 @@ from headwater.graphql.types.results import REASON, Connection
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import failures, replay, root_cause
-from headwater.lineage.questions.failure_impact import Touched as TouchedUrns
-from headwater.lineage.questions.failures import Downstream as DownstreamUrns
+from headwater.lineage.questions.failure_impact import AffectedEntities as AffectedUrns
+from headwater.lineage.questions.failures import AffectedNodes
 
 
 @strawberry.type(
@@ -26,7 +26,7 @@ from headwater.lineage.questions.failures import Downstream as DownstreamUrns
 class Downstream:
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
-    touched: strawberry.Private[DownstreamUrns]
+    touched: strawberry.Private[AffectedNodes]
 
     @resolver("Stale: its own outputs and every dataset made from them.")
     async def datasets(self, info: Info) -> list[Dataset]:
@@ -51,7 +51,7 @@ class Downstream:
         return [PipelineRun.of(row) for row in await info.context.found(self.touched.runs)]
 
     @classmethod
-    def of(cls, touched: DownstreamUrns) -> Downstream:
+    def of(cls, touched: AffectedNodes) -> Downstream:
         return cls(
             truncated=touched.truncated, truncated_by=touched.reason or None, touched=touched
         )
@@ -66,7 +66,7 @@ class AffectedEntities:
     )
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
-    touched: strawberry.Private[TouchedUrns]
+    touched: strawberry.Private[AffectedUrns]
 
     @resolver(
         "Partial: the datasets of these versions. Stale: also those that wait for what was not written."
@@ -95,7 +95,7 @@ class AffectedEntities:
         return await Answer.all(info, self.touched.answers)
 
     @classmethod
-    def of(cls, touched: TouchedUrns) -> AffectedEntities:
+    def of(cls, touched: AffectedUrns) -> AffectedEntities:
         return cls(
             owners=touched.owners,
             truncated=touched.truncated,
@@ -108,7 +108,7 @@ class AffectedEntities:
 class FailedRun(PipelineRun):
     @resolver("Who owns its job.")
     async def owners(self, info: Info) -> list[str]:
-        job = (await info.context.consequences.load(self.urn)).job
+        job = (await info.context.failure_impacts.load(self.urn)).job
         return ((await info.context.nodes.load(job)) or {}).get("owners") or [] if job else []
 
     @resolver("What it touches.")
@@ -117,24 +117,24 @@ class FailedRun(PipelineRun):
 
     @resolver("What was built from what it did write.")
     async def partial(self, info: Info) -> AffectedEntities:
-        return AffectedEntities.of((await info.context.consequences.load(self.urn)).partial)
+        return AffectedEntities.of((await info.context.failure_impacts.load(self.urn)).partial)
 
     @resolver("What waits for what it did not write, and what ran anyway on the version before it.")
     async def stale(self, info: Info) -> AffectedEntities:
-        return AffectedEntities.of((await info.context.consequences.load(self.urn)).stale)
+        return AffectedEntities.of((await info.context.failure_impacts.load(self.urn)).stale)
 
     @resolver("Whether its job has made everything anew since, so that nothing waits any more.")
     async def resolved(self, info: Info) -> bool:
-        return (await info.context.consequences.load(self.urn)).resolution is not None
+        return (await info.context.failure_impacts.load(self.urn)).resolution is not None
 
     @resolver("Since when nothing waits any more; null while it is not resolved.")
     async def resolved_at(self, info: Info) -> datetime | None:
-        resolution = (await info.context.consequences.load(self.urn)).resolution
+        resolution = (await info.context.failure_impacts.load(self.urn)).resolution
         return resolution.at if resolution else None
 
     @resolver("The run that made it whole; null while it is not resolved.")
     async def resolved_by(self, info: Info) -> PipelineRun | None:
-        resolution = (await info.context.consequences.load(self.urn)).resolution
+        resolution = (await info.context.failure_impacts.load(self.urn)).resolution
         row = await info.context.nodes.load(resolution.run) if resolution else None
         return PipelineRun.of(row) if row else None
 

@@ -21,7 +21,7 @@ from headwater.lineage.questions import lineage
 from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Difference
 from headwater.lineage.questions.lineage import Lineage as WalkedLineage
 from headwater.lineage.questions.lineage import Trace as WalkedTrace
-from headwater.lineage.questions.trace_tree import Branch, tree
+from headwater.lineage.questions.trace_tree import Branch, trace_tree
 from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.schema.urns import dataset_urn, job_urn
@@ -214,7 +214,7 @@ class Trace:
         if not 0 <= first <= BRANCHES_MAX:
             raise QueryError(f"first {first} is not between 0 and {BRANCHES_MAX}")
         rows = self.walked.rows
-        branches = tree(self.walked.answer["urn"], self.walked.edges)[:first]
+        branches = trace_tree(self.walked.answer["urn"], self.walked.edges)[:first]
         return [_branch(branch, rows.get(branch.urn, {})) for branch in branches]
 
     @classmethod

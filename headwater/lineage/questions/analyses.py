@@ -35,7 +35,7 @@ class Analysis:
     findings: list[Finding]
 
 
-def save(
+def save_analysis(
     database: Database, findings: Sequence[Finding], *, until: datetime, analysed: datetime
 ) -> None:
     """Put these in place of those of the last analysis, in pieces under the write lock. Raises UnavailableError."""
@@ -60,7 +60,7 @@ def save(
         transaction.run("write/maintenance/delete_old_analyses", analysed=analysed)
 
 
-def read(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
+def read_analysis(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
     """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
     only to those who may see everything, since it counts what others may not see."""
     rows = view.read("read/estate/analyses", table=table, sees=view.visibility.regexes, limit=limit)

@@ -36,7 +36,7 @@ def asset_id(urn: str) -> str:
     return _ID_PREFIX + guid_of(urn).replace("-", "")[:16]
 
 
-def own_urn(name: str, namespace: str = DEFAULT_NAMESPACE) -> str:
+def registered_urn(name: str, namespace: str = DEFAULT_NAMESPACE) -> str:
     """The urn of the dataset that an asset is registered as."""
     kept = normalise(namespace, name)
     return dataset_urn(kept.namespace, kept.name)
@@ -56,7 +56,7 @@ def find_asset(view: GraphView, reference: str) -> str:
     return found
 
 
-def by_guid(view: GraphView, guid: str) -> str | None:
+def find_by_guid(view: GraphView, guid: str) -> str | None:
     """The urn of the dataset or job that may be seen and whose guid begins so; None without one."""
     rows = visible(
         view,
@@ -67,7 +67,7 @@ def by_guid(view: GraphView, guid: str) -> str | None:
 
 def _by_id(view: GraphView, reference: str) -> str | None:
     parts = _ID.fullmatch(reference)
-    return by_guid(view, "-".join(parts.groups())) if parts else None
+    return find_by_guid(view, "-".join(parts.groups())) if parts else None
 
 
 def _by_urn_or_name(view: GraphView, reference: str) -> str | None:
@@ -80,11 +80,14 @@ def _by_urn_or_name(view: GraphView, reference: str) -> str | None:
         known = view.read("read/nodes/properties", urns=visible(view, [urn]))
         return urn if known else None
     return _chosen(
-        reference, named(view, [reference])[reference], DEFAULT_NAMESPACE, and_mentioned=True
+        reference,
+        assets_by_name(view, [reference])[reference],
+        DEFAULT_NAMESPACE,
+        and_mentioned=True,
     )
 
 
-def named(view: GraphView, names: Iterable[str]) -> dict[str, dict[str, bool]]:
+def assets_by_name(view: GraphView, names: Iterable[str]) -> dict[str, dict[str, bool]]:
     """The datasets and jobs of each of these names that may be seen, and whether anything was told of them but their
     name. A job beside a dataset of its namespace and name is the same asset, and left out."""
     wanted = list(dict.fromkeys(names))
@@ -99,11 +102,11 @@ def named(view: GraphView, names: Iterable[str]) -> dict[str, dict[str, bool]]:
     return {name: _without_twins(found[name]) for name in wanted}
 
 
-def upstream_urn(name: str, candidates: dict[str, bool], namespace: str) -> str:
+def resolve_upstream(name: str, candidates: dict[str, bool], namespace: str) -> str:
     """The dataset that a name of an upstream asset means: the asset of this namespace; without one the only dataset of
     that name anywhere; and where nothing is known, what will be registered by this name. Raises AmbiguousError."""
     datasets = {urn: told for urn, told in candidates.items() if urn.startswith("dataset:")}
-    return _chosen(name, datasets, namespace) or own_urn(name, namespace)
+    return _chosen(name, datasets, namespace) or registered_urn(name, namespace)
 
 
 def _without_twins(urns: dict[str, bool]) -> dict[str, bool]:
@@ -119,7 +122,7 @@ def _chosen(
     name: str, urns: dict[str, bool], namespace: str, *, and_mentioned: bool = False
 ) -> str | None:
     told = [urn for urn, is_told in urns.items() if is_told]
-    own = own_urn(name, namespace)
+    own = registered_urn(name, namespace)
     if own in told or (and_mentioned and not told and own in urns):
         return own
     if len(told) > 1:

@@ -21,7 +21,7 @@ _QUARTER_SECONDS = 900
 
 
 @dataclass(frozen=True)
-class Listed:
+class UrnPage:
     """One page, as urns, and how many there are in all."""
 
     urns: list[str]
@@ -45,16 +45,16 @@ def namespace(view: GraphView, name: str) -> Row | None:
     return {"namespace": name, **rows[0]} if rows and rows[0]["size"] else None
 
 
-def datasets_in(view: GraphView, namespace: str, *, skip: int, limit: int) -> Listed:
+def datasets_in_namespace(view: GraphView, namespace: str, *, skip: int, limit: int) -> UrnPage:
     """The datasets of a namespace by name."""
     return _listed(
         view, "read/catalog/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
     )
 
 
-def jobs_in(
+def jobs_in_namespace(
     view: GraphView, namespace: str, *, states: Sequence[str] | None, skip: int, limit: int
-) -> Listed:
+) -> UrnPage:
     """The jobs of a namespace by name; with `states` those whose newest run has one of these statuses."""
     states = None if states is None else list(states)
     return _listed(
@@ -67,7 +67,9 @@ def jobs_in(
     )
 
 
-def jobs_newest(view: GraphView, *, states: Sequence[str] | None, skip: int, limit: int) -> Listed:
+def jobs_by_last_seen(
+    view: GraphView, *, states: Sequence[str] | None, skip: int, limit: int
+) -> UrnPage:
     """The jobs of all namespaces, those last seen first."""
     states = None if states is None else list(states)
     return _listed(
@@ -80,7 +82,7 @@ def jobs_newest(view: GraphView, *, states: Sequence[str] | None, skip: int, lim
     )
 
 
-def runs_of(view: GraphView, job: str, *, skip: int, limit: int) -> Listed:
+def runs_of_job(view: GraphView, job: str, *, skip: int, limit: int) -> UrnPage:
     """The runs of a job, newest first."""
     return _listed(
         view,
@@ -92,14 +94,14 @@ def runs_of(view: GraphView, job: str, *, skip: int, limit: int) -> Listed:
     )
 
 
-def versions_of(view: GraphView, dataset: str, *, skip: int, limit: int) -> Listed:
+def versions_of_dataset(view: GraphView, dataset: str, *, skip: int, limit: int) -> UrnPage:
     """The versions of a dataset, newest first."""
     return _listed(view, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit)
 
 
-def _listed(view: GraphView, query: str, **parameters: Any) -> Listed:
+def _listed(view: GraphView, query: str, **parameters: Any) -> UrnPage:
     rows = view.read(query, **parameters)
-    return Listed(rows[0]["urns"], rows[0]["total"]) if rows else Listed([], 0)
+    return UrnPage(rows[0]["urns"], rows[0]["total"]) if rows else UrnPage([], 0)
 
 
 def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
@@ -127,7 +129,7 @@ def tags(view: GraphView, *, skip: int, limit: int) -> list[str]:
     return [row["tag"] for row in rows]
 
 
-def counts_at(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int]:
+def node_counts(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int]:
     """How many `datasets`, `jobs` or `sources` there were at the end of each interval. `edges` are where the intervals
     begin, and where the last ends."""
     rows = view.read(
@@ -147,7 +149,7 @@ def counts_at(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int
     return counts
 
 
-def runs_at(view: GraphView, edges: Sequence[datetime]) -> list[dict[str, int]]:
+def run_counts(view: GraphView, edges: Sequence[datetime]) -> list[dict[str, int]]:
     """How many runs began (START) and ended (COMPLETE, FAIL, ABORT, ABANDONED) in each interval."""
     rows = view.read("read/catalog/runs_by_quarter", since=edges[0], sees=view.visibility.regexes)
     counted = _by_interval(((row["quarter"], row["status"], row["count"]) for row in rows), edges)
@@ -170,14 +172,16 @@ def _by_interval(
 
 
 @dataclass(frozen=True)
-class ColumnMap:
+class ColumnGraph:
     """Columns and what flows between them."""
 
     columns: list[str]
     edges: list[Edge]
 
 
-def column_map(view: GraphView, urns: Sequence[str], *, depth: int, downstream: bool) -> ColumnMap:
+def column_graph(
+    view: GraphView, urns: Sequence[str], *, depth: int, downstream: bool
+) -> ColumnGraph:
     """The columns from which those of some datasets and jobs come, and with `downstream` those that they go into. A urn
     of a column stands for itself."""
     own = [urn for urn in urns if urn.startswith("column:")]
@@ -191,4 +195,4 @@ def column_map(view: GraphView, urns: Sequence[str], *, depth: int, downstream: 
     )
     columns = dict.fromkeys([*starts, *(urn for walk in walks for urn in walk.nodes)])
     edges = {edge for walk in walks for edge in walk.edges}
-    return ColumnMap([urn for urn in columns if urn.startswith("column:")], sorted(edges))
+    return ColumnGraph([urn for urn in columns if urn.startswith("column:")], sorted(edges))

@@ -19,20 +19,20 @@ SECONDS_MAX = 4.0
 ROWS_MAX = 5_000
 
 
-class Change(NamedTuple):
+class ChangedRun(NamedTuple):
     """A run and when it was last written."""
 
     urn: str
     at: datetime
 
 
-def now(view: GraphView) -> datetime:
+def read_clock(view: GraphView) -> datetime:
     """The clock of Neo4j. Raises UnavailableError."""
     at: datetime = view.read("read/state/clock", seconds=SECONDS_MAX)[0]["now"]
     return at
 
 
-def changed_runs(view: GraphView, since: datetime) -> list[Change]:
+def changed_runs(view: GraphView, since: datetime) -> list[ChangedRun]:
     """Runs that were written at or after `since`, in that order; at most `ROWS_MAX`. Raises UnavailableError."""
     rows = view.read("read/catalog/changed_runs", seconds=SECONDS_MAX, since=since, limit=ROWS_MAX)
-    return [Change(row["urn"], row["at"]) for row in rows]
+    return [ChangedRun(row["urn"], row["at"]) for row in rows]

@@ -47,7 +47,7 @@ class ColumnEdge:
 
 
 @dataclass
-class Downstream:
+class DownstreamGraph:
     """The map downstream of some nodes.
 
     `reads`: dataset -> the jobs that read it, and what data goes to with nothing known between.
@@ -67,16 +67,16 @@ class Downstream:
     truncated: str = ""
 
 
-def downstream(
+def read_downstream(
     view: GraphView, nodes: Iterable[str], *, seconds: float, ever: bool = False
-) -> Downstream:
+) -> DownstreamGraph:
     """The map downstream of datasets and jobs, as it is now or `ever` was; what column lineage leads to is on it."""
     layer = MAP_DOWN_EVER if ever else MAP_DOWN
     whole = view.visible_to(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     walk = explore(whole, layer, {"map": starts}, bounds)["map"]
-    found = Downstream(truncated=walk.truncated)
+    found = DownstreamGraph(truncated=walk.truncated)
     for edge in sorted(walk.edges):
         if edge.type == "FEEDS":
             found.reads[edge.source].append(edge.target)
@@ -111,7 +111,7 @@ def column_edges(
     return found, len(rows) <= EDGES_MAX
 
 
-def citing(
+def citing_answers(
     view: GraphView, datasets: Iterable[str], columns: Iterable[str]
 ) -> Mapping[str, set[str]]:
     """The answers that cite each of these columns, and versions of each of these datasets; answers that rest on such an

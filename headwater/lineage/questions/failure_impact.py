@@ -34,7 +34,7 @@ from headwater.lineage.questions.failures import (
     PAGE_NODES_MAX,
     PAGE_ROWS_MAX,
     WALK_SECONDS_MAX,
-    of_kind,
+    nodes_of_kind,
 )
 from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
 from headwater.lineage.view import GraphView
@@ -45,7 +45,7 @@ _OWNED = ("dataset:", "job:", "artifact:")
 
 
 @dataclass(frozen=True)
-class Touched:
+class AffectedEntities:
     """Urns, nearest first; `owners` are those of the jobs and datasets among them."""
 
     datasets: list[str] = field(default_factory=list)
@@ -70,11 +70,11 @@ class Resolution:
 
 
 @dataclass(frozen=True)
-class Consequences:
+class FailureImpact:
     """`job` is the urn of the job of the run, "" when it has none."""
 
-    partial: Touched = field(default_factory=Touched)
-    stale: Touched = field(default_factory=Touched)
+    partial: AffectedEntities = field(default_factory=AffectedEntities)
+    stale: AffectedEntities = field(default_factory=AffectedEntities)
     resolution: Resolution | None = None
     job: str = ""
 
@@ -96,11 +96,11 @@ class _Known:
         *,
         waiting: Walk | None = None,
         reason: str = "",
-    ) -> Touched:
+    ) -> AffectedEntities:
         """These and what waits on the map, as far as it may be seen, with the jobs and datasets they belong to."""
-        datasets = of_kind("dataset", waiting)
+        datasets = nodes_of_kind("dataset", waiting)
         datasets += [self.places[urn]["place"] for urn in artifacts if urn in self.places]
-        jobs = of_kind("job", waiting)
+        jobs = nodes_of_kind("job", waiting)
         jobs += [job for urn in runs if urn in self.runs for job in self.runs[urn]["jobs"]]
         seen = (
             self._seen(datasets),
@@ -116,15 +116,15 @@ class _Known:
             if place["place"] not in self.unseen
             for owner in place["owners"]
         }
-        return Touched(*seen, sorted(owners), reason)
+        return AffectedEntities(*seen, sorted(owners), reason)
 
     def _seen(self, urns: Iterable[str]) -> list[str]:
         return [urn for urn in dict.fromkeys(urns) if urn not in self.unseen]
 
 
-def consequences(
+def failure_impact(
     view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
-) -> dict[str, Consequences]:
+) -> dict[str, FailureImpact]:
     """What follows from each of these failed runs, by urn, as far as it may be seen. Unknown runs are left out."""
     starts = {
         row["urn"]: row
@@ -153,7 +153,7 @@ def consequences(
     )
     known = _read(view, [*on_map.values(), *walked.values()], bounds.deadline)
     return {
-        urn: Consequences(
+        urn: FailureImpact(
             _partial(urn, walked[(urn,)], known),
             _stale(
                 row,
@@ -213,27 +213,31 @@ def _read(view: GraphView, walks: Sequence[Walk], deadline: float) -> _Known:
     return _Known(rows, citations, places, unseen)
 
 
-def _partial(urn: str, walk: Walk, known: _Known) -> Touched:
+def _partial(urn: str, walk: Walk, known: _Known) -> AffectedEntities:
     """What was built from what a run did write."""
-    runs = [other for other in of_kind("run", walk) if other != urn]
+    runs = [other for other in nodes_of_kind("run", walk) if other != urn]
     return known.touched(
-        runs, of_kind("artifact", walk), of_kind("answer", walk), reason=walk.truncated
+        runs, nodes_of_kind("artifact", walk), nodes_of_kind("answer", walk), reason=walk.truncated
     )
 
 
 def _stale(
     row: Row, resolution: Resolution | None, waiting: Walk | None, old: Walk, known: _Known
-) -> Touched:
+) -> AffectedEntities:
     """What waits for what a run did not write, and what ran on the old version since."""
-    late = {urn for urn in of_kind("run", old) if _ran_anyway(known.runs.get(urn), row, resolution)}
+    late = {
+        urn
+        for urn in nodes_of_kind("run", old)
+        if _ran_anyway(known.runs.get(urn), row, resolution)
+    }
     made = {
         edge.target
         for edge in old.edges
         if edge.source in late and edge.target.startswith("artifact:")
     }
     return known.touched(
-        [urn for urn in of_kind("run", old) if urn in late],
-        [urn for urn in of_kind("artifact", old) if urn in made],
+        [urn for urn in nodes_of_kind("run", old) if urn in late],
+        [urn for urn in nodes_of_kind("artifact", old) if urn in made],
         _resting_on(old, made, row["failedAt"], resolution, known),
         waiting=waiting,
         reason=(waiting.truncated if waiting else "") or old.truncated,
@@ -271,4 +275,4 @@ def _resting_on(
     while fresh:
         fresh = sorted({answer for cited in fresh for answer in onward[cited]} - resting)
         resting.update(fresh)
-    return [urn for urn in of_kind("answer", old) if urn in resting]
+    return [urn for urn in nodes_of_kind("answer", old) if urn in resting]

@@ -61,7 +61,7 @@ class FailedRunPage:
 
 
 @dataclass(frozen=True)
-class Downstream:
+class AffectedNodes:
     """What one failed run touches, as urns: stale datasets, jobs and answers; versions and runs made from its own."""
 
     datasets: list[str]
@@ -115,9 +115,9 @@ def failed_runs(
     return FailedRunPage(runs[:first], len(runs) > first)
 
 
-def failed_downstream(
+def affected_nodes(
     view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
-) -> dict[str, Downstream]:
+) -> dict[str, AffectedNodes]:
     """What each of these failed runs touches, by urn of the run, as far as it may be seen."""
     deadline = time.monotonic() + seconds
     starts = {
@@ -146,15 +146,15 @@ def failed_downstream(
     )
     cited, out_of_time = _stale_answers(view, starts, stale, deadline)
     for urn, walk in history.items():
-        cited[urn].update(of_kind("answer", walk))
+        cited[urn].update(nodes_of_kind("answer", walk))
     citing = explore(view, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
     touched = {
-        urn: Downstream(
-            datasets=of_kind("dataset", stale[urn]),
-            jobs=of_kind("job", stale[urn]),
-            answers=of_kind("answer", citing[urn]),
-            artifacts=of_kind("artifact", history[urn]),
-            runs=[other for other in of_kind("run", history[urn]) if other != urn],
+        urn: AffectedNodes(
+            datasets=nodes_of_kind("dataset", stale[urn]),
+            jobs=nodes_of_kind("job", stale[urn]),
+            answers=nodes_of_kind("answer", citing[urn]),
+            artifacts=nodes_of_kind("artifact", history[urn]),
+            runs=[other for other in nodes_of_kind("run", history[urn]) if other != urn],
             reason=stale[urn].truncated
             or history[urn].truncated
             or citing[urn].truncated
@@ -165,7 +165,7 @@ def failed_downstream(
     return _as_seen(view, touched)
 
 
-def _as_seen(view: GraphView, touched: dict[str, Downstream]) -> dict[str, Downstream]:
+def _as_seen(view: GraphView, touched: dict[str, AffectedNodes]) -> dict[str, AffectedNodes]:
     """The same without what may not be seen."""
     unseen = hidden(
         view, (urn for one in touched.values() for kind in _KINDS for urn in getattr(one, kind))
@@ -181,7 +181,7 @@ def _stale_answers(
 ) -> tuple[dict[str, set[str]], str]:
     """For each run the answers that cite what is stale, and "time" when there was none left to look."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
-    datasets = sorted({urn for walk in stale.values() for urn in of_kind("dataset", walk)})
+    datasets = sorted({urn for walk in stale.values() for urn in nodes_of_kind("dataset", walk)})
     started = [row["startedAt"] for row in starts.values() if row["startedAt"] is not None]
     if not datasets or not started:
         return answers, ""
@@ -203,7 +203,7 @@ def _stale_answers(
         citations[row["dataset"]].append(row)
     for urn, walk in stale.items():
         at = starts[urn]["startedAt"]
-        for dataset in of_kind("dataset", walk):
+        for dataset in nodes_of_kind("dataset", walk):
             answers[urn].update(
                 row["answer"] for row in citations[dataset] if _was_current(row, at)
             )
@@ -215,7 +215,7 @@ def _was_current(citation: Row, at: datetime | None) -> bool:
     return at is None or citation["superseded"] is None or citation["superseded"] > at
 
 
-def of_kind(kind: str, walk: Walk | None) -> list[str]:
+def nodes_of_kind(kind: str, walk: Walk | None) -> list[str]:
     """The nodes of one kind that a walk reached, nearest first."""
     nodes = walk.nodes if walk else {}
     return sorted(

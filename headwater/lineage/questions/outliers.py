@@ -26,7 +26,7 @@ _PER_MEAN = math.sqrt(math.pi / 2)
 
 
 @dataclass(frozen=True)
-class Shift:
+class Outlier:
     """A number out of the ordinary; `score` is infinite where the earlier ones were all the same."""
 
     value: float
@@ -34,7 +34,7 @@ class Shift:
     score: float
 
 
-def shift(value: float, earlier: Sequence[float], *, share: float = SHARE) -> Shift | None:
+def find_outlier(value: float, earlier: Sequence[float], *, share: float = SHARE) -> Outlier | None:
     """How far a number is out of the ordinary, given earlier ones, newest first; None when it is not, or when too few
     are known to tell."""
     known = earlier[:EARLIER_MAX]
@@ -45,7 +45,7 @@ def shift(value: float, earlier: Sequence[float], *, share: float = SHARE) -> Sh
     score = _score(distance, [abs(one - middle) for one in known])
     if score <= SCORE_MAX or distance < share * abs(middle):
         return None
-    return Shift(value, middle, score)
+    return Outlier(value, middle, score)
 
 
 def _score(distance: float, deviations: Sequence[float]) -> float:

@@ -51,7 +51,7 @@ def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Own
     return Owners(shown, len(found), unowned["datasets"], unowned["jobs"])
 
 
-def owned(
+def nodes_of_owner(
     view: GraphView, owner: str, *, first: int = 20, after: str | None = None
 ) -> Page[NodeName]:
     """The datasets and jobs of one owner by their urns; of nobody for an empty name."""

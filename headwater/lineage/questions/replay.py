@@ -32,8 +32,12 @@ from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import require_node
-from headwater.lineage.questions.failures import of_kind
-from headwater.lineage.questions.topological_order import Group, groups, steps
+from headwater.lineage.questions.failures import nodes_of_kind
+from headwater.lineage.questions.topological_order import (
+    Group,
+    parallel_steps,
+    strongly_connected_components,
+)
 from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
@@ -107,24 +111,26 @@ def replay_plan(
     begins, corrupt, cut = _starts(view, urn, since)
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     walk = explore(view, HISTORY_DOWN, {urn: begins}, bounds)[urn]
-    runs = sorted({*corrupt, *of_kind("run", walk)})
+    runs = sorted({*corrupt, *nodes_of_kind("run", walk)})
     rows = {
         row["urn"]: row
         for row in view.read("read/failures/run_inputs_and_outputs", urns=runs, limit=VERSIONS_MAX)
     }
-    spoiled = _spoiled(rows, of_kind("artifact", walk))
+    spoiled = _spoiled(rows, nodes_of_kind("artifact", walk))
     good = _good(view, rows, corrupt, spoiled)
     waiting = sorted({one["dataset"] for one in spoiled.values() if not _is_superseded(one, good)})
     ahead = explore(view, MAP_DOWN, {urn: waiting}, bounds)[urn]
-    known = _read(view, rows, spoiled, good, [*of_kind("job", ahead), *of_kind("answer", walk)])
+    known = _read(
+        view, rows, spoiled, good, [*nodes_of_kind("job", ahead), *nodes_of_kind("answer", walk)]
+    )
     onward = _between_runs(rows, walk, known.makers)
     ordered = known.steps(onward)
     jobs = {row["job"] for row in rows.values()}
-    answers = steps(of_kind("answer", walk), _onward(walk))
+    answers = parallel_steps(nodes_of_kind("answer", walk), _onward(walk))
     return Plan(
         corrupt_runs=known.seen(corrupt),
         steps=ordered,
-        next_jobs=known.seen(job for job in of_kind("job", ahead) if job not in jobs),
+        next_jobs=known.seen(job for job in nodes_of_kind("job", ahead) if job not in jobs),
         cycles=known.cycles(onward, ahead),
         answers=known.seen(
             answer for parallel in answers for group in parallel for answer in group
@@ -245,7 +251,7 @@ def _in_order(rows: Mapping[str, Row], onward: Mapping[str, Collection[str]]) ->
 
     Such runs are chained by the step that the data alone gives them, then by when they began, all in the same way, so
     that no circle comes of it."""
-    by_data = steps(rows, onward)
+    by_data = parallel_steps(rows, onward)
     rank = {
         run: (number, min(_began(rows[one]) for one in group), group, _began(rows[run]), run)
         for number, parallel in enumerate(by_data)
@@ -261,7 +267,7 @@ def _in_order(rows: Mapping[str, Row], onward: Mapping[str, Collection[str]]) ->
         in_order = sorted(runs, key=rank.__getitem__)
         for before, after in pairwise(in_order):
             chained[before].add(after)
-    return steps(rows, chained)
+    return parallel_steps(rows, chained)
 
 
 def _began(row: Row) -> datetime:
@@ -339,6 +345,6 @@ class _Known:
         for run, following in onward.items():
             for other in following:
                 between[self.rows[run]["job"] or run].add(self.rows[other]["job"] or other)
-        found = groups({*between, *ahead.nodes}, between)
+        found = strongly_connected_components({*between, *ahead.nodes}, between)
         circles = [self.seen(one for one in group if one.startswith("job:")) for group in found]
         return sorted(jobs for jobs in circles if len(jobs) > 1)

@@ -6,11 +6,11 @@ what it made), and looks for six signs:
 - FAILED: the run failed, was aborted or abandoned, and what it had written was there to be read.
 - TESTS_FAILED: tests of what the run read or made failed.
 - SCHEMA_CHANGED: the version has another schema than the one before it.
-- ROW_COUNT_OUTLIER: its row count is out of the ordinary for the dataset (`shift`, by the newest ten earlier versions, of
+- ROW_COUNT_OUTLIER: its row count is out of the ordinary for the dataset (`find_outlier`, by the newest ten earlier versions, of
   which there must be three).
 - CODE_CHANGED: the run ran another code version than the newest success of its job before it.
 - INPUT_LATE: the run read a version from before a run failed that should have made a newer one; or a version that was
-  at least twice as old as usual, and out of the ordinary (`shift`, by the ages of what the newest ten earlier runs of
+  at least twice as old as usual, and out of the ordinary (`find_outlier`, by the ages of what the newest ten earlier runs of
   its job read); or a source that was not captured since the run before.
 
 Candidates are ranked by kind in this order: from what is known to be wrong, through what was changed, to what is merely
@@ -32,8 +32,8 @@ from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import require_node
-from headwater.lineage.questions.failures import of_kind
-from headwater.lineage.questions.outliers import EARLIER_MAX, shift
+from headwater.lineage.questions.failures import nodes_of_kind
+from headwater.lineage.questions.outliers import EARLIER_MAX, find_outlier
 from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
@@ -153,7 +153,7 @@ def _seen(view: GraphView, found: list[Candidate]) -> Iterable[Candidate]:
 
 
 def _signs(view: GraphView, walk: Walk) -> list[Candidate]:
-    runs, versions = of_kind("run", walk), of_kind("artifact", walk)
+    runs, versions = nodes_of_kind("run", walk), nodes_of_kind("artifact", walk)
     rows = {row["urn"]: row for row in view.read("read/failures/run_evidence", urns=runs)}
     makers = {
         edge.target: edge.source
@@ -175,7 +175,7 @@ def _signs(view: GraphView, walk: Walk) -> list[Candidate]:
     }
     for number, row in enumerate(ages):
         found += known.input_late(row, failed.get(number))
-    tested = [*versions, *of_kind("source", walk)]
+    tested = [*versions, *nodes_of_kind("source", walk)]
     return found + known.tests_failed(
         view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
     )
@@ -228,7 +228,7 @@ class _Known:
     def rows_shifted(self, row: Row) -> list[Candidate]:
         if row["rowCount"] is None:
             return []
-        found = shift(row["rowCount"], [one["rowCount"] for one in row["earlier"]])
+        found = find_outlier(row["rowCount"], [one["rowCount"] for one in row["earlier"]])
         if found is None:
             return []
         usual = _number(found.median)
@@ -253,7 +253,7 @@ class _Known:
             return self._not_captured(row, read)
         age = (row["at"] - row["made"]).total_seconds()
         ages = [(one["at"] - one["made"]).total_seconds() for one in row["earlier"] if one["at"]]
-        found = shift(age, ages, share=_LATE_SHARE)
+        found = find_outlier(age, ages, share=_LATE_SHARE)
         is_late = found is not None and age > found.median
         if not is_late and failed is None:
             return []

@@ -5,7 +5,7 @@ word becomes three clauses (the word itself, its beginning, any part), so no cha
 operator. A text that is itself a urn, a run id or the id of an answer finds that node first; then what is called so,
 what is called so at its beginning, and the rest, each as Lucene ranks them.
 
-Filters are joined by and. The counts beside the hits (`kinds`, `namespaces`, `tags`) are of all that the text finds,
+SearchFilters are joined by and. The counts beside the hits (`kinds`, `namespaces`, `tags`) are of all that the text finds,
 before any filter, so that they tell what a filter would leave. At most `HITS_MAX` hits are looked at, the best ones;
 `truncated` tells that there are more.
 """
@@ -29,7 +29,7 @@ from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
 
 SEARCH_MAX = 100
 HITS_MAX = 2_000
-FACETS_MAX = 50
+VALUES_MAX = 50
 TEXT_CHARACTERS_MAX = 500
 WORDS_MAX = 8
 # A longer word is searched for by its beginning: Lucene gives up on a pattern of hundreds of characters.
@@ -50,7 +50,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Facet:
+class ValueCount:
     """So many of the hits have this value."""
 
     value: str
@@ -58,19 +58,19 @@ class Facet:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A page of hits, how many hits there are after the filters, and counts of those before them, most first."""
 
     page: Page[Hit]
     count: int
     truncated: bool
-    kinds: list[Facet]
-    namespaces: list[Facet]
-    tags: list[Facet]
+    kinds: list[ValueCount]
+    namespaces: list[ValueCount]
+    tags: list[ValueCount]
 
 
 @dataclass(frozen=True)
-class Filters:
+class SearchFilters:
     """What hits must be; an empty one asks for nothing. `kind` as in `NodeName`; `tag` as `key=value` or `key`."""
 
     kind: str = ""
@@ -102,10 +102,10 @@ def search(
     view: GraphView,
     text: str,
     *,
-    filters: Filters = Filters(),
+    filters: SearchFilters = SearchFilters(),
     first: int = 20,
     after: str | None = None,
-) -> Found:
+) -> SearchResult:
     """Nodes that hold every word of the text. Raises QueryError for a bad kind, `first` or cursor."""
     if not 0 <= first <= SEARCH_MAX:
         raise QueryError(f"first {first} is not between 0 and {SEARCH_MAX}")
@@ -114,7 +114,7 @@ def search(
     hits, truncated = _hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
     kept = [hit for hit in hits if filters.keep(hit)]
     shown = page(kept, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
-    return Found(
+    return SearchResult(
         page=replace(shown, entries=_named(view, shown.entries)),
         count=len(kept),
         truncated=truncated,
@@ -175,9 +175,9 @@ def _named(view: GraphView, hits: list[Hit]) -> list[Hit]:
     return [replace(hit, node=node) for hit, node in zip(hits, names, strict=True)]
 
 
-def _count(values: Iterable[str]) -> list[Facet]:
+def _count(values: Iterable[str]) -> list[ValueCount]:
     counted = sorted(Counter(values).items(), key=lambda one: (-one[1], one[0]))
-    return [Facet(value, count) for value, count in counted[:FACETS_MAX]]
+    return [ValueCount(value, count) for value, count in counted[:VALUES_MAX]]
 
 
 def _exactly(text: str) -> list[str]:

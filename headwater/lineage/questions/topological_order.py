@@ -12,7 +12,7 @@ Onward = Mapping[str, Collection[str]]
 Group = tuple[str, ...]
 
 
-def groups(things: Iterable[str], onward: Onward) -> list[Group]:
+def strongly_connected_components(things: Iterable[str], onward: Onward) -> list[Group]:
     """The things by circle, each in order; what is in none is a group by itself. A group comes after all that it leads
     to (Tarjan, 1972, without recursion, since a chain may be long)."""
     wanted = dict.fromkeys(things)
@@ -62,9 +62,9 @@ def _close(thing: str, open_: dict[str, None]) -> Group:
     return tuple(sorted(members))
 
 
-def steps(things: Iterable[str], onward: Onward) -> list[list[Group]]:
+def parallel_steps(things: Iterable[str], onward: Onward) -> list[list[Group]]:
     """The groups in steps: each comes in the first step in which all that leads to it is done."""
-    found = groups(things, onward)
+    found = strongly_connected_components(things, onward)
     group_of = {thing: group for group in found for thing in group}
     level: dict[Group, int] = dict.fromkeys(found, 0)
     for group in reversed(found):

@@ -24,7 +24,7 @@ class Branch(NamedTuple):
     repeated: bool
 
 
-def tree(root: str, edges: Iterable[Edge]) -> list[Branch]:
+def trace_tree(root: str, edges: Iterable[Edge]) -> list[Branch]:
     """The branches in preorder: each before what is below it, those below one node by urn."""
     behind: dict[str, list[Edge]] = defaultdict(list)
     for edge in sorted(set(edges), reverse=True):

@@ -96,7 +96,9 @@ def _required_namespace(view: GraphView, name: str) -> Row:
 def list_datasets(request: OperationRequest) -> models.Datasets:
     page: models.NamespacePageParams = request.params
     _required_namespace(request.view, page.namespace)
-    listed = catalogue.datasets_in(request.view, page.namespace, skip=page.offset, limit=page.limit)
+    listed = catalogue.datasets_in_namespace(
+        request.view, page.namespace, skip=page.offset, limit=page.limit
+    )
     return models.Datasets(
         datasets=[*shapes.datasets(request.view, listed.urns).values()],
         total_count=listed.total,
@@ -120,7 +122,7 @@ def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
 def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
     page: DatasetPageParams = request.params
     urn = _dataset(request.view, page)
-    listed = catalogue.versions_of(request.view, urn, skip=page.offset, limit=page.limit)
+    listed = catalogue.versions_of_dataset(request.view, urn, skip=page.offset, limit=page.limit)
     return models.DatasetVersions(
         versions=shapes.versions(request.view, urn, listed.urns), total_count=listed.total
     )
@@ -129,7 +131,7 @@ def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
 def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
     params: DatasetVersionParams = request.params
     urn = _dataset(request.view, params)
-    listed = catalogue.versions_of(request.view, urn, skip=0, limit=_VERSIONS_MAX)
+    listed = catalogue.versions_of_dataset(request.view, urn, skip=0, limit=_VERSIONS_MAX)
     matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
     found = shapes.versions(request.view, urn, matching)
     if not found:
@@ -140,7 +142,9 @@ def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
 def list_all_jobs(request: OperationRequest) -> models.Jobs:
     page: JobsParams = request.params
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_newest(request.view, states=states, skip=page.offset, limit=page.limit)
+    listed = catalogue.jobs_by_last_seen(
+        request.view, states=states, skip=page.offset, limit=page.limit
+    )
     return models.Jobs(
         jobs=[*shapes.jobs(request.view, listed.urns).values()], total_count=listed.total
     )
@@ -150,7 +154,7 @@ def list_jobs(request: OperationRequest) -> models.Jobs:
     page: NamespaceJobsParams = request.params
     _required_namespace(request.view, page.namespace)
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_in(
+    listed = catalogue.jobs_in_namespace(
         request.view, page.namespace, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
@@ -217,7 +221,7 @@ def list_runs(request: OperationRequest) -> models.Runs:
     urn = job_urn(page.namespace, page.job)
     if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Job '{page.job}' not found.")
-    listed = catalogue.runs_of(request.view, urn, skip=page.offset, limit=page.limit)
+    listed = catalogue.runs_of_job(request.view, urn, skip=page.offset, limit=page.limit)
     found = shapes.runs(request.view, listed.urns)
     return models.Runs(
         runs=[found[run] for run in listed.urns if run in found], total_count=listed.total

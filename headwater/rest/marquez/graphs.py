@@ -16,7 +16,7 @@ from headwater.errors import EventError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
-from headwater.lineage.questions.search import SEARCH_MAX, Filters, search
+from headwater.lineage.questions.search import SEARCH_MAX, SearchFilters, search
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
@@ -124,7 +124,7 @@ def _edges(
 def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
     params: ColumnLineageParams = request.params
     urn = urn_of(request.view, params.node_id, kinds=("dataset", "datasetField", "job"))
-    found = catalogue.column_map(
+    found = catalogue.column_graph(
         request.view, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
     )
     shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
@@ -189,7 +189,7 @@ def get_search(request: OperationRequest) -> models.SearchResults:
     results: list[models.SearchResult] = []
     total = 0
     for kind in kinds:
-        filters = Filters(kind=kind, namespace=params.namespace)
+        filters = SearchFilters(kind=kind, namespace=params.namespace)
         found = search(request.view, params.q.replace("%", " "), filters=filters, first=SEARCH_MAX)
         total += found.count
         results.extend(_results(request.view, [hit.node.urn for hit in found.page.entries]))
@@ -324,7 +324,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
             abort=counts["ABORT"] + counts["ABANDONED"],
         )
         for begin, end, counts in zip(
-            edges, edges[1:], catalogue.runs_at(request.view, edges), strict=False
+            edges, edges[1:], catalogue.run_counts(request.view, edges), strict=False
         )
     ]
 
@@ -332,7 +332,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
 def get_counts(request: OperationRequest) -> list[models.Count]:
     params: CountsParams = request.params
     edges = _intervals(params, datetime.now(UTC))
-    counts = catalogue.counts_at(request.view, params.asset, edges)
+    counts = catalogue.node_counts(request.view, params.asset, edges)
     return [
         models.Count(start_interval=begin, end_interval=end, count=count)
         for begin, end, count in zip(edges, edges[1:], counts, strict=False)

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.analyses import Analysis, Finding, read, save
+from headwater.lineage.questions.analyses import Analysis, Finding, read_analysis, save_analysis
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import edges, empty
@@ -32,15 +32,15 @@ def graph(database: Database, view: GraphView) -> Iterator[GraphView]:
 
 
 def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
-    empty_handed = read(graph)
+    empty_handed = read_analysis(graph)
     assert empty_handed is None
-    save(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
-    assert read(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
+    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
+    assert read_analysis(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
     again = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
-    save(graph.database, [again, WHOLE], until=UNTIL, analysed=SECOND)
+    save_analysis(graph.database, [again, WHOLE], until=UNTIL, analysed=SECOND)
     told = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
-    assert read(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
-    assert read(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
+    assert read_analysis(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
+    assert read_analysis(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
     about = graph.database.ask("MATCH (a:Analysis)-[:ABOUT]->(n) RETURN a.urn AS a, n.urn AS n", {})
     assert about == [{"a": f"analysis:row_counts:{ds('mart')}", "n": ds("mart")}]
     # Nothing that walks lineage meets it.
@@ -48,7 +48,7 @@ def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
 
 
 def test_what_may_not_be_seen_is_not_told(graph: GraphView) -> None:
-    save(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
-    seen = read(graph.visible_to(Visibility(("etl",))))
+    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
+    seen = read_analysis(graph.visible_to(Visibility(("etl",))))
     assert seen is not None
     assert seen.findings == [SLOW]

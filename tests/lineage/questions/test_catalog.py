@@ -43,34 +43,42 @@ def told(database: Database) -> None:
 
 
 def test_how_many_there_were_at_the_end_of_each_hour(view: GraphView) -> None:
-    assert catalogue.counts_at(view, "jobs", EDGES) == [2, 2]
-    assert catalogue.counts_at(view, "datasets", EDGES) == [2, 4]
-    assert catalogue.counts_at(view, "sources", EDGES) == [1, 2]
+    assert catalogue.node_counts(view, "jobs", EDGES) == [2, 2]
+    assert catalogue.node_counts(view, "datasets", EDGES) == [2, 4]
+    assert catalogue.node_counts(view, "sources", EDGES) == [1, 2]
     seen = view.visible_to(Visibility(("db",)))
-    assert catalogue.counts_at(seen, "datasets", EDGES) == [2, 3]
-    assert catalogue.counts_at(seen, "jobs", EDGES) == [0, 0]
+    assert catalogue.node_counts(seen, "datasets", EDGES) == [2, 3]
+    assert catalogue.node_counts(seen, "jobs", EDGES) == [0, 0]
 
 
 def test_what_runs_did_in_each_hour(view: GraphView) -> None:
-    first, second = catalogue.runs_at(view, EDGES)
+    first, second = catalogue.run_counts(view, EDGES)
     assert first == {"START": 2, "COMPLETE": 1, "FAIL": 0, "ABORT": 1, "ABANDONED": 0}
     assert second == {"START": 0, "COMPLETE": 0, "FAIL": 1, "ABORT": 0, "ABANDONED": 0}
-    hidden = catalogue.runs_at(view.visible_to(Visibility(("db",))), EDGES)
+    hidden = catalogue.run_counts(view.visible_to(Visibility(("db",))), EDGES)
     assert [sum(counts.values()) for counts in hidden] == [0, 0]
 
 
 def test_pages(view: GraphView) -> None:
-    assert catalogue.datasets_in(view, "db", skip=1, limit=1) == catalogue.Listed([ds("raw")], 3)
-    assert catalogue.datasets_in(view, "nowhere", skip=0, limit=9) == catalogue.Listed([], 0)
-    assert catalogue.jobs_newest(view, states=None, skip=0, limit=1) == catalogue.Listed(
+    assert catalogue.datasets_in_namespace(view, "db", skip=1, limit=1) == catalogue.UrnPage(
+        [ds("raw")], 3
+    )
+    assert catalogue.datasets_in_namespace(view, "nowhere", skip=0, limit=9) == catalogue.UrnPage(
+        [], 0
+    )
+    assert catalogue.jobs_by_last_seen(view, states=None, skip=0, limit=1) == catalogue.UrnPage(
         [job("report")], 2
     )
-    assert catalogue.jobs_newest(view, states=["COMPLETE"], skip=0, limit=9) == catalogue.Listed(
-        [job("load")], 1
+    assert catalogue.jobs_by_last_seen(
+        view, states=["COMPLETE"], skip=0, limit=9
+    ) == catalogue.UrnPage([job("load")], 1)
+    assert catalogue.jobs_in_namespace(view, "etl", states=["ABORT"], skip=0, limit=9).urns == [
+        job("report")
+    ]
+    assert catalogue.runs_of_job(view, job("report"), skip=0, limit=1) == catalogue.UrnPage(
+        ["run:c"], 2
     )
-    assert catalogue.jobs_in(view, "etl", states=["ABORT"], skip=0, limit=9).urns == [job("report")]
-    assert catalogue.runs_of(view, job("report"), skip=0, limit=1) == catalogue.Listed(["run:c"], 2)
-    assert catalogue.runs_of(view, job("nothing"), skip=0, limit=1) == catalogue.Listed([], 0)
+    assert catalogue.runs_of_job(view, job("nothing"), skip=0, limit=1) == catalogue.UrnPage([], 0)
 
 
 def test_a_map_of_columns(view: GraphView) -> None:
@@ -79,18 +87,18 @@ def test_a_map_of_columns(view: GraphView) -> None:
         column_urn("db", "clean", "id"),
         column_urn("db", "sums", "total"),
     )
-    up = catalogue.column_map(view, [ds("clean")], depth=5, downstream=False)
+    up = catalogue.column_graph(view, [ds("clean")], depth=5, downstream=False)
     assert (set(up.columns), [(edge.source, edge.target) for edge in up.edges]) == (
         {raw, clean},
         [(raw, clean)],
     )
-    both = catalogue.column_map(view, [clean], depth=5, downstream=True)
+    both = catalogue.column_graph(view, [clean], depth=5, downstream=True)
     assert set(both.columns) == {raw, clean, total}
-    assert catalogue.column_map(
+    assert catalogue.column_graph(
         view, [ds("late")], depth=5, downstream=True
-    ) == catalogue.ColumnMap([], [])
+    ) == catalogue.ColumnGraph([], [])
     assert (
-        catalogue.column_map(
+        catalogue.column_graph(
             view.visible_to(Visibility(("x",))), [clean], depth=5, downstream=True
         ).columns
         == []

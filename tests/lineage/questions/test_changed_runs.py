@@ -10,7 +10,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import find_query
 from headwater.ingest.write.containment import sweep
 from headwater.lineage.questions import changed_runs as news
-from headwater.lineage.questions.changed_runs import changed_runs, now
+from headwater.lineage.questions.changed_runs import changed_runs, read_clock
 from headwater.lineage.view import GraphView
 from tests.event_builders import node
 from tests.run_builders import answer, run, run_of, tell
@@ -25,18 +25,18 @@ def urns(view: GraphView, since: datetime) -> list[str]:
 def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
     database: Database, view: GraphView
 ) -> None:
-    began = now(view)
+    began = read_clock(view)
     assert abs(datetime.now(UTC) - began) < timedelta(minutes=1)
     assert changed_runs(view, began) == []
     tell(database, run("a", "load", [], ["x"]))
-    between = now(view)
+    between = read_clock(view)
     tell(database, run("b", "load", [], ["x"]))
     assert urns(view, began) == [run_of("a"), run_of("b")]
     assert urns(view, between) == [run_of("b")]
     (change,) = changed_runs(view, between)
-    assert between <= change.at <= now(view)
+    assert between <= change.at <= read_clock(view)
     # What is known already is not written again; what is told of it anew is.
-    later = now(view)
+    later = read_clock(view)
     tell(database, run("a", "load", [], ["x"]), answer("r", "x"))
     assert changed_runs(view, later) == []
     tell(database, run("a", "load", ["w"], ["x"]))
@@ -45,7 +45,7 @@ def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
 
 def test_what_others_do_to_a_run_is_stamped(database: Database, view: GraphView) -> None:
     tell(database, run("child", "load", [], ["x"], parent="dag")[:1])
-    began = now(view)
+    began = read_clock(view)
     tell(database, run("dag", "dag", minute=5))
     assert node(database, run_of("child"))["status"] == "ABANDONED"
     assert set(urns(view, began)) == {run_of("child"), run_of("dag")}
@@ -53,7 +53,7 @@ def test_what_others_do_to_a_run_is_stamped(database: Database, view: GraphView)
 
 def test_silence_is_stamped(database: Database, view: GraphView) -> None:
     tell(database, run("quiet", "load", [], ["x"])[:1])
-    began = now(view)
+    began = read_clock(view)
     # It was received in 1970.
     assert (
         sweep(
@@ -70,7 +70,7 @@ def test_silence_is_stamped(database: Database, view: GraphView) -> None:
 def test_pages_are_in_order(
     database: Database, view: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began = now(view)
+    began = read_clock(view)
     tell(database, *(run(f"r{n}", "load") for n in range(5)))
     tell(database, *(run(f"s{n}", "load") for n in range(5)))
     all_ = changed_runs(view, began)

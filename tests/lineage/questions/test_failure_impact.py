@@ -7,7 +7,11 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.failure_impact import Consequences, Touched, consequences
+from headwater.lineage.questions.failure_impact import (
+    AffectedEntities,
+    FailureImpact,
+    failure_impact,
+)
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
@@ -29,8 +33,8 @@ def owned_dataset(name: str, owner: str) -> list[Event]:
     return [{"eventTime": at(0), "producer": "p", "dataset": named}]
 
 
-def of(view: GraphView, run_id: str) -> Consequences:
-    return consequences(view, [run_of(run_id)])[run_of(run_id)]
+def of(view: GraphView, run_id: str) -> FailureImpact:
+    return failure_impact(view, [run_of(run_id)])[run_of(run_id)]
 
 
 @pytest.fixture
@@ -54,8 +58,8 @@ def chain(database: Database, view: GraphView) -> GraphView:
 
 def test_nothing_ran_since(chain: GraphView) -> None:
     found = of(chain, "build-2")
-    assert found.partial == Touched()
-    assert found.stale == Touched(
+    assert found.partial == AffectedEntities()
+    assert found.stale == AffectedEntities(
         datasets=[ds("b"), ds("d"), ds("e")],
         jobs=[job("publish"), job("report")],
         answers=[answer_urn("before")],
@@ -76,7 +80,7 @@ def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
         answer("on-that", {"answerId": "after"}, minute=71),
     )
     found = of(chain, "build-2")
-    assert found.partial == Touched()
+    assert found.partial == AffectedEntities()
     assert set(found.stale.runs) == {run_of("publish-2"), run_of("report-2"), run_of("report-x")}
     assert set(found.stale.artifacts) == {
         version("d", "publish-2"),
@@ -99,7 +103,7 @@ def test_what_was_built_from_what_it_did_write(database: Database, view: GraphVi
         owned_job("publish", "pia"),
     )
     found = of(view, "build-2")
-    assert found.partial == Touched(
+    assert found.partial == AffectedEntities(
         datasets=[ds("b"), ds("d")],
         jobs=[job("publish")],
         runs=[run_of("publish-2")],
@@ -151,7 +155,7 @@ def test_mended_by_a_later_success(chain: GraphView) -> None:
         run_of("build-3"),
         datetime(2026, 1, 1, 1, 1, tzinfo=UTC),
     )
-    assert found.stale == Touched(
+    assert found.stale == AffectedEntities(
         datasets=[ds("d")],
         jobs=[job("publish")],
         runs=[run_of("publish-2")],
@@ -167,7 +171,7 @@ def test_mended_and_nobody_noticed(chain: GraphView) -> None:
         run("build-3", "build", ["a"], ["b"], minute=60),
         run("publish-3", "publish", ["b"], ["d"], minute=70),
     )
-    assert of(chain, "build-2").stale == Touched()
+    assert of(chain, "build-2").stale == AffectedEntities()
 
 
 def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
@@ -260,9 +264,9 @@ def test_what_may_not_be_seen_is_left_out(database: Database, view: GraphView) -
     ours = view.visible_to(Visibility(("db", "etl")))
     found = of(ours, "build-2")
     assert (found.partial.runs, found.partial.artifacts) == ([], [version("b", "build-2")])
-    assert found.stale == Touched(datasets=[ds("b")])
+    assert found.stale == AffectedEntities(datasets=[ds("b")])
     assert len(of(view, "build-2").stale.runs) == 1
-    assert consequences(view.visible_to(Visibility(("db",))), [run_of("build-2")]) == {}
+    assert failure_impact(view.visible_to(Visibility(("db",))), [run_of("build-2")]) == {}
 
 
 def test_a_page_costs_a_few_statements(database: Database) -> None:
@@ -276,7 +280,7 @@ def test_a_page_costs_a_few_statements(database: Database) -> None:
     costs = []
     for asked in (urns[:1], urns):
         counted = CountedDatabase(database)
-        found = consequences(GraphView(counted), asked)
+        found = failure_impact(GraphView(counted), asked)
         assert found.keys() == set(asked)
         assert all(answer_urn("last") in one.stale.answers for one in found.values())
         costs.append(len(counted.queries))
@@ -292,8 +296,8 @@ def test_each_run_of_a_page_as_if_it_were_alone(chain: GraphView) -> None:
         run("build-4", "build", ["a"], ["b"], minute=80, status="FAIL"),
     )
     urns = [run_of(name) for name in ("build-2", "publish-2", "build-4")]
-    together = consequences(chain, urns)
-    assert [together[urn] for urn in urns] == [consequences(chain, [urn])[urn] for urn in urns]
+    together = failure_impact(chain, urns)
+    assert [together[urn] for urn in urns] == [failure_impact(chain, [urn])[urn] for urn in urns]
     assert [together[urn].stale.runs for urn in urns] == [
         [run_of("publish-2")],
         [run_of("report-2")],
@@ -303,5 +307,5 @@ def test_each_run_of_a_page_as_if_it_were_alone(chain: GraphView) -> None:
 
 
 def test_unknown_runs_are_left_out(view: GraphView) -> None:
-    assert consequences(view, [run_of("unknown")]) == {}
-    assert consequences(view, []) == {}
+    assert failure_impact(view, [run_of("unknown")]) == {}
+    assert failure_impact(view, []) == {}

@@ -10,7 +10,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.questions.failures import failed_downstream, failed_runs
+from headwater.lineage.questions.failures import affected_nodes, failed_runs
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from tests.run_builders import answer, ds, job, run, run_of, tell, version
@@ -45,7 +45,7 @@ def chain(database: Database, view: GraphView) -> GraphView:
 
 
 def test_what_a_failed_run_touches(chain: GraphView) -> None:
-    touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
+    touched = affected_nodes(chain, [run_of("build-2")])[run_of("build-2")]
     assert touched.datasets == [ds("b"), ds("d")]
     assert touched.jobs == [job("publish")]
     assert touched.answers == [answer_urn("old")]
@@ -58,7 +58,7 @@ def test_a_run_that_listed_no_outputs_touches_what_its_job_is_known_to_produce(
     chain: GraphView,
 ) -> None:
     tell(chain.database, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
-    touched = failed_downstream(chain, [run_of("build-3")])[run_of("build-3")]
+    touched = affected_nodes(chain, [run_of("build-3")])[run_of("build-3")]
     assert touched.datasets == [ds("b"), ds("c"), ds("d")]
     assert touched.artifacts == []
 
@@ -69,7 +69,7 @@ def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -
         run("publish-2", "publish", ["b"], ["d"], minute=40),
         answer("new", "d", minute=50),
     )
-    touched = failed_downstream(chain, [run_of("build-2")])[run_of("build-2")]
+    touched = affected_nodes(chain, [run_of("build-2")])[run_of("build-2")]
     assert set(touched.artifacts) == {version("b", "build-2"), version("d", "publish-2")}
     assert touched.runs == [run_of("publish-2")]
     # `old` cites publish-1, which was current when build-2 started; `new` cites what was made from the partial b.
@@ -92,7 +92,7 @@ def test_answers_superseded_before_the_failure_are_left_out(
         run("p-4", "publish", ["b"], ["d"], minute=30),
         answer("later", "d", minute=35),
     )
-    touched = failed_downstream(view, [run_of("p-3")])[run_of("p-3")]
+    touched = affected_nodes(view, [run_of("p-3")])[run_of("p-3")]
     wanted = ("current", "cites-current", "cites-that", "later")
     assert set(touched.answers) == {answer_urn(answer_id) for answer_id in wanted}
 
@@ -108,7 +108,7 @@ def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView
         answer("second", "d", minute=25),
         run("f2", "p", [], ["d"], minute=30, status="FAIL"),
     )
-    touched = failed_downstream(view, [run_of("f1"), run_of("f2")])
+    touched = affected_nodes(view, [run_of("f1"), run_of("f2")])
     assert set(touched[run_of("f1")].answers) == {answer_urn("first"), answer_urn("second")}
     assert set(touched[run_of("f2")].answers) == {answer_urn("second")}
 
@@ -120,7 +120,7 @@ def test_a_cycle_reaches_the_failed_job_itself(database: Database, view: GraphVi
         run("r2", "back", ["y"], ["x"], minute=3),
         run("r3", "there", ["x"], ["y"], minute=6, status="FAIL"),
     )
-    touched = failed_downstream(view, [run_of("r3")])[run_of("r3")]
+    touched = affected_nodes(view, [run_of("r3")])[run_of("r3")]
     assert set(touched.datasets) == {ds("x"), ds("y")}
     assert set(touched.jobs) == {job("there"), job("back")}
 
@@ -131,7 +131,7 @@ def test_narrowing_keeps_the_innocent_out(database: Database, view: GraphView) -
         run("r1", "split", ["a", "b"], ["x", "y"], derived={"x": ["a"], "y": ["b"]}),
         run("r2", "make-a", ["raw"], ["a"], minute=5, status="FAIL"),
     )
-    touched = failed_downstream(view, [run_of("r2")])[run_of("r2")]
+    touched = affected_nodes(view, [run_of("r2")])[run_of("r2")]
     assert touched.datasets == [ds("a"), ds("x")]
 
 
@@ -147,9 +147,9 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
     urns = [found.urn for found in page.runs]
     assert len(urns) == 200
     one, all_ = Counted(database), Counted(database)
-    failed_downstream(GraphView(one), urns[:1])
+    affected_nodes(GraphView(one), urns[:1])
     began = time.monotonic()
-    touched = failed_downstream(GraphView(all_), urns)
+    touched = affected_nodes(GraphView(all_), urns)
     seconds = time.monotonic() - began
     assert all_.asked <= one.asked + 4
     assert seconds < 5
@@ -207,5 +207,5 @@ def test_filters(database: Database, view: GraphView) -> None:
 
 
 def test_unknown_runs_are_left_out(view: GraphView) -> None:
-    assert failed_downstream(view, [run_of("unknown")]) == {}
-    assert failed_downstream(view, []) == {}
+    assert affected_nodes(view, [run_of("unknown")]) == {}
+    assert affected_nodes(view, []) == {}

@@ -18,7 +18,7 @@ from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions.column_lineage import ColumnDerivation, column_lineage
 from headwater.lineage.questions.lineage import Lineage, lineage, trace
-from headwater.lineage.questions.trace_tree import tree
+from headwater.lineage.questions.trace_tree import trace_tree
 from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.starts import STARTS_MAX
@@ -392,7 +392,7 @@ def test_a_trace_shows_hidden_versions_as_stubs(shop: GraphView) -> None:
     assert part.runs == []
     assert {row["urn"] for row in part.artifacts} == {row["urn"] for row in whole.artifacts}
     assert "run:" not in repr(part.edges)
-    branches = tree(part.answer["urn"], part.edges)
+    branches = trace_tree(part.answer["urn"], part.edges)
     kinds = [node.kind for node in node_names_of([branch.urn for branch in branches], part.rows)]
     assert (kinds[0], kinds[1], kinds[2]) == ("ANSWER", "ARTIFACT", "HIDDEN")
     assert {branch.urn for branch in branches} == {end for edge in part.edges for end in edge[:2]}

@@ -9,7 +9,7 @@ from neo4j import Driver
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.questions.owners import Owner, owned, owners
+from headwater.lineage.questions.owners import Owner, nodes_of_owner, owners
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -62,16 +62,16 @@ def test_in_pages(told: GraphView) -> None:
 
 
 def test_what_one_owns_and_what_nobody_owns(told: GraphView) -> None:
-    assert [node.urn for node in owned(told, "ann").entries] == [ds("a"), ds("b")]
-    assert [node.urn for node in owned(told, "bob").entries] == [ds("a"), job("load")]
-    first = owned(told, "", first=2)
+    assert [node.urn for node in nodes_of_owner(told, "ann").entries] == [ds("a"), ds("b")]
+    assert [node.urn for node in nodes_of_owner(told, "bob").entries] == [ds("a"), job("load")]
+    first = nodes_of_owner(told, "", first=2)
     assert ([node.urn for node in first.entries], first.has_next) == ([ds("c"), ds("d")], True)
-    second = owned(told, "", first=2, after=first.cursors[-1])
+    second = nodes_of_owner(told, "", first=2, after=first.cursors[-1])
     assert ([(node.kind, node.name) for node in second.entries], second.has_next) == (
         [("JOB", "build")],
         False,
     )
-    assert owned(told, "eve").entries == owned(told, "nobody").entries == []
+    assert nodes_of_owner(told, "eve").entries == nodes_of_owner(told, "nobody").entries == []
 
 
 def test_of_what_may_be_seen(told: GraphView) -> None:
@@ -81,14 +81,14 @@ def test_of_what_may_be_seen(told: GraphView) -> None:
         0,
         0,
     )
-    assert owned(told.visible_to(Visibility(("web",))), "ann").entries == []
+    assert nodes_of_owner(told.visible_to(Visibility(("web",))), "ann").entries == []
     nothing = owners(told.visible_to(Visibility(("nowhere",))))
     assert (nothing.page.entries, nothing.count, nothing.unowned_datasets) == ([], 0, 0)
 
 
 def test_bad_arguments(told: GraphView) -> None:
-    for ask in (lambda: owners(told, first=-1), lambda: owned(told, "ann", first=201)):
+    for ask in (lambda: owners(told, first=-1), lambda: nodes_of_owner(told, "ann", first=201)):
         with pytest.raises(QueryError, match="first"):
             ask()
     with pytest.raises(QueryError, match="after"):
-        owned(told, "ann", after="?")
+        nodes_of_owner(told, "ann", after="?")

@@ -11,7 +11,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.questions import search as module
-from headwater.lineage.questions.search import Facet, Filters, lucene_query, search
+from headwater.lineage.questions.search import SearchFilters, ValueCount, lucene_query, search
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
@@ -190,26 +190,30 @@ def test_by_description_column_tag_owner_and_content(described: GraphView) -> No
     assert found.page.entries[0].node.name == "fuel"
     assert [hit.rank for hit in found.page.entries] == [1, 3, 3, 3, 3, 3]
     assert (found.count, found.truncated) == (6, False)
-    assert found.kinds == [Facet("DATASET", 4), Facet("ANSWER", 1), Facet("JOB", 1)]
-    assert found.namespaces == [Facet("db", 3), Facet("etl", 1), Facet("web", 1)]
-    assert found.tags == [Facet("tier=gold", 2), Facet("pii", 1), Facet("topic=fuel", 1)]
+    assert found.kinds == [ValueCount("DATASET", 4), ValueCount("ANSWER", 1), ValueCount("JOB", 1)]
+    assert found.namespaces == [ValueCount("db", 3), ValueCount("etl", 1), ValueCount("web", 1)]
+    assert found.tags == [
+        ValueCount("tier=gold", 2),
+        ValueCount("pii", 1),
+        ValueCount("topic=fuel", 1),
+    ]
 
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize(
     ("filters", "left"),
     [
-        (Filters(kind="JOB"), {"refuel"}),
-        (Filters(namespace="web"), {"notes"}),
-        (Filters(tag="tier"), {"fuel", "prices"}),
-        (Filters(tag="tier=gold", owner="ann"), {"fuel"}),
-        (Filters(tag="pii"), {"fuel"}),
-        (Filters(tag="tie"), set()),
-        (Filters(kind="JOB", namespace="web"), set()),
+        (SearchFilters(kind="JOB"), {"refuel"}),
+        (SearchFilters(namespace="web"), {"notes"}),
+        (SearchFilters(tag="tier"), {"fuel", "prices"}),
+        (SearchFilters(tag="tier=gold", owner="ann"), {"fuel"}),
+        (SearchFilters(tag="pii"), {"fuel"}),
+        (SearchFilters(tag="tie"), set()),
+        (SearchFilters(kind="JOB", namespace="web"), set()),
     ],
 )
 def test_filters_leave_what_the_counts_promised(
-    described: GraphView, filters: Filters, left: set[str]
+    described: GraphView, filters: SearchFilters, left: set[str]
 ) -> None:
     found = search(described, "fuel", filters=filters)
     assert {hit.node.name for hit in found.page.entries} == left
@@ -221,8 +225,8 @@ def test_filters_leave_what_the_counts_promised(
 def test_of_what_may_be_seen(described: GraphView) -> None:
     found = search(described.visible_to(Visibility(("db", "etl"))), "fuel")
     assert {hit.node.name for hit in found.page.entries} == {"fuel", "prices", "trips", "refuel"}
-    assert found.namespaces == [Facet("db", 3), Facet("etl", 1)]
-    assert found.kinds == [Facet("DATASET", 3), Facet("JOB", 1)]
+    assert found.namespaces == [ValueCount("db", 3), ValueCount("etl", 1)]
+    assert found.kinds == [ValueCount("DATASET", 3), ValueCount("JOB", 1)]
     web = described.visible_to(Visibility(("web",)))
     assert set(names(web, "fuel")) == {"notes", "report"}
     assert names(web, ds("fuel")) == []
@@ -241,7 +245,7 @@ def test_more_than_is_looked_at_is_told(
 @pytest.mark.neo4j
 def test_an_unknown_kind_is_named(described: GraphView) -> None:
     with pytest.raises(QueryError, match="TABLE"):
-        search(described, "fuel", filters=Filters(kind="TABLE"))
-    assert search(described, "fuel", filters=Filters(kind="JOB")).page.entries[0].node.urn == job(
-        "refuel"
-    )
+        search(described, "fuel", filters=SearchFilters(kind="TABLE"))
+    assert search(described, "fuel", filters=SearchFilters(kind="JOB")).page.entries[
+        0
+    ].node.urn == job("refuel")

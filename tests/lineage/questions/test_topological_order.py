@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.lineage.questions.topological_order import groups, steps
+from headwater.lineage.questions.topological_order import (
+    parallel_steps,
+    strongly_connected_components,
+)
 
 THINGS = [str(n) for n in range(8)]
 EDGES = st.sets(st.tuples(st.sampled_from(THINGS), st.sampled_from(THINGS)), max_size=24)
@@ -30,26 +33,31 @@ def reached(start: str, edges: set[tuple[str, str]]) -> set[str]:
 
 def test_a_diamond_and_a_circle() -> None:
     edges = {("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "e"), ("e", "d"), ("e", "f")}
-    assert steps("fedcba", onward(edges)) == [[("a",)], [("b",), ("c",)], [("d", "e")], [("f",)]]
+    assert parallel_steps("fedcba", onward(edges)) == [
+        [("a",)],
+        [("b",), ("c",)],
+        [("d", "e")],
+        [("f",)],
+    ]
 
 
 def test_a_long_way_takes_the_longest() -> None:
-    assert steps("abc", {"a": ["b", "c"], "b": ["c"]}) == [[("a",)], [("b",)], [("c",)]]
+    assert parallel_steps("abc", {"a": ["b", "c"], "b": ["c"]}) == [[("a",)], [("b",)], [("c",)]]
 
 
 def test_nothing_and_what_is_not_asked_for() -> None:
-    assert steps([], {}) == []
-    assert steps(["a"], {"a": ["a", "elsewhere"]}) == [[("a",)]]
+    assert parallel_steps([], {}) == []
+    assert parallel_steps(["a"], {"a": ["a", "elsewhere"]}) == [[("a",)]]
 
 
 def test_a_very_long_chain() -> None:
     chain = {str(n): [str(n + 1)] for n in range(50_000)}
-    assert len(steps([str(n) for n in range(50_001)], chain)) == 50_001
+    assert len(parallel_steps([str(n) for n in range(50_001)], chain)) == 50_001
 
 
 @given(EDGES)
 def test_a_group_is_what_reaches_each_other(edges: set[tuple[str, str]]) -> None:
-    found = groups(THINGS, onward(edges))
+    found = strongly_connected_components(THINGS, onward(edges))
     assert sorted(thing for group in found for thing in group) == THINGS
     for group in found:
         for thing in group:
@@ -59,7 +67,7 @@ def test_a_group_is_what_reaches_each_other(edges: set[tuple[str, str]]) -> None
 
 @given(EDGES)
 def test_every_step_is_the_first_possible(edges: set[tuple[str, str]]) -> None:
-    found = steps(THINGS, onward(edges))
+    found = parallel_steps(THINGS, onward(edges))
     step = {
         thing: number
         for number, parallel in enumerate(found)

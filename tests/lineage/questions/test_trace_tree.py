@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from headwater.lineage.questions.trace_tree import Branch, tree
+from headwater.lineage.questions.trace_tree import Branch, trace_tree
 from headwater.lineage.traversal.bfs import Edge
 
 
 def test_a_chain_and_a_branch() -> None:
     edges = [Edge("b", "a", "CITED_BY"), Edge("c", "b", "PRODUCED"), Edge("d", "a", "CITED_BY")]
-    assert tree("a", edges) == [
+    assert trace_tree("a", edges) == [
         Branch("a", 0, -1, "", False),
         Branch("b", 1, 0, "CITED_BY", False),
         Branch("c", 2, 1, "PRODUCED", False),
@@ -24,7 +24,7 @@ def test_a_diamond_is_unfolded_once() -> None:
         Edge("b", "r", "x"),
         Edge("c", "b", "x"),
     ]
-    found = tree("a", edges)
+    found = trace_tree("a", edges)
     assert [(one.urn, one.depth, one.repeated) for one in found] == [
         ("a", 0, False),
         ("l", 1, False),
@@ -43,7 +43,7 @@ def test_diamonds_cannot_blow_it_up_and_cycles_end() -> None:
         for other in "lr"
     ]
     edges = [*wide, Edge("l0", "a", "x"), Edge("r0", "a", "x"), Edge("a", "l30", "x")]
-    found = tree("a", edges)
+    found = trace_tree("a", edges)
     assert len(found) == len(set(edges)) + 1
     assert sum(not one.repeated for one in found) == 63
     assert all(found[one.parent].depth == one.depth - 1 for one in found[1:])
