@@ -77,7 +77,7 @@ def _judged(
 ) -> Iterator[pa.RecordBatch]:
     taken = fold_partition.PartitionFolder(rules)
     for batch in batches:
-        taken.take(batch)
+        taken.add(batch)
         taken.events.clear()
     yield from ()
 

@@ -105,7 +105,7 @@ def stream(
             # After Spark was started, which sets a handler of its own.
             set_when_told_to_end(batches.stop)
             if address:
-                logging.getLogger("headwater.stream").info("metrics at %s", address)
+                logging.getLogger("headwater.stream").info("metrics_served url=%s", address)
             folding = Stream(
                 database,
                 source,

@@ -1,7 +1,8 @@
-"""What is too much for one process: pipelines on PySpark, each a `headwater pipeline NAME` and a spark-submit program.
+"""Pipelines on PySpark for work that is too large for one process.
 
-They fold with the worker's own `fold` and write with the worker's own writer, so whatever went through a pipeline is
-the graph that the worker would have made. docs/how-to/pipelines.md says how each is run.
+Each is a command, `headwater pipeline NAME`, and a program for spark-submit. The pipelines use the
+worker's own `fold` and `write`, so they make the same graph as the worker. docs/how-to/pipelines.md
+describes how to run each one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from pathlib import Path
 
 
 def run_as_submitted(name: str) -> None:
-    """What `spark-submit .../headwater/pipelines/NAME.py ARGS` and `python -m headwater.pipelines.NAME ARGS` do: the
-    command `headwater pipeline NAME ARGS`, in this process, so that there is one set of options."""
-    # Spark puts the folder of the program first: the modules in it go by longer names.
+    """Run the command `headwater pipeline NAME ARGS` in this process.
+
+    `spark-submit .../headwater/pipelines/NAME.py ARGS` and `python -m headwater.pipelines.NAME ARGS`
+    call this, so that all three have the same options.
+    """
+    # spark-submit puts the program's folder first, where its modules would hide others.
     here = str(Path(__file__).parent)
     sys.path[:] = [path for path in sys.path if path != here]
     sys.argv[:1] = ["headwater", "pipeline", name]

@@ -1,8 +1,8 @@
-"""`headwater pipeline analyse`: what only the whole history can tell, from the lake of events, with Spark SQL.
+"""`headwater pipeline analyse`: analyses of the whole run history in the lake, with Spark SQL.
 
-Each table is a file of SQL in `analyses`, written as Parquet under a folder of its name; what of it asks for somebody's
-attention, and one summary, become `Analysis` nodes, so that a dashboard need not read the lake. Nothing is judged by
-the clock of this machine: `until` is the time of the newest event, unless it is told.
+Each table is a file of SQL in `analyses` and is written as Parquet to a folder of its name. Findings
+that need attention, and one summary, become `Analysis` nodes, so dashboards need not read the lake.
+The machine's clock plays no part: `until` is the time of the newest event, unless it is given.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TABLES = ("coverage", "row_counts", "schema_changes", "run_times", "dataset_use", "blast_radius")
-# Of what is unused, the costliest become facts of the graph.
+# The costliest unused datasets, by seconds of run time, become findings in the graph.
 UNUSED_MAX = 100
 _BLAST = "node STRING, datasets BIGINT, jobs BIGINT"
 
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """The tables, where `until` stands, and how many events were read."""
+    """The tables of an analysis, the time it looks back from, and the number of events read."""
 
     until: datetime
     events: int
@@ -41,10 +41,12 @@ class AnalysisResult:
 def analyse(
     spark: SparkSession, lake: str, naming: Naming, *, until: datetime | None = None
 ) -> AnalysisResult:
-    """Every table over the events in a folder of Parquet with a column `body`. Raises NotFoundError for an empty
-    lake."""
+    """Compute every table from a folder of Parquet with a column `body`.
+
+    Raises NotFoundError for an empty lake.
+    """
     table = spark.read.option("recursiveFileLookup", "true").parquet(lake)
-    # An event that was sent twice, or archived twice, counts once.
+    # A copy of an event, sent or archived twice, counts once.
     bodies = table.selectExpr("cast(body AS STRING) AS body").distinct()
     bodies.createOrReplaceTempView("raw")
     _view(spark, "events").cache()
@@ -58,23 +60,24 @@ def analyse(
     _names(spark, naming)
     _view(spark, "runs").cache()
     _view(spark, "uses").cache()
-    # They are small, and asked twice: for Parquet and for the graph.
-    asked = {name: _table(spark, name, until).cache() for name in TABLES if name != "blast_radius"}
+    # The tables are small and are used twice: for Parquet and for the graph.
+    tables = {name: _table(spark, name, until).cache() for name in TABLES if name != "blast_radius"}
     edges = [(edge["source"], edge["target"]) for edge in _sql(spark, "edges").collect()]
     reached = [(node, *counts) for node, counts in sorted(blast_radius(edges).items())]
-    asked["blast_radius"] = spark.createDataFrame(reached, _BLAST)
-    return AnalysisResult(until, row["events"], asked)
+    tables["blast_radius"] = spark.createDataFrame(reached, _BLAST)
+    return AnalysisResult(until, row["events"], tables)
 
 
 def _names(spark: SparkSession, naming: Naming) -> None:
-    """Views of the names of datasets and jobs with the urns they go by: there are few of them beside the events."""
+    """Create views that map the names of datasets and jobs to their urns; both are small."""
     pairs = spark.sql(
         "SELECT one.namespace, one.name FROM (SELECT explode(inputs) AS one FROM events) "
         "UNION SELECT one.namespace, one.name FROM (SELECT explode(outputs) AS one FROM events)"
     ).collect()
     named = [(*pair, naming.normalise(*pair)) for pair in pairs if all(pair)]
     datasets = [
-        (namespace, name, dataset_urn(one.namespace, one.name)) for namespace, name, one in named
+        (namespace, name, dataset_urn(canonical.namespace, canonical.name))
+        for namespace, name, canonical in named
     ]
     jobs = [
         tuple(row)
@@ -107,20 +110,23 @@ def _table(spark: SparkSession, name: str, until: datetime) -> DataFrame:
 
 
 def write_tables(found: AnalysisResult, folder: str) -> None:
-    """Each table as Parquet in a folder of its name, in place of what was there."""
+    """Write each table as Parquet to a folder of its name, in place of an older one."""
     for name, table in found.tables.items():
         table.coalesce(1).write.mode("overwrite").parquet(f"{folder.rstrip('/')}/{name}")
 
 
 def findings(found: AnalysisResult) -> list[Finding]:
-    """What of the tables becomes facts of the graph: what drifted, what is slower, the last change of each schema, the
-    costliest of what nobody uses, and one summary."""
+    """Return the findings for the graph.
+
+    They are: row counts that drifted, jobs that became slower, the last change of each schema, the
+    costliest unused datasets, and one summary.
+    """
     tables = found.tables
-    told = [
+    findings = [
         Finding("row_counts", row["dataset"], _plain(row))
         for row in tables["row_counts"].where("drifted").collect()
     ]
-    told += [
+    findings += [
         Finding("run_times", row["job"], _plain(row))
         for row in tables["run_times"].where("slower").collect()
     ]
@@ -131,13 +137,13 @@ def findings(found: AnalysisResult) -> list[Finding]:
         .limit(UNUSED_MAX)
         .collect()
     )
-    told += [Finding("dataset_use", row["dataset"], _plain(row)) for row in unused]
+    findings += [Finding("dataset_use", row["dataset"], _plain(row)) for row in unused]
     changes: dict[str, dict[str, Any]] = {}
     for row in tables["schema_changes"].orderBy("at").collect():
-        # By which run is for those who may see that run.
+        # The run is left out: not every reader of the dataset may see it.
         changes[row["dataset"]] = {key: value for key, value in _plain(row).items() if key != "run"}
-    told += [Finding("schema_changes", urn, values) for urn, values in sorted(changes.items())]
-    return [*told, Finding("summary", "", _summary(found))]
+    findings += [Finding("schema_changes", urn, values) for urn, values in sorted(changes.items())]
+    return [*findings, Finding("summary", "", _summary(found))]
 
 
 def _plain(row: Any) -> dict[str, Any]:
@@ -157,10 +163,11 @@ def _summary(found: AnalysisResult) -> dict[str, Any]:
 
 
 def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]:
-    """Of every node how many datasets and how many jobs lie downstream of it, itself left out.
+    """Return for every node the number of datasets and of jobs downstream of it, without itself.
 
-    What goes round in a circle reaches the same; the circles are done away with, and each node unites what its
-    neighbours reach, as bits of one number: no way is walked twice.
+    All nodes of a cycle reach the same nodes, so the graph is condensed to strongly connected
+    components. Each component unites the sets of its successors, as the bits of one integer. So every
+    edge is followed once.
     """
     targets: dict[str, list[str]] = {}
     for source, target in edges:
@@ -170,13 +177,12 @@ def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]
     bit = {name: 1 << number for number, name in enumerate(names)}
     datasets = sum(bit[name] for name in names if name.startswith("dataset:"))
     reached: dict[str, int] = {}
-    for circle in _strong_components(targets):
-        inside = sum(bit[name] for name in circle)
-        whole = inside
-        for name in circle:
+    for component in _strong_components(targets):
+        reach = sum(bit[name] for name in component)
+        for name in component:
             for target in targets[name]:
-                whole |= reached.get(target, 0) | bit[target]
-        reached.update(dict.fromkeys(circle, whole))
+                reach |= reached.get(target, 0) | bit[target]
+        reached.update(dict.fromkeys(component, reach))
     return {
         name: (
             (reached[name] & ~bit[name] & datasets).bit_count(),
@@ -187,39 +193,40 @@ def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]
 
 
 def _strong_components(targets: Mapping[str, list[str]]) -> list[list[str]]:
-    """The strongly connected parts, those downstream first (Tarjan), without recursion."""
-    order: dict[str, int] = {}
+    """Return the strongly connected components, downstream first (Tarjan 1972), iteratively."""
+    index: dict[str, int] = {}
     low: dict[str, int] = {}
-    waiting: list[str] = []
-    inside: set[str] = set()
-    found: list[list[str]] = []
+    stack: list[str] = []
+    on_stack: set[str] = set()
+    components: list[list[str]] = []
     for start in targets:
-        if start in order:
+        if start in index:
             continue
-        walk = [(start, iter(targets[start]))]
-        while walk:
-            name, below = walk[-1]
-            if name not in order:
-                order[name] = low[name] = len(order)
-                waiting.append(name)
-                inside.add(name)
-            for target in below:
-                if target not in order:
-                    walk.append((target, iter(targets[target])))
+        path = [(start, iter(targets[start]))]
+        while path:
+            name, successors = path[-1]
+            if name not in index:
+                index[name] = low[name] = len(index)
+                stack.append(name)
+                on_stack.add(name)
+            for target in successors:
+                if target not in index:
+                    path.append((target, iter(targets[target])))
                     break
-                if target in inside:
-                    low[name] = min(low[name], order[target])
+                if target in on_stack:
+                    low[name] = min(low[name], index[target])
             else:
-                walk.pop()
-                if walk:
-                    low[walk[-1][0]] = min(low[walk[-1][0]], low[name])
-                if low[name] == order[name]:
-                    circle = [waiting.pop()]
-                    while circle[-1] != name:
-                        circle.append(waiting.pop())
-                    inside.difference_update(circle)
-                    found.append(circle)
-    return found
+                path.pop()
+                if path:
+                    parent = path[-1][0]
+                    low[parent] = min(low[parent], low[name])
+                if low[name] == index[name]:
+                    component = [stack.pop()]
+                    while component[-1] != name:
+                        component.append(stack.pop())
+                    on_stack.difference_update(component)
+                    components.append(component)
+    return components
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""`headwater pipeline archive`: what the spool has kept since the last time, into the lake; if asked, cut from it.
+"""`headwater pipeline archive`: copy new events of the spool into the lake; cut them on request.
 
-Spark's workers each read some thousands of events and write them as files of the lake; when all of a round are there
-and synced, the lake is told that they count (`headwater.pipelines.lake`). So kill -9 at any instant loses nothing and
-doubles nothing: a round that does not count is done again. Spark's workers open the spool's file, so they must be on
-its machine: a local Spark, as the command starts it.
+Each Spark task reads some thousands of events and writes them as files of the lake. When all files of
+a round are written and synced, a manifest commits them (`headwater.pipelines.lake`). So kill -9 at
+any instant loses and doubles nothing: an uncommitted round is repeated. Spark's workers open the
+spool's file, so they must run on its machine; the command starts a local Spark.
 
-What is cut from the spool is in the lake *and* folded, by the checkpoint that the graph keeps; what was set aside
-stays, and so does the newest event, from which the spool knows how many it has received.
+An event is cut from the spool only if it is in the lake *and* folded, by the graph's checkpoint. Dead
+letters stay, and so does the newest event, from which the spool knows its last seq.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from headwater.schema.events import Event, parse
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# One worker's part, and how many of those count together.
+# The events of one task, and the number of tasks that are committed together.
 PART_EVENTS = 5_000
 ROUND_PARTS = 16
-# An appender that waits gets its turn: between two pieces of a cut so much of the time that the piece took.
+# Events deleted by one statement. The pause after it is its duration times _REST, so that the
+# spool's writer gets its turn.
 CUT_EVENTS = 500
 _REST = 1.0
 _WRITTEN = "name string, events long, bytes long"
@@ -47,7 +48,11 @@ OnProgress = Callable[[str, int, int], object]
 
 
 class ArchiveReport(msgspec.Struct):
-    """What an archiving did: events and files written, their bytes, events cut, and where each end stands now."""
+    """The result of an archive run.
+
+    It has the events, files and bytes written, the events cut, the last archived seq, the size of the
+    spool in bytes, and the duration in seconds.
+    """
 
     spool: str
     events: int = 0
@@ -62,9 +67,9 @@ class ArchiveReport(msgspec.Struct):
 def archive(
     spark: SparkSession, spool: Spool, lake: Lake, *, on_progress: OnProgress = lambda *_: None
 ) -> ArchiveReport:
-    """Bring into the lake what the spool has and the lake has not, as far as the spool goes now.
+    """Copy the events that are in the spool but not in the lake, up to the newest event at the start.
 
-    Raises SpoolFullError when the spool cannot be read, or somebody else archives it now.
+    Raises SpoolFullError if the spool cannot be read, or another process archives it.
     """
     return archive_with(partial(_round, spark, spool, lake), spool, lake, on_progress=on_progress)
 
@@ -76,7 +81,7 @@ def archive_with(
     *,
     on_progress: OnProgress = lambda *_: None,
 ) -> ArchiveReport:
-    """The same, by whatever can write the files of the events from one seq to another."""
+    """Archive with `write`, which writes the files of the events from one seq to another."""
     began = time.monotonic()
     done = ArchiveReport(spool.id)
     with _exclusive(spool.path):
@@ -106,31 +111,32 @@ def cut(
     on_progress: OnProgress = lambda *_: None,
     pause: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Remove from the spool what is in the lake, up to seq `folded`, and give the space back; returns how many events.
+    """Remove archived events up to seq `folded` from the spool and free their space.
 
-    `folded` is how far the graph says that the spool is folded. In small pieces with pauses between, so that events go
-    on being accepted. Raises SpoolFullError when the spool's disk fails, or somebody archives.
+    `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
+    pauses, so that the API can accept events meanwhile. Returns the number of removed events. Raises
+    SpoolFullError if the disk fails, or another process archives the spool.
     """
     with _exclusive(spool.path):
         upto = min(lake.archived(spool.id), folded)
-        gone = 0
+        total = 0
         while True:
             began = time.monotonic()
             removed = spool.cut(upto, lake=lake.root, events_max=CUT_EVENTS)
             if not removed:
                 break
-            gone += removed
-            on_progress("cutting", gone, 0)
+            total += removed
+            on_progress("cutting", total, 0)
             pause((time.monotonic() - began) * _REST)
         while True:
             began = time.monotonic()
             if not spool.release_pages():
-                return gone
+                return total
             pause((time.monotonic() - began) * _REST)
 
 
 def _round(spark: SparkSession, spool: Spool, lake: Lake, first: int, last: int) -> list[DataFile]:
-    """Write the events first to last, and tell what files that made."""
+    """Write the events first to last in Spark tasks; return the files."""
     begins = range(first, last + 1, PART_EVENTS)
     ranges = [(begin, min(last, begin + PART_EVENTS - 1)) for begin in begins]
     write = partial(_write_parts, path=spool.path, spool=spool.id, lake=lake.root, ranges=ranges)
@@ -146,7 +152,7 @@ def _write_parts(
     lake: str,
     ranges: Sequence[tuple[int, int]],
 ) -> Iterator[pa.RecordBatch]:
-    """One worker's part of a round: numbers of parts in, files out; for `mapInArrow`."""
+    """Map task numbers to written files, for `mapInArrow`."""
     for batch in batches:
         for part in batch.column(0).to_pylist():
             files = write_part(SpoolReader(path), Lake(lake), spool, *ranges[part])
@@ -155,13 +161,10 @@ def _write_parts(
                 [file.events for file in files],
                 [file.bytes for file in files],
             ]
-            yield pa.RecordBatch.from_arrays(
-                [
-                    pa.array(column, kind)
-                    for column, kind in zip(columns, _WRITTEN_TYPES, strict=True)
-                ],
-                names=["name", "events", "bytes"],
-            )
+            arrays = [
+                pa.array(column, kind) for column, kind in zip(columns, _WRITTEN_TYPES, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=["name", "events", "bytes"])
 
 
 _WRITTEN_TYPES = (pa.string(), pa.int64(), pa.int64())
@@ -170,27 +173,30 @@ _WRITTEN_TYPES = (pa.string(), pa.int64(), pa.int64())
 def write_part(
     reader: SpoolReader, lake: Lake, spool: str, first: int, last: int
 ) -> list[DataFile]:
-    """Write the events first to last into as many files as they have days and namespaces. Raises SpoolFullError."""
+    """Write the events first to last, one file for each day and namespace.
+
+    Raises SpoolFullError.
+    """
     rows: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
-    for kept in reader.events(first, last):
-        date = datetime.fromtimestamp(kept.received // 1_000_000, UTC).date().isoformat()
-        event = _event(kept)
-        rows.setdefault((date, _namespace(event)), []).append(_row(spool, kept, event))
+    for stored in reader.events(first, last):
+        date = datetime.fromtimestamp(stored.received // 1_000_000, UTC).date().isoformat()
+        event = _event(stored)
+        rows.setdefault((date, _namespace(event)), []).append(_row(spool, stored, event))
     files = []
-    for (date, namespace), kept_rows in sorted(
+    for (date, namespace), file_rows in sorted(
         rows.items(), key=lambda item: (item[0][0], item[0][1] or "")
     ):
         sink = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(kept_rows, schema=SCHEMA), sink, compression="zstd")
+        pq.write_table(pa.Table.from_pylist(file_rows, schema=SCHEMA), sink, compression="zstd")
         name = data_name(spool, date, namespace, first, last)
         lake.put(name, sink.getvalue())
-        files.append(DataFile(name, len(kept_rows), sink.tell()))
+        files.append(DataFile(name, len(file_rows), sink.tell()))
     return files
 
 
-def _event(kept: StoredEvent) -> Event | None:
+def _event(stored: StoredEvent) -> Event | None:
     try:
-        return parse(kept.body, received=kept.received)
+        return parse(stored.body, received=stored.received)
     except EventError:
         return None
 
@@ -200,13 +206,13 @@ def _namespace(event: Event | None) -> str | None:
     return named.namespace if named else None
 
 
-def _row(spool: str, kept: StoredEvent, event: Event | None) -> dict[str, Any]:
+def _row(spool: str, stored: StoredEvent, event: Event | None) -> dict[str, Any]:
     row: dict[str, Any] = {
         "spool": spool,
-        "seq": kept.seq,
-        "received": kept.received,
-        "checksum": kept.checksum,
-        "body": kept.body,
+        "seq": stored.seq,
+        "received": stored.received,
+        "checksum": stored.checksum,
+        "body": stored.body,
     }
     if event is not None:
         row |= {
@@ -222,13 +228,14 @@ def _row(spool: str, kept: StoredEvent, event: Event | None) -> dict[str, Any]:
 
 @contextmanager
 def _exclusive(spool: Path) -> Iterator[None]:
-    """Nobody else archives this spool meanwhile. Raises SpoolFullError when somebody does."""
+    """Hold the lock of the spool's archiving. Raises SpoolFullError if another process has it."""
     with spool.with_name(f"{spool.name}.archive").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise SpoolFullError(
-                f"{spool} is being archived already", hint="Try again when that has ended."
+                f"{spool} is archived already by another process",
+                hint="Try again when it has ended.",
             ) from error
         yield
 

@@ -1,11 +1,12 @@
-"""`headwater pipeline backfill`: an archive of events into the graph, the same graph as the worker would have made.
+"""`headwater pipeline backfill`: fold an archive of events into the graph that the worker would make.
 
-    files -> judge, redact, fold -> rows -> joined by key -> bundles -> sorted -> pieces -> one transaction each
-             (Spark's workers)              (Spark's workers)           (here: there is one write lock)
+    files -> parse, redact, fold -> rows -> join by key -> sort -> chunks -> a transaction per chunk
+             (Spark's workers)              (Spark's workers)      (the driver: one write lock)
 
-How many facts are written is kept in the graph with each of them, under a name made from what is read. Whatever dies
-in between, the same command again folds the same events to the same rows in the same order, and goes on behind the
-last one written; if the files are others meanwhile, it begins anew, and what is known already changes nothing.
+Every transaction also writes the number of facts written so far, under a name derived from the input.
+After a crash the same command folds the same events to the same rows in the same order and continues
+behind the last written fact. If the files have changed, it starts again; facts that the graph already
+has change nothing.
 """
 
 from __future__ import annotations
@@ -46,12 +47,13 @@ if TYPE_CHECKING:
     from headwater.pipelines.event_files import File
     from headwater.pipelines.fold_partition import FoldRules, RefusedEvent
 
-# One transaction: so many facts, unless they are large.
+# The maximum facts and bytes of one transaction.
 CHUNK_ROWS = 2_000
 CHUNK_BYTES = 8 * 2**20
-# A new edge takes of Neo4j's memory a multiple of what others do, byte for byte: one piece has some 10,000 of them.
+# A new edge takes several times the memory of other facts in Neo4j, byte for byte. With this weight
+# a chunk has at most some 10,000 of them.
 EDGE_WEIGHT = 8
-# What Spark must be totals besides; events are large.
+# Spark settings of a backfill: events are large, so batches are small.
 SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 _REFUSED_AT_ONCE = 1_000
 
@@ -59,7 +61,11 @@ OnProgress = Callable[[str, int, int], object]
 
 
 class BackfillReport(msgspec.Struct):
-    """What a backfill did. Events are counted as they were read; `folded` counts each that is no event's copy."""
+    """The result of a backfill.
+
+    `events` counts all events read; `folded` counts distinct events. `dead` is the folder of the
+    refused events, if there are any.
+    """
 
     files: int
     bytes: int
@@ -67,13 +73,12 @@ class BackfillReport(msgspec.Struct):
     folded: int = 0
     duplicates: int = 0
     refused: int = 0
-    # Facts there are, those that an earlier try had written already, and those that Neo4j would not take.
+    # Facts: all, those written by an earlier attempt, and those that Neo4j refused.
     facts: int = 0
     resumed: int = 0
     unwritable: int = 0
     transactions: int = 0
     seconds: float = 0.0
-    # Where the events that were refused are, when there are any.
     dead: str | None = None
 
 
@@ -86,17 +91,17 @@ def backfill(
     dead: str,
     on_progress: OnProgress = lambda *_: None,
 ) -> BackfillReport:
-    """Fold every event below these paths into the graph. Those that are none go below `dead`, with their reasons.
+    """Fold every event below these paths into the graph; write refused events below `dead`.
 
-    `on_progress(what, done, total)` hears how far it is, now and then from another thread. Raises NotFoundError where there
-    is nothing to read, QueryError when it holds no events or another backfill of the same is at work, UnavailableError
-    when Neo4j stays away.
+    `on_progress(phase, done, total)` is called repeatedly, also from another thread. Raises
+    NotFoundError if a path has no files, QueryError if the files hold no events or another backfill
+    of them runs, UnavailableError if Neo4j stays unavailable.
     """
     from headwater.pipelines.event_files import files_in
 
     began = time.monotonic()
     on_progress("listing", 0, 0)
-    # Before the files are: what is archived meanwhile does not count yet.
+    # Read before the files are listed: events archived in between do not count yet.
     archived = _archived(paths)
     files = files_in(spark, paths)
     done = BackfillReport(len(files), sum(file.size for file in files))
@@ -104,7 +109,7 @@ def backfill(
         return done
     migrate(database)
     name = backfill_name(files, rules)
-    totals = _Totals(_DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}"))
+    records = _ReadRecords(_DeadLetters(spark, f"{dead.rstrip('/')}/{name.replace(':', '-')}"))
     writer = ChunkWriter(database, name, rules.naming)
     begun = {spool: read_checkpoint(database, spool) for spool in archived}
     on_progress("folding", 0, 0)
@@ -113,22 +118,24 @@ def backfill(
         for spool, position in archived.items()
     }
     chunks = fact_chunks(spark, files, rules, uncounted)
-    # The first piece comes when everything is read and folded.
+    # The first chunk comes when everything is read and folded.
     with report_progress(
         spark,
-        lambda spark_is: on_progress(f"folding: tasks of stage {spark_is.stage}", *spark_is[1:]),
+        lambda tasks: on_progress(
+            f"folding: tasks of stage {tasks.stage}", tasks.done, tasks.total
+        ),
     ):
         first = list(islice(chunks, 1))
-    for piece in chain(first, chunks):
-        if piece[0].kind > Kind.REFUSED:
-            writer.write(piece)
-            on_progress("writing", writer.position, totals.met.facts)
+    for chunk in chain(first, chunks):
+        if chunk[0].kind > Kind.REFUSED:
+            writer.write(chunk)
+            on_progress("writing", writer.position, records.totals.facts)
         else:
-            totals.take(piece)
-    counts, met, letters = totals.counts, totals.met, totals.letters
-    letters.close()
+            records.add(chunk)
+    counts, totals, letters = records.counts, records.totals, records.letters
+    letters.flush()
     for spool, position in archived.items():
-        producer_stats = totals.producer_stats.get(spool, ProducerStats())
+        producer_stats = records.producer_stats.get(spool, ProducerStats())
         advance_checkpoint(
             database,
             spool,
@@ -137,14 +144,14 @@ def backfill(
             dead=letters.of_spools[spool],
             producer_stats=producer_stats,
         )
-    folded = met.events + counts.undated
+    folded = totals.events + counts.undated
     return msgspec.structs.replace(
         done,
         events=counts.events,
         folded=folded,
         duplicates=counts.events - counts.refused - folded,
         refused=counts.refused,
-        facts=met.facts,
+        facts=totals.facts,
         resumed=writer.resumed,
         unwritable=writer.refused,
         transactions=writer.transactions,
@@ -154,21 +161,24 @@ def backfill(
 
 
 def backfill_name(files: Sequence[File], rules: FoldRules) -> str:
-    """Under which a backfill keeps how far it is: another one when anything that it reads, or how, is another."""
+    """Return the name under which a backfill stores its position; it depends on files and rules."""
     key = hashlib.sha256(rules.redaction_key).hexdigest()
     naming = rules.naming.__reduce__()[1]
-    said = msgspec.json.encode(
+    identity = msgspec.json.encode(
         (version("headwater"), list(files), naming, key, rules.event_bytes_max), order="sorted"
     )
-    return f"backfill:{hashlib.sha256(said).hexdigest()[:16]}"
+    return f"backfill:{hashlib.sha256(identity).hexdigest()[:16]}"
 
 
 def _archived(paths: Sequence[str]) -> dict[str, int]:
-    """Up to which seq every spool is in the lakes among these paths, by its id."""
+    """Return the last archived seq of every spool in the lakes among these paths."""
     from headwater.pipelines.lake import open_lake
 
     lakes = [lake for lake in map(open_lake, paths) if lake is not None]
-    return {spool: lake.archived(spool) for lake in lakes for spool in lake.spools()}
+    archived: dict[str, int] = {}
+    for lake in lakes:
+        archived.update((spool, lake.archived(spool)) for spool in lake.spools())
+    return archived
 
 
 def fact_chunks(
@@ -177,14 +187,17 @@ def fact_chunks(
     rules: FoldRules,
     uncounted: dict[str, range] | None = None,
 ) -> Iterator[list[Row]]:
-    """What these files say, in pieces of one transaction each, in the order in which they are to be written, while
-    Spark goes on with the next; with the tallies of the events that are `uncounted`, by spool and seq."""
+    """Yield the rows of these files in write order, one chunk for each transaction.
+
+    Spark works on the next chunks meanwhile. The rows include producer statistics of the events in
+    `uncounted`, by spool and seq.
+    """
     from pyspark import StorageLevel
 
-    chunks = _bundles(spark, files, rules, uncounted or {}).persist(StorageLevel.DISK_ONLY)
+    joined = _bundles(spark, files, rules, uncounted or {}).persist(StorageLevel.DISK_ONLY)
     try:
-        # To sort is to look at everything twice: what was joined must be kept, or it would be joined twice.
-        frame = chunks.sort("kind", "at", "key").select("rows")
+        # A sort reads its input twice, and without `persist` Spark would join twice.
+        frame = joined.sort("kind", "at", "key").select("rows")
         bundles = (
             unpack(bytes(row.rows)) for row in frame.toLocalIterator(prefetchPartitions=True)
         )
@@ -195,39 +208,41 @@ def fact_chunks(
             edge_weight=EDGE_WEIGHT,
         )
     finally:
-        chunks.unpersist()
+        joined.unpersist()
 
 
 def _bundles(
     spark: SparkSession, files: Sequence[File], rules: FoldRules, uncounted: dict[str, range]
 ) -> DataFrame:
-    """What these files say, in sorted bundles of rows."""
+    """Return a frame of joined, sorted bundles of rows."""
     from headwater.pipelines import fold_partition
     from headwater.pipelines.event_files import read
 
     buckets = bucket_count(sum(file.size for file in files))
     fold = partial(fold_partition.fold_batches, rules=rules, uncounted=uncounted, buckets=buckets)
     rows = read(spark, files).mapInArrow(fold, fold_partition.BUCKETS)
-    met = rows.repartition("bucket").sortWithinPartitions("bucket")
-    return met.mapInArrow(fold_partition.join_batches, fold_partition.BUNDLES)
+    by_bucket = rows.repartition("bucket").sortWithinPartitions("bucket")
+    return by_bucket.mapInArrow(fold_partition.join_batches, fold_partition.BUNDLES)
 
 
-class _Totals:
-    """What the pieces that hold no facts say of what was read."""
+class _ReadRecords:
+    """The rows without facts: counts, totals, producer statistics and refused events."""
 
     def __init__(self, letters: _DeadLetters) -> None:
-        self.counts, self.met = Counts(), Totals()
+        self.counts, self.totals = Counts(), Totals()
         self.producer_stats: dict[str, ProducerStats] = {}
         self.letters = letters
 
-    def take(self, piece: Sequence[Row]) -> None:
-        for row in piece:
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add these rows."""
+        for row in rows:
             if row.kind == Kind.COUNTS:
                 self.counts = join_counts(
                     self.counts, msgspec.msgpack.decode(row.fact, type=Counts)
                 )
             elif row.kind == Kind.TOTALS:
-                self.met = join_totals(self.met, msgspec.msgpack.decode(row.fact, type=Totals))
+                totals = msgspec.msgpack.decode(row.fact, type=Totals)
+                self.totals = join_totals(self.totals, totals)
             elif row.kind == Kind.PRODUCER_STATS:
                 self.producer_stats[row.key.decode()] = msgspec.msgpack.decode(
                     row.fact, type=ProducerStats
@@ -237,17 +252,21 @@ class _Totals:
 
 
 class _DeadLetters:
-    """The events that were refused, as lines of JSON, some hundreds a folder: so a second try writes the same again."""
+    """The refused events, written as JSON lines to numbered folders.
+
+    A second attempt writes the same files again.
+    """
 
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self._spark = spark
         self.folder = folder
         self._parts = 0
         self._waiting: list[RefusedEvent] = []
-        # How many of them each spool has, of those that come from a lake.
+        # The number of refused events from each spool; None for files that are not of a lake.
         self.of_spools: Counter[str | None] = Counter()
 
     def add(self, fact: bytes) -> None:
+        """Add a refused event; write a folder when enough are collected."""
         from headwater.pipelines.fold_partition import RefusedEvent
         from headwater.pipelines.lake import spool_of
 
@@ -255,10 +274,10 @@ class _DeadLetters:
         self._waiting.append(letter)
         self.of_spools[spool_of(letter.file)] += 1
         if len(self._waiting) == _REFUSED_AT_ONCE:
-            self.close()
+            self.flush()
 
-    def close(self) -> None:
-        """Write what waits."""
+    def flush(self) -> None:
+        """Write the collected events."""
         if not self._waiting:
             return
         letters = [msgspec.structs.astuple(letter) for letter in self._waiting]

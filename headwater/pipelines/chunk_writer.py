@@ -1,7 +1,7 @@
-"""Pieces of a delta into the graph, one transaction each, with the number of facts written kept in the same one.
+"""The writer of chunks of a delta: one transaction each, which also stores the number of facts written.
 
-Neo4j may be away for a while or find a piece too large: then it is tried again after a pause, in halves. What Neo4j
-will not take at all is found by halving, counted, and left out, so that its neighbours get in.
+If Neo4j is unavailable, or a chunk is too large for it, the writer retries after a pause, in halves.
+A fact that Neo4j refuses is found by halving, counted and left out; its neighbours are written.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from headwater.pipelines.rows import Row, rows_to_delta
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 
-# Between tries, in seconds: twice as long each time. All in all a minute and a half.
+# Seconds between attempts; a minute and a half in all.
 PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0)
 
 log = logging.getLogger("headwater.pipelines")
 
 
 class ChunkWriter:
-    """Writes rows in the order in which they come, but for those that an earlier one of this name has written."""
+    """A writer of rows in order; it skips rows that an earlier writer of the same name has written."""
 
     def __init__(self, database: Database, name: str, naming: Naming) -> None:
         self._database = database
@@ -44,15 +44,18 @@ class ChunkWriter:
         self._memory = Memory()
         self._holder = f"{name} {os.getpid()}@{socket.gethostname()}"
         self._checkpoint = read_checkpoint(database, name)
-        # Of facts: written before this began; come by so far; refused by Neo4j; and how many transactions it took.
+        # Facts: written by an earlier writer, passed to this one, and refused by Neo4j.
         self.resumed = self._checkpoint.position
         self.position = 0
         self.refused = 0
         self.transactions = 0
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write the next rows. Raises UnavailableError when Neo4j stays away, QueryError when another one writes the
-        same."""
+        """Write the next rows.
+
+        Raises UnavailableError if Neo4j stays unavailable, QueryError if another backfill writes
+        under the same name.
+        """
         new = rows[max(self._checkpoint.position - self.position, 0) :]
         self.position += len(rows)
         if new:
@@ -65,26 +68,28 @@ class ChunkWriter:
                 self._commit(rows)
                 return
             except CheckpointMovedError as error:
-                raise QueryError("another backfill of the same files is at work") from error
+                raise QueryError("another backfill of the same files is running") from error
             except UnavailableError as error:
                 if pause is None:
                     raise
-                log.warning("waiting up to %.1f s: %s", pause, error.message)
+                log.warning("retry pause_seconds=%.1f error=%r", pause, error.message)
                 time.sleep(random.uniform(pause / 2, pause))
-                rows = self._left(rows, goal)
+                rows = self._unwritten(rows, goal)
                 if len(rows) > 1:
                     middle = len(rows) // 2
                     self._write(rows[:middle])
                     rows = rows[middle:]
                 if not rows:
                     return
-            except Exception as error:  # whatever a fact breaks must not stop the others
-                self._around(rows, error)
+            except Exception as error:  # one bad fact must not stop the others
+                self._write_around(rows, error)
                 return
 
-    def _left(self, rows: Sequence[Row], goal: int) -> Sequence[Row]:
-        """Those of these rows, the last of which is number `goal`, that the graph does not have: an interrupted commit
-        may have happened."""
+    def _unwritten(self, rows: Sequence[Row], goal: int) -> Sequence[Row]:
+        """Return the rows that the graph does not have; the last row has number `goal`.
+
+        An interrupted commit may have succeeded.
+        """
         try:
             self._checkpoint = read_checkpoint(self._database, self._name)
         except UnavailableError:
@@ -95,14 +100,15 @@ class ChunkWriter:
             else ()
         )
 
-    def _around(self, rows: Sequence[Row], error: Exception) -> None:
-        """Write these in halves, down to the one that cannot be."""
+    def _write_around(self, rows: Sequence[Row], error: Exception) -> None:
+        """Write the rows in halves, down to the row that Neo4j refuses."""
         if len(rows) > 1:
             middle = len(rows) // 2
             self._write(rows[:middle])
             self._write(rows[middle:])
             return
-        log.error("%s cannot be written: %s", rows[0].key.decode(errors="replace"), error)
+        key = rows[0].key.decode(errors="replace")
+        log.error("fact_refused key=%s error=%r", key, str(error))
         self.refused += 1
         self._commit(rows, GraphDelta())
 
@@ -121,7 +127,7 @@ class ChunkWriter:
             holder=self._holder,
             memory=self._memory,
             naming=self._naming,
-            # The graph may be an older copy, of a moment when a worker had put something off.
+            # The graph may be an older copy, from a moment when a worker had deferred updates.
             again=True,
         )
         self._checkpoint = after
@@ -137,11 +143,11 @@ def advance_checkpoint(
     dead: int,
     producer_stats: ProducerStats,
 ) -> None:
-    """Tell the graph that it has the events of a spool up to this position, all but those that are dead: a worker goes
-    on behind them. `tallies` are of those after `before`, where it was when they were counted, and count with them.
+    """Move the checkpoint of a spool to this position, so that a worker continues behind it.
 
-    When it is elsewhere by now a worker has these events too: it goes on by itself, and counts. Raises
-    UnavailableError.
+    `dead` is the number of refused events up to there. `producer_stats` count the events after
+    `before`, and are written with the checkpoint. If a worker has moved the checkpoint meanwhile,
+    nothing is written: that worker counts the events itself. Raises UnavailableError.
     """
     if before.position > position or before.whole == position:
         return

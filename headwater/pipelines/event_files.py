@@ -1,11 +1,11 @@
-"""Archives of events, as Spark reads them: folders, files and globs, on this machine or in an object store.
+"""Archives of events, as Spark reads them: folders, files and globs, local or in an object store.
 
-| file | what is in it |
+| file | content |
 |---|---|
-| `*.parquet` | a column `body` with an event in each row; with `received` and `checksum` too it is of our own lake |
-| anything else | one event a line; `.gz`, `.bz2` and `.zst` are unpacked |
+| `*.parquet` | an event in the column `body` of each row; a lake also has `received` and `checksum` |
+| any other | one event a line; `.gz`, `.bz2` and `.zst` are decompressed |
 
-Names that begin with `_` or `.` are passed over, as everywhere in Spark.
+Names that begin with `_` or `.` are skipped, as everywhere in Spark.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GLOB = re.compile(r"([{}\[\]*?\\])")
 
 
 class File(msgspec.Struct, frozen=True, order=True):
-    """A file that is there to be read; `modified` is in microseconds since 1970."""
+    """A file to read; `modified` is in microseconds since 1970, `size` in bytes."""
 
     path: str
     size: int
@@ -34,14 +34,14 @@ class File(msgspec.Struct, frozen=True, order=True):
 
 
 def files_in(spark: SparkSession, paths: Sequence[str]) -> list[File]:
-    """Every file below these paths that is not empty. Raises NotFoundError where there is none."""
+    """Return all files below these paths that are not empty. Raises NotFoundError if a path has none."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as fn
 
     found: set[File] = set()
     for path in paths:
         try:
-            # Of this source only the contents are read, and those are not asked for.
+            # The source reads contents only if the column `content` is selected.
             listed = (
                 spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path)
             )
@@ -49,17 +49,20 @@ def files_in(spark: SparkSession, paths: Sequence[str]) -> list[File]:
         except AnalysisException as error:
             raise NotFoundError(f"{path}: {str(error).splitlines()[0]}") from error
         if not rows:
-            raise NotFoundError(f"there is no file in {path}")
+            raise NotFoundError(f"{path} has no files")
         found.update(File(*row) for row in rows)
     return sorted(file for file in found if file.size)
 
 
 def read(spark: SparkSession, files: Sequence[File]) -> DataFrame:
-    """The events in these files, in the columns of `folding.READ`. Raises QueryError for Parquet without events."""
+    """Return the events in these files, with the columns `fold_partition.READ`.
+
+    Raises QueryError for Parquet without a column `body`.
+    """
     from pyspark.sql import functions as fn
 
-    text = [_literally(file.path) for file in files if not file.path.endswith(PARQUET)]
-    tables = [_literally(file.path) for file in files if file.path.endswith(PARQUET)]
+    text = [_escape_glob(file.path) for file in files if not file.path.endswith(PARQUET)]
+    tables = [_escape_glob(file.path) for file in files if file.path.endswith(PARQUET)]
     frames = []
     if text:
         lines = spark.read.format("text").option("recursiveFileLookup", "true").load(text)
@@ -79,7 +82,7 @@ def read(spark: SparkSession, files: Sequence[File]) -> DataFrame:
 
 
 def is_own(columns: Sequence[str]) -> bool:
-    """Whether a Parquet file with these columns is of our own lake: what is in it went through redaction once."""
+    """Return True if these are the columns of a lake, whose events are redacted already."""
     return {"spool", "seq", "received", "checksum", "body"} <= set(columns)
 
 
@@ -89,7 +92,7 @@ def _tables(table: DataFrame) -> DataFrame:
     if "body" not in table.columns:
         raise QueryError(
             "the Parquet files have no column `body`",
-            hint="Each row is to hold an event in it, as JSON.",
+            hint="Name the column of events `body`; each value is an event as JSON.",
         )
     own = is_own(table.columns)
     modified = fn.unix_micros("_metadata.file_modification_time")
@@ -103,6 +106,6 @@ def _tables(table: DataFrame) -> DataFrame:
     )
 
 
-def _literally(path: str) -> str:
-    """A path that may hold what would be a glob."""
+def _escape_glob(path: str) -> str:
+    """Return a path with its glob characters escaped."""
     return _GLOB.sub(r"\\\1", path)

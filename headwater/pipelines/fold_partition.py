@@ -1,8 +1,8 @@
-"""What Spark's workers do with the events they read: judge, redact, fold, and hand out the facts as rows.
+"""The fold in Spark's workers: parse, redact and fold events, and return the facts as rows.
 
-An event is judged as HTTP ingest judges it, and what that would refuse is refused here, with its reason and the place
-it was read from. Copies of an event that lie near each other are folded once, found by their SHA-1; those that do not
-are counted once, when the rows of all of them meet.
+Events are parsed as HTTP ingest parses them. Events that it would refuse are refused here too, with
+the reason and the place of the event. Copies of an event in one partition are folded once, found by
+their SHA-1. Copies in different partitions are counted once, when their rows are joined.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import hashlib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -35,22 +36,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 READ = "body binary, received long, file string, start long, number long, checksum long"
-# What `mapInArrow` hands on: rows by bucket, and then rows in the order of the first of each bundle.
+# The outputs of `mapInArrow`: rows by bucket, then bundles with the sort key of their first row.
 BUCKETS = "bucket int, rows binary"
 BUNDLES = "kind int, at long, key binary, rows binary"
 _BUCKETS = pa.schema([("bucket", pa.int32()), ("rows", pa.binary())])
 _BUNDLES = pa.schema(
     [("kind", pa.int32()), ("at", pa.int64()), ("key", pa.binary()), ("rows", pa.binary())]
 )
-# So many events are folded into one delta: what a partition takes of memory does not grow with it.
+# The events of one delta: this bounds the memory of a task, whatever the size of its partition.
 EVENTS_PER_FOLD = 20_000
-# No events of any spool.
+# An empty mapping from spools to seqs.
 NO_SPOOLS: Mapping[str, range] = MappingProxyType({})
 
 
 class FoldRules(msgspec.Struct, frozen=True):
-    """How events are read: by which names, up to which size, with which key personal data is hashed, and from how many
-    seconds on one that was received before it happened is told to be from the future."""
+    """The rules by which events are read.
+
+    They are the naming, the key for hashes of personal data, the maximum size of an event in bytes,
+    and the tolerance in seconds for events from the future.
+    """
 
     naming: Naming
     redaction_key: bytes
@@ -59,7 +63,7 @@ class FoldRules(msgspec.Struct, frozen=True):
 
 
 def read_rules(settings: Settings) -> FoldRules:
-    """How the API and the worker with these settings read events. Raises SettingsError."""
+    """Return the rules of the API and the worker with these settings. Raises SettingsError."""
     key = settings.redaction_key.encode() or load_key(settings.redaction_key_path)
     return FoldRules(
         load_naming(settings.naming_path),
@@ -70,8 +74,11 @@ def read_rules(settings: Settings) -> FoldRules:
 
 
 class RefusedEvent(msgspec.Struct):
-    """An event that is none: why, and where it was read. `start` is the byte at which the piece of the file begins that
-    one task read, and `number` counts lines in it, from 1; of a Parquet file, `number` is the row or the seq."""
+    """A refused event with the reason and its place.
+
+    `start` is the first byte of the file block that the task read, and `number` the line in the
+    block, from 1. In a Parquet file, `number` is the row or the seq.
+    """
 
     reason: str
     field: str
@@ -87,33 +94,33 @@ def fold_batches(
     uncounted: Mapping[str, range],
     buckets: int,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of `READ` in, batches of `BUCKETS` out; for `mapInArrow`. `uncounted` are the events of each spool that are
-    to be tallied, by their seq."""
-    folding = PartitionFolder(rules, uncounted)
+    """Fold batches of `READ` into batches of `BUCKETS`, for `mapInArrow`.
+
+    `uncounted` has the seqs of each spool whose events are added to the producer statistics.
+    """
+    folder = PartitionFolder(rules, uncounted)
     for batch in batches:
         with _no_collection():
-            folding.take(batch)
-        if len(folding.events) >= EVENTS_PER_FOLD:
-            yield _bucketed(folding, buckets)
-    yield _bucketed(folding, buckets)
+            folder.add(batch)
+        if len(folder.events) >= EVENTS_PER_FOLD:
+            yield _bucket_batch(folder, buckets)
+    yield _bucket_batch(folder, buckets)
     worker_cache.freeze()
 
 
 def join_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of `BUCKETS` sorted by bucket in, of `BUNDLES` out, the facts in them joined; for `mapInArrow`."""
-    met = (
-        (bucket, rows) for batch in batches for bucket, rows in zip(*_columns(batch), strict=True)
-    )
-    for rows in gather_buckets(met):
+    """Join batches of `BUCKETS`, sorted by bucket, into batches of `BUNDLES`, for `mapInArrow`."""
+    pairs = chain.from_iterable(zip(*_columns(batch), strict=True) for batch in batches)
+    for rows in gather_buckets(pairs):
         with _no_collection():
             bundles = [(*bundle[0][:3], pack(bundle)) for bundle in bundle_rows(rows)]
         yield _batch(bundles, _BUNDLES)
 
 
-def _bucketed(folding: PartitionFolder, buckets: int) -> pa.RecordBatch:
+def _bucket_batch(folder: PartitionFolder, buckets: int) -> pa.RecordBatch:
     with _no_collection():
         return _batch(
-            [(bucket, pack(rows)) for bucket, rows in assign_buckets(folding.rows(), buckets)],
+            [(bucket, pack(rows)) for bucket, rows in assign_buckets(folder.rows(), buckets)],
             _BUCKETS,
         )
 
@@ -130,7 +137,7 @@ def _batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Facts have no cycles, and there are so many that to look for some takes a third of the time."""
+    """Disable garbage collection: facts have no cycles, and the search takes a third of the time."""
     gc.disable()
     try:
         yield
@@ -139,11 +146,11 @@ def _no_collection() -> Iterator[None]:
 
 
 class PartitionFolder:
-    """The events of some batches, judged, until they are folded."""
+    """A collector of parsed events, folded into rows on request."""
 
     def __init__(self, rules: FoldRules, uncounted: Mapping[str, range] = NO_SPOOLS) -> None:
         self._rules = rules
-        self._tallier = _Tallier(uncounted, rules.future_tolerance_seconds)
+        self._counter = _ReceiptCounter(uncounted, rules.future_tolerance_seconds)
         self._redact = worker_cache.redactor(rules.redaction_key).redact
         self._naming = worker_cache.naming(rules.naming)
         self._seen: set[bytes] = set()
@@ -152,38 +159,39 @@ class PartitionFolder:
         self._refused: list[RefusedEvent] = []
         self._counts = Counts()
 
-    def take(self, batch: pa.RecordBatch) -> None:
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Parse the events of a batch of `READ`; collect them and the refused ones."""
         bodies, received, checksums = (
             batch.column(name).to_pylist() for name in ("body", "received", "checksum")
         )
-        number = self._lines.of(batch)
+        number = self._lines.numbers(batch)
         for index, body in enumerate(bodies):
-            # An empty line is no event, not even a bad one.
+            # Empty lines are skipped; they are not refused.
             if body and not body.isspace():
                 event, refused = None, None
                 try:
-                    event = self._judge(body, received[index], checksums[index])
+                    event = self._parse(body, received[index], checksums[index])
                 except EventError as error:
                     refused = error
                     self._refuse(error, body, batch, index, number)
-                if checksums[index] is not None and self._tallier.wanted:
+                if checksums[index] is not None and self._counter.uncounted:
                     file, seq = batch.column("file")[index].as_py(), number(index)
-                    self._tallier.add(file, seq, received[index], body, event, refused)
+                    self._counter.add(file, seq, received[index], body, event, refused)
 
-    def _judge(self, body: bytes, received: int, checksum: int | None) -> Event | None:
-        """The event, unless it is a copy of one that was there. Raises EventError."""
+    def _parse(self, body: bytes, received: int, checksum: int | None) -> Event | None:
+        """Parse an event; return None for a copy of an earlier one. Raises EventError."""
         self._counts.events += 1
         if checksum is None:
             if len(body) > self._rules.event_bytes_max:
                 raise EventError(f"the event is larger than {self._rules.event_bytes_max} bytes")
             body = self._redact(body)
         elif zlib.crc32(body) != checksum:
-            raise EventError("damaged: the bytes on disk are not those that were accepted")
+            raise EventError("the event is damaged: its checksum differs from the accepted one")
         digest = hashlib.sha1(body, usedforsecurity=False).digest()
         if digest in self._seen:
             return None
         event = parse(body, received=received)
-        # One that does not say when it happened, happened when it was received: the same bytes may be two.
+        # Without an event time, the time of receipt counts: equal bytes may be two events.
         if event.event_time:
             self._seen.add(digest)
         else:
@@ -207,26 +215,28 @@ class PartitionFolder:
         self._counts.refused += 1
 
     def rows(self) -> Iterator[Row]:
-        """The facts of what was taken since the last time."""
+        """Yield the rows of the events since the last call."""
         for refused in self._refused:
             place = encode((refused.file, refused.start, refused.number))
             yield Row(Kind.REFUSED, 0, place, encode(refused))
         yield from digest_rows(self._seen)
-        for spool, producer_stats in self._tallier.taken().items():
+        for spool, producer_stats in self._counter.drain().items():
             yield Row(Kind.PRODUCER_STATS, 0, spool.encode(), encode(producer_stats))
         yield Row(Kind.COUNTS, 0, b"", encode(self._counts))
         yield from delta_to_rows(fold(self.events, self._naming))
         self._refused, self._seen, self._counts, self.events = [], set(), Counts(), []
 
 
-class _Tallier:
-    """ProducerStats receipts as the worker does: those that a lake has, and the graph's own worker has not counted. Of files
-    that others made nobody knows what was received how often, and when: those are not tallied."""
+class _ReceiptCounter:
+    """Producer statistics of receipts in a lake that the graph's own worker has not counted.
+
+    Files that are not of a lake have no receipts, so their events are not counted.
+    """
 
     def __init__(self, uncounted: Mapping[str, range], future_tolerance_seconds: int) -> None:
-        self.wanted = uncounted
+        self.uncounted = uncounted
         self._future_tolerance_seconds = future_tolerance_seconds
-        self._tallies: dict[str, ProducerStats] = {}
+        self._stats: dict[str, ProducerStats] = {}
 
     def add(
         self,
@@ -237,16 +247,16 @@ class _Tallier:
         event: Event | None,
         refused: EventError | None,
     ) -> None:
-        """One receipt: an event, or a copy of one that was there (neither event nor error), or what was refused."""
+        """Count one receipt: an event, a refused event, or a copy (neither event nor error)."""
         spool = spool_of(file)
-        if spool is None or seq not in self.wanted.get(spool, ()):
+        if spool is None or seq not in self.uncounted.get(spool, ()):
             return
         reason = ""
         if refused is not None:
             reason = f"{refused.field}: {refused.message}" if refused.field else refused.message
         elif event is None:
             event = parse(body, received=received)
-        producer_stats = self._tallies.setdefault(spool, ProducerStats())
+        producer_stats = self._stats.setdefault(spool, ProducerStats())
         count_event(
             received,
             seq,
@@ -257,41 +267,41 @@ class _Tallier:
             into=producer_stats,
         )
 
-    def taken(self) -> dict[str, ProducerStats]:
-        """What was counted since the last time, by spool."""
-        taken, self._tallies = self._tallies, {}
-        return taken
+    def drain(self) -> dict[str, ProducerStats]:
+        """Return the statistics since the last call, by spool."""
+        stats, self._stats = self._stats, {}
+        return stats
 
 
 class _LineNumbers:
-    """Counts the lines of the pieces of files that one task reads, one piece after the other."""
+    """A counter of lines in the file blocks that one task reads, one block after the other."""
 
     def __init__(self) -> None:
-        self._piece: tuple[Any, Any] | None = None
+        self._block: tuple[Any, Any] | None = None
         self._lines = 0
 
-    def of(self, batch: pa.RecordBatch) -> Callable[[int], int]:
-        """The number of a row of this batch, by its index."""
+    def numbers(self, batch: pa.RecordBatch) -> Callable[[int], int]:
+        """Return a function from the index of a row in this batch to its number."""
         numbers = batch.column("number")
         if numbers.null_count < len(numbers):
             return lambda index: numbers[index].as_py()
-        begins, piece = self._begins(batch)
-        before, self._piece = self._lines if self._piece == piece[0] else 0, piece[-1]
+        begins, blocks = self._blocks(batch)
+        before = self._lines if self._block == blocks[0] else 0
+        self._block = blocks[-1]
         self._lines = len(batch) - begins[-1] + (before if len(begins) == 1 else 0)
 
         def number(index: int) -> int:
-            at = max(begin for begin in begins if begin <= index)
-            return index - at + 1 + (before if at == 0 else 0)
+            block_begin = max(begin for begin in begins if begin <= index)
+            return index - block_begin + 1 + (before if block_begin == 0 else 0)
 
         return number
 
-    def _begins(self, batch: pa.RecordBatch) -> tuple[Sequence[int], list[tuple[Any, Any]]]:
-        """Where in a batch another piece begins, and what pieces those are."""
+    def _blocks(self, batch: pa.RecordBatch) -> tuple[Sequence[int], list[tuple[Any, Any]]]:
+        """Return the first index of each block in a batch, and the blocks."""
         ends = {0}
         for name in ("file", "start"):
             runs = pc.run_end_encode(batch.column(name))
             ends.update(runs.run_ends.to_pylist())
         begins = sorted(ends - {len(batch)})
-        return begins, [
-            (batch.column("file")[at].as_py(), batch.column("start")[at].as_py()) for at in begins
-        ]
+        files, starts = batch.column("file"), batch.column("start")
+        return begins, [(files[index].as_py(), starts[index].as_py()) for index in begins]

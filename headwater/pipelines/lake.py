@@ -1,14 +1,14 @@
-"""The lake: every event the spool ever kept, as Parquet, in folders by the day it was received and by namespace.
+"""The lake: all archived events as Parquet, in folders by day of receipt and namespace.
 
-    date=2026-01-31/namespace=spark%3A%2F%2Fprod/SPOOL-FIRST-LAST.parquet      the events, with zstd
-    _archived/SPOOL/FIRST-LAST.json                                            what is whole, written last
+    date=2026-01-31/namespace=spark%3A%2F%2Fprod/SPOOL-FIRST-LAST.parquet      events, with zstd
+    _archived/SPOOL/FIRST-LAST.json                                            manifest, written last
 
-FIRST and LAST are seqs of the spool SPOOL. A file counts only when a range in `_archived` covers its events; what was
-being written when somebody pulled the plug is removed by whoever archives next, so that no event is there twice. On a
-disk of this machine every file is synced before it counts: after a cut of the spool it is the only copy.
+FIRST and LAST are seqs of the spool SPOOL. A file counts only if a manifest in `_archived` covers its
+events. The next archive run removes the files of an interrupted one, so no event is there twice. On a
+local disk every file is synced before it counts: after a cut of the spool it is the only copy.
 
-The day is that of receipt, so that a day that is over does not change any more. The namespace is that of the job, or of
-the dataset of a dataset event; what is no event has none. The columns are `SCHEMA`.
+Since the day is that of receipt, a past day never changes. The namespace is that of the job, or of
+the dataset in a dataset event; a body that is not an event has none. The columns are `SCHEMA`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 MANIFEST = "_archived"
-# As Hive names the folder of what has no value, and so do all who read its folders.
+# Hive's name for the folder of rows without a value.
 _NONE = "__HIVE_DEFAULT_PARTITION__"
 _FOLDER_CHARACTERS_MAX = 150
 _CUT_ESCAPE = re.compile("%.?$")
@@ -43,7 +43,7 @@ SCHEMA = pa.schema(
         ("job_namespace", pa.string()),
         ("job_name", pa.string()),
         ("producer", pa.string()),
-        # CRC-32 of the body, as the spool made it when the event was accepted.
+        # CRC-32 of the body, computed by the spool when the event was accepted.
         ("checksum", pa.int64()),
         ("body", pa.binary()),
     ]
@@ -51,7 +51,7 @@ SCHEMA = pa.schema(
 
 
 class DataFile(msgspec.Struct, frozen=True, order=True):
-    """A Parquet file of the lake: its name below the lake's, and how many events and bytes it has."""
+    """A Parquet file of the lake: its name below the root, and its number of events and bytes."""
 
     name: str
     events: int
@@ -59,7 +59,7 @@ class DataFile(msgspec.Struct, frozen=True, order=True):
 
 
 class ArchivedRange(msgspec.Struct, frozen=True):
-    """Events of one spool that are in the lake, both ends included, and the files they are in."""
+    """A range of seqs of one spool, both ends included, with the files of its events."""
 
     first: int
     last: int
@@ -67,7 +67,7 @@ class ArchivedRange(msgspec.Struct, frozen=True):
 
 
 class Lake:
-    """A lake by its path or address: s3://, gs://, abfs://, hdfs:// as pyarrow reads them, s3a:// as s3://."""
+    """A lake at a path or URL: s3://, gs://, abfs:// or hdfs:// (by pyarrow); s3a:// is s3://."""
 
     def __init__(self, root: str) -> None:
         self._local = urlsplit(root).scheme in ("", "file")
@@ -79,7 +79,7 @@ class Lake:
             self._fs, self._path = fs.FileSystem.from_uri(self.root.replace("s3a://", "s3://", 1))
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file, whole or not at all, and durably where that is for us to see to."""
+        """Write a file atomically; on a local disk, sync it."""
         if self._local:
             _put_synced(Path(self._path, name), data)
             return
@@ -87,7 +87,7 @@ class Lake:
             stream.write(data)
 
     def archived(self, spool: str) -> int:
-        """Up to which seq a spool's events are all here; 0 when none are."""
+        """Return the last seq of a spool up to which all events are here; 0 if none are."""
         position = 0
         for name in sorted(self._names(f"{MANIFEST}/{spool}")):
             first, last = map(int, name.rpartition("/")[2].removesuffix(".json").split("-"))
@@ -96,25 +96,28 @@ class Lake:
         return position
 
     def spools(self) -> list[str]:
-        """The ids of the spools of which events are here."""
+        """Return the ids of the spools with events in the lake."""
         return sorted({name.split("/")[1] for name in self._names(MANIFEST)})
 
     def add(self, spool: str, added: ArchivedRange) -> None:
-        """These events are in the lake: from now on they count."""
+        """Write the manifest of a range, which commits its files."""
         name = f"{MANIFEST}/{spool}/{added.first:0{_DIGITS}}-{added.last:0{_DIGITS}}.json"
         self.put(name, msgspec.json.encode(added))
 
     def remove_uncommitted(self, spool: str) -> int:
-        """Remove files of a spool that do not count; returns how many. Nobody else may be archiving it."""
+        """Remove the files of a spool that no manifest covers; return their number.
+
+        The caller must hold the lock of the spool's archiving.
+        """
         position = self.archived(spool)
-        strays = []
+        uncommitted = []
         for name in self._names(""):
             found = _NAME.search(name)
             if found and found[1] == spool and int(found[2]) > position:
-                strays.append(name)
-        for name in strays:
+                uncommitted.append(name)
+        for name in uncommitted:
             self._fs.delete_file(f"{self._path}/{name}")
-        return len(strays)
+        return len(uncommitted)
 
     def _names(self, folder: str) -> Iterable[str]:
         below = f"{self._path}/{folder}" if folder else self._path
@@ -125,7 +128,7 @@ class Lake:
 
 
 def open_lake(root: str) -> Lake | None:
-    """The lake at a path, which may as well be a glob or in a store that only Spark knows: then None."""
+    """Open the lake at a path; return None for a glob, or a store that pyarrow cannot open."""
     try:
         return None if _GLOB.search(root) else Lake(root)
     except (pa.ArrowException, OSError):
@@ -133,19 +136,19 @@ def open_lake(root: str) -> Lake | None:
 
 
 def data_name(spool: str, date: str, namespace: str | None, first: int, last: int) -> str:
-    """The name below the lake's of a file of events first to last."""
+    """Return the name of the file of the events first to last, below the root."""
     folder = f"date={date}/namespace={_folder(namespace)}"
     return f"{folder}/{spool}-{first:0{_DIGITS}}-{last:0{_DIGITS}}.parquet"
 
 
 def spool_of(name: str) -> str | None:
-    """The spool that a file of a lake comes from; None when it is no such file."""
+    """Return the spool of a file in a lake; None if the name is not of such a file."""
     found = _NAME.search(name)
     return found[1] if found else None
 
 
 def _folder(namespace: str | None) -> str:
-    """A namespace as the name of a folder: percent-encoded, and what is too long for one cut, with a hash."""
+    """Return a namespace as the name of a folder: percent-encoded; a long one is cut, with a hash."""
     if not namespace:
         return _NONE
     name = quote(namespace, safe="")

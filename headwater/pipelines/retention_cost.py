@@ -1,7 +1,8 @@
-"""What the graph costs in nodes and bytes, and what each setting of the retention would save.
+"""The cost of the graph in nodes and bytes, and the savings of retention settings.
 
-Bytes are worked out from Neo4j's record format, over a sample of the nodes of each label: where the files of the store
-are on this machine they are told beside it, and tell by how much that is off (indexes, room that was once used).
+Bytes are computed from Neo4j's record format over a sample of the nodes of each label. If the store
+is on this machine, the report adds the sizes of its files. They differ from the computed bytes by
+indexes and freed space.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ from headwater.schema.retention import Horizon, Rules, override, sample_position
 DAYS = (7, 30, 90, 180, 365)
 SAMPLES = (0.0, 0.01, 0.1)
 _SAMPLED = 200
-# The record format `aligned`: bytes of the record of a node, an edge, four blocks of properties, and of what a record
-# of a long text or list holds and takes.
+# Neo4j's record format `aligned`: the bytes of a node, an edge and a record of four property blocks,
+# and the content and size of a record of a long text or list.
 _NODE, _EDGE, _BLOCKS, _BLOCKS_A_RECORD = 16, 34, 41, 4
 _LONG_HELD, _LONG_TAKEN = 120, 128
 _INLINE_MAX = 24
@@ -30,7 +32,7 @@ _INLINE_MAX = 24
 
 @dataclass(frozen=True)
 class Size:
-    """Of one label: nodes, the edges that leave them, and the bytes of both."""
+    """The nodes of a label, the edges that leave them, and the bytes of both."""
 
     nodes: int
     edges: int
@@ -39,8 +41,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Saving:
-    """What `days` and `sample` would save if they held for every namespace: runs, at most so many of the versions that
-    they made, and the bytes of both."""
+    """The saving of a setting of `days` and `sample` for all namespaces.
+
+    It has the number of runs, the maximum number of versions that they made, and the bytes of both.
+    """
 
     days: int
     sample: float
@@ -51,7 +55,7 @@ class Saving:
 
 @dataclass(frozen=True)
 class GraphCost:
-    """`files`: bytes of the store by file, empty where it is on another machine."""
+    """The cost of a graph. `files` has the bytes of each store file; empty for a remote store."""
 
     events: int
     sizes: Mapping[str, Size]
@@ -59,24 +63,19 @@ class GraphCost:
     savings: list[Saving]
 
     def per_million(self, amount: int) -> int | None:
-        """So much of it a million events; None before there was any."""
+        """Return the amount for a million events; None if there are no events."""
         return round(amount * 1_000_000 / self.events) if self.events else None
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        whole = Size(
-            *(
-                sum(column)
-                for column in zip((0, 0, 0), *map(_row, self.sizes.values()), strict=True)
-            )
-        )
+        """Return the report as JSON values."""
+        nodes = sum(size.nodes for size in self.sizes.values())
+        size_bytes = sum(size.bytes for size in self.sizes.values())
+        store_bytes = self.per_million(sum(self.files.values())) if self.files else None
         return {
             "events": self.events,
-            "nodesPerMillionEvents": self.per_million(whole.nodes),
-            "bytesPerMillionEvents": self.per_million(whole.bytes),
-            "storeBytesPerMillionEvents": self.per_million(sum(self.files.values()))
-            if self.files
-            else None,
+            "nodesPerMillionEvents": self.per_million(nodes),
+            "bytesPerMillionEvents": self.per_million(size_bytes),
+            "storeBytesPerMillionEvents": store_bytes,
             "labels": {
                 label: _json(size) | self._of_million(size) for label, size in self.sizes.items()
             },
@@ -95,15 +94,14 @@ def _json(value: Size | Saving) -> dict[str, Any]:
     return dict(vars(value))
 
 
-def _row(size: Size) -> tuple[int, int, int]:
-    return size.nodes, size.edges, size.bytes
-
-
 def measure_cost(
     database: Database, rules: Rules, *, now: int, store: Path | None = None
 ) -> GraphCost:
-    """What the graph costs now. `now` in microseconds since 1970; `store` is the folder of Neo4j's store. Reads all
-    runs that are older than the shortest of `DAYS`. Raises UnavailableError."""
+    """Measure the cost of the graph.
+
+    `now` is in microseconds since 1970, `store` is the folder of Neo4j's store. Reads all runs older
+    than the shortest of `DAYS`. Raises UnavailableError.
+    """
     sizes = {
         label: _size(database, label, *size)
         for label, size in count(database).items()
@@ -111,7 +109,10 @@ def measure_cost(
     }
     events = sum(int(row["folded"]) for row in checkpoints(database))
     return GraphCost(
-        events, sizes, files(store) if store else {}, savings(database, rules, now=now, sizes=sizes)
+        events,
+        sizes,
+        store_files(store) if store else {},
+        estimate_savings(database, rules, now=now, sizes=sizes),
     )
 
 
@@ -122,16 +123,16 @@ def _size(database: Database, label: str, nodes: int, edges: int) -> Size:
 
 
 def node_bytes(properties: Mapping[str, Any]) -> int:
-    """What a node of these properties takes in the store, without its edges and indexes."""
+    """Return the bytes of a node with these properties, without edges and indexes."""
     blocks = long = 0
     for value in properties.values():
-        one, more = _value_bytes(value)
-        blocks, long = blocks + one, long + more
+        value_blocks, value_long = _value_bytes(value)
+        blocks, long = blocks + value_blocks, long + value_long
     return _NODE + -(-blocks // _BLOCKS_A_RECORD) * _BLOCKS + long
 
 
 def _value_bytes(value: object) -> tuple[int, int]:
-    """The blocks of eight bytes that a value takes beside its key, and the bytes of records of its own."""
+    """Return the blocks of eight bytes of a value with its key, and the bytes of its own records."""
     if isinstance(value, datetime):
         return 3, 0
     if not isinstance(value, str | list):
@@ -143,9 +144,11 @@ def _value_bytes(value: object) -> tuple[int, int]:
     return 1, -(-length // _LONG_HELD) * _LONG_TAKEN
 
 
-def files(store: Path) -> dict[str, int]:
-    """Bytes of Neo4j's files, by their names, those of all indexes as one; the largest first. Empty where there is no
-    store."""
+def store_files(store: Path) -> dict[str, int]:
+    """Return the bytes of Neo4j's files by name, largest first; all indexes are one entry.
+
+    Returns an empty dictionary if the folder does not exist.
+    """
     sizes: dict[str, int] = {}
     for file in store.rglob("*"):
         if file.is_file():
@@ -154,28 +157,29 @@ def files(store: Path) -> dict[str, int]:
     return dict(sorted(sizes.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def savings(
+def estimate_savings(
     database: Database, rules: Rules, *, now: int, sizes: Mapping[str, Size]
 ) -> list[Saving]:
-    """What could be summarised now, by the days and the share that would be set."""
+    """Estimate the savings of each combination of `DAYS` and `SAMPLES`."""
     least = Horizon(override(rules, days=min(DAYS), sample=0.0), now)
     kept = rollup.protected(database)
     free: list[Candidate] = []
     for page in rollup.candidates(database, least):
-        left = [one for one in page if one.urn not in kept]
-        for start in range(0, len(left), PIECE):
-            piece = left[start : start + PIECE]
-            gone = set(rollup.removable(database, piece))
-            free.extend(one for one in piece if one.urn in gone)
+        unprotected = [one for one in page if one.urn not in kept]
+        for start in range(0, len(unprotected), PIECE):
+            piece = unprotected[start : start + PIECE]
+            removable = set(rollup.removable(database, piece))
+            free.extend(one for one in piece if one.urn in removable)
     each = {label: size.bytes / size.nodes for label, size in sizes.items()}
-    return [_saving(free, days, sample, now, each) for days in DAYS for sample in SAMPLES]
+    settings = product(DAYS, SAMPLES)
+    return [_saving(free, days, sample, now, each) for days, sample in settings]
 
 
 def _saving(
     free: list[Candidate], days: int, sample: float, now: int, each: Mapping[str, float]
 ) -> Saving:
     until = rollup.moment(now) - timedelta(days=days)
-    gone = [one for one in free if one.last < until and sample_position(one.run_id) >= sample]
-    versions = sum(one.versions for one in gone)
-    size = len(gone) * each.get("PipelineRun", 0.0) + versions * each.get("Artifact", 0.0)
-    return Saving(days, sample, len(gone), versions, round(size))
+    removable = [one for one in free if one.last < until and sample_position(one.run_id) >= sample]
+    versions = sum(one.versions for one in removable)
+    size = len(removable) * each.get("PipelineRun", 0.0) + versions * each.get("Artifact", 0.0)
+    return Saving(days, sample, len(removable), versions, round(size))

@@ -1,8 +1,8 @@
-"""`headwater pipeline rollup`: runs that have had their time become daily summaries.
+"""`headwater pipeline rollup`: replace old runs by daily summaries.
 
-A job of the graph, not of Spark: what is kept hangs on what the graph links to what, every piece is one transaction of
-Neo4j, and one process is all that the write lock lets through. See `headwater.pipelines.rollup_plan` for what is kept,
-`headwater.schema.retention` for the rules, docs/decisions/0014 for why.
+It uses the graph and not Spark: the edges decide which runs stay, every step is one transaction of
+Neo4j, and the write lock admits one process. `headwater.pipelines.rollup_plan` selects the runs,
+`headwater.schema.retention` has the rules, docs/decisions/0014 has the reasons.
 """
 
 from __future__ import annotations
@@ -21,8 +21,12 @@ Progress = Callable[[str, int], object]
 
 @dataclass
 class RollupReport:
-    """How many runs are beyond the horizon, how many of them were (or would be) summarised, and how many of the others
-    an answer, a failure or the newest data needs; the rest is kept for what hangs on the run itself."""
+    """The result of a rollup, in runs.
+
+    `old` runs are beyond the horizon, of which `summarised` were (or would be) replaced. An answer, a
+    failure or the newest data needs the `protected` ones. The others stay for edges of their own.
+    `done` is False after an interruption.
+    """
 
     old: int = 0
     summarised: int = 0
@@ -32,11 +36,12 @@ class RollupReport:
 
     @property
     def kept(self) -> int:
+        """Return the number of old runs that stay."""
         return self.old - self.summarised
 
 
-def _no_progress(what: str, count: int) -> None:
-    """Nobody watches."""
+def _no_progress(phase: str, count: int) -> None:
+    """Ignore progress."""
 
 
 def roll_up(
@@ -47,42 +52,43 @@ def roll_up(
     progress: Progress = _no_progress,
     stopped: Callable[[], bool] = lambda: False,
 ) -> RollupReport:
-    """Summarise what is beyond the horizon and needed by nothing, in transactions of `PIECE` runs.
+    """Summarise the runs beyond the horizon that nothing needs, in transactions of `PIECE` runs.
 
-    Between two of them other writers have their turn, and `stopped` is asked. Interrupted in whatever way, it is to be
-    run again: what was summarised is out of the graph. Raises UnavailableError.
+    Other writers get their turn between two transactions, and the rollup ends if `stopped()` is True.
+    After any interruption, run it again: summarised runs are no longer in the graph. Raises
+    UnavailableError.
     """
     if not dry_run:
         rollup.begin(database, horizon)
-    rolled = RollupReport()
-    kept = rollup.protected(database, lambda count: progress("walking", count))
-    left: list[Candidate] = []
-    for piece in _pieces(_unprotected(database, horizon, kept, rolled)):
+    report = RollupReport()
+    needed = rollup.protected(database, lambda count: progress("walking", count))
+    remaining: list[Candidate] = []
+    for piece in _pieces(_unprotected(database, horizon, needed, report)):
         if stopped():
-            return rolled
-        left += _summarise(database, piece, rolled, progress, dry_run=dry_run)
-    rolled.passes = 1
-    # What was part of others, or ran before them, can go once those are gone.
-    while not dry_run and left:
-        before, waiting, left = rolled.summarised, left, []
+            return report
+        remaining += _summarise(database, piece, report, progress, dry_run=dry_run)
+    report.passes = 1
+    # Parents and predecessors can be summarised once their children and successors are.
+    while not dry_run and remaining:
+        before, waiting, remaining = report.summarised, remaining, []
         for piece in _pieces(iter([waiting])):
             if stopped():
-                return rolled
-            left += _summarise(database, piece, rolled, progress, dry_run=False)
-        rolled.passes += 1
-        if rolled.summarised == before:
+                return report
+            remaining += _summarise(database, piece, report, progress, dry_run=False)
+        report.passes += 1
+        if report.summarised == before:
             break
-    rolled.done = True
-    return rolled
+    report.done = True
+    return report
 
 
 def _unprotected(
-    database: Database, horizon: Horizon, kept: Urns, rolled: RollupReport
+    database: Database, horizon: Horizon, needed: Urns, report: RollupReport
 ) -> Iterator[list[Candidate]]:
     for page in rollup.candidates(database, horizon):
-        free = [one for one in page if one.urn not in kept]
-        rolled.old += len(page)
-        rolled.protected += len(page) - len(free)
+        free = [one for one in page if one.urn not in needed]
+        report.old += len(page)
+        report.protected += len(page) - len(free)
         yield free
 
 
@@ -95,16 +101,16 @@ def _pieces(pages: Iterator[list[Candidate]]) -> Iterator[list[Candidate]]:
 def _summarise(
     database: Database,
     piece: list[Candidate],
-    rolled: RollupReport,
+    report: RollupReport,
     progress: Progress,
     *,
     dry_run: bool,
 ) -> list[Candidate]:
-    """Those of a piece that were not summarised."""
-    gone = set(rollup.removable(database, piece)) if dry_run else rollup.roll_up(database, piece)
-    rolled.summarised += len(gone)
-    progress("summarising", len(gone))
-    return [one for one in piece if one.urn not in gone]
+    """Summarise the runs of a piece; return those that stay."""
+    removed = set(rollup.removable(database, piece)) if dry_run else rollup.roll_up(database, piece)
+    report.summarised += len(removed)
+    progress("summarising", len(removed))
+    return [one for one in piece if one.urn not in removed]
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""A GraphDelta as rows: one for every fact, by kind and key, so that equal keys meet and join.
+"""The facts of a GraphDelta as rows by kind and key, so that facts of equal keys meet and join.
 
-| column | what it is |
+| column | content |
 |---|---|
-| kind | what the fact is of (`Kind`); the order of kinds is the order in which they are written |
-| at | for a run, when it began (microseconds since 1970), so that versions come in the order in which they were made |
-| key | the urn; of column edges and derivations, what they go into and the job that makes it: they come as one row |
+| kind | the kind of the fact (`Kind`); rows are written in the order of kinds |
+| at | the start of a run in microseconds since 1970, so that versions are written in order of creation |
+| key | the urn; of edges, the output and its job, so that all edges into one output are one row |
 | fact | the fact, in MessagePack |
 
-A delta of many events is cut into pieces to be written, and what one fact refers to may lie in another piece. So the
-kinds are in such an order that whatever is referred to was written before: first the mentions, which say of a thing
-that it is there (and of a dataset which other names it has), then what they carry. A mention is a part of its fact:
-joining the two gives the fact.
+A delta of many events is written in chunks, and a fact may refer to a fact in another chunk. So the
+kinds are ordered such that a referenced fact is written first. First come mentions: each creates a
+thing by name (and, for a dataset, its other names). Then come the facts themselves. A mention is a
+part of its fact: joining both gives the fact.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _Edges = list[tuple[E, Derivation]]
 
 
 class Kind(IntEnum):
-    """The first five say what was read; the others are facts."""
+    """The kind of a row. The first five are records of the read events, the others are facts."""
 
     COUNTS = 0
     TOTALS = 1
-    # The SHA-1 of events, end to end; by their first byte.
+    # SHA-1 digests of events, concatenated; the key is their first byte.
     DIGESTS = 2
-    # By spool.
+    # The key is the spool.
     PRODUCER_STATS = 3
     REFUSED = 4
     DATASET_MENTION = 5
@@ -70,12 +70,10 @@ class Kind(IntEnum):
     RUN = 14
     ANSWER = 15
 
-    @property
-    def is_fact(self) -> bool:
-        return self > Kind.REFUSED
-
 
 class Row(NamedTuple):
+    """A row: a fact with its kind and key."""
+
     kind: int
     at: int
     key: bytes
@@ -83,22 +81,24 @@ class Row(NamedTuple):
 
 
 class RunWithHeartbeat(msgspec.Struct, array_like=True):
-    """What is said of a run, and when it was last heard of."""
+    """The facts of a run and the time of its last heartbeat, in microseconds since 1970."""
 
     run: RunFacts
     at: int | None = None
 
 
 class NamedDataset(msgspec.Struct, array_like=True):
-    """Which names are said to be those of a dataset, and what those that it refers to are called: they must come into
-    the graph together, or nobody would see that they are one."""
+    """A dataset with its aliases, and the names of the aliased datasets by urn.
+
+    They must be written together, otherwise the writer could not find that they are one dataset.
+    """
 
     dataset: DatasetFacts
     others: dict[str, Name] = {}
 
 
 class Counts(msgspec.Struct, array_like=True):
-    """What was read, in events: all of them, those that were refused, and those that do not say when they happened."""
+    """The number of events read, of refused ones, and of those without an event time."""
 
     events: int = 0
     refused: int = 0
@@ -106,12 +106,12 @@ class Counts(msgspec.Struct, array_like=True):
 
 
 def _join_heartbeats(a: RunWithHeartbeat, b: RunWithHeartbeat) -> RunWithHeartbeat:
-    heard = [at for at in (a.at, b.at) if at is not None]
-    return RunWithHeartbeat(join_runs(a.run, b.run), max(heard, default=None))
+    heartbeats = [at for at in (a.at, b.at) if at is not None]
+    return RunWithHeartbeat(join_runs(a.run, b.run), max(heartbeats, default=None))
 
 
 class Totals(msgspec.Struct, array_like=True):
-    """What is left where equal keys have met: events, each counted once, and facts."""
+    """The number of distinct events and of facts after the join."""
 
     events: int = 0
     facts: int = 0
@@ -122,10 +122,12 @@ def _join_named(a: NamedDataset, b: NamedDataset) -> NamedDataset:
 
 
 def join_counts(a: Counts, b: Counts) -> Counts:
+    """Return the sums of both."""
     return Counts(a.events + b.events, a.refused + b.refused, a.undated + b.undated)
 
 
 def join_totals(a: Totals, b: Totals) -> Totals:
+    """Return the sums of both."""
     return Totals(a.events + b.events, a.facts + b.facts)
 
 
@@ -174,7 +176,7 @@ _DIGEST_BYTES = 20
 
 
 def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
-    """Every fact of a delta. The delta must hold whatever it refers to, as what `fold` makes does."""
+    """Yield every fact of a delta, which must contain all that it refers to, as deltas of `fold` do."""
     yield from _mentions(delta)
     for kind, facts in (
         (Kind.SCHEMA, delta.schemas),
@@ -203,7 +205,7 @@ def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
 def _group_edges(
     flows: Mapping[E, Derivation], into: Callable[[E], tuple[Name, str]]
 ) -> dict[tuple[Name, str], _Edges[E]]:
-    """Edges by what they go into and the job that makes it."""
+    """Group edges by their output and job."""
     edges: dict[tuple[Name, str], _Edges[E]] = {}
     for key, flow in flows.items():
         edges.setdefault(into(key), []).append((key, flow))
@@ -212,18 +214,20 @@ def _group_edges(
 
 def _mentions(delta: GraphDelta) -> Iterator[Row]:
     for urn, dataset in delta.datasets.items():
-        names = DatasetFacts(
+        aliases = DatasetFacts(
             dataset.dataset,
             dataset.span,
             symlinks=dataset.symlinks,
             unlinked=dataset.unlinked,
             by_hand=dataset.by_hand,
         )
-        called = {
+        names_by_urn = {
             other: delta.datasets[other].dataset
             for other in linked_urns(dataset) & delta.datasets.keys()
         }
-        yield Row(Kind.DATASET_MENTION, 0, urn.encode(), encode(NamedDataset(names, called)))
+        yield Row(
+            Kind.DATASET_MENTION, 0, urn.encode(), encode(NamedDataset(aliases, names_by_urn))
+        )
     jobs: set[str] = set()
     for dataset in delta.datasets.values():
         jobs.update(dataset.sources)
@@ -246,13 +250,13 @@ def _mentions(delta: GraphDelta) -> Iterator[Row]:
 
 
 def _started(run: RunFacts) -> int:
-    """When a run began as far as is known: the earliest of what is known stays when rows are joined."""
+    """Return the earliest known start of a run; the join of rows keeps the earliest."""
     started = [instant for instant, state in run.states if state == "START"]
     return min(started, default=run.span.first if run.span else _NEVER)
 
 
 def digest_rows(digests: Iterable[bytes]) -> Iterator[Row]:
-    """That these events were seen, by their SHA-1."""
+    """Yield rows with the SHA-1 digests of events."""
     by_first: dict[int, list[bytes]] = {}
     for digest in digests:
         by_first.setdefault(digest[0], []).append(digest)
@@ -265,17 +269,20 @@ def _count_distinct(digests: bytes) -> int:
 
 
 def join_rows(rows: Iterable[Row]) -> Iterator[Row]:
-    """The same facts with one row a key, of rows that are sorted by kind and key. A row that is alone passes as it is;
-    of those that say which events were seen, only the number of the events comes out, with that of the facts."""
-    met = Totals()
+    """Join rows, sorted by kind and key, to one row for each key.
+
+    A single row passes unchanged. Digests are only counted; the last row has the totals of distinct
+    events and facts.
+    """
+    totals = Totals()
     for (kind, key), group in groupby(rows, key=_kind_and_key):
         same = list(group)
         if kind == Kind.DIGESTS:
-            met.events += _count_distinct(b"".join([row.fact for row in same]))
+            totals.events += _count_distinct(b"".join([row.fact for row in same]))
             continue
-        met.facts += kind > Kind.REFUSED
+        totals.facts += kind > Kind.REFUSED
         yield same[0] if len(same) == 1 else _join_group(kind, key, same)
-    yield Row(Kind.TOTALS, 0, b"", encode(met))
+    yield Row(Kind.TOTALS, 0, b"", encode(totals))
 
 
 def _join_group(kind: int, key: bytes, rows: Sequence[Row]) -> Row:
@@ -289,9 +296,9 @@ def _kind_and_key(row: Row) -> tuple[int, bytes]:
 
 
 def rows_to_delta(rows: Iterable[Row]) -> GraphDelta:
-    """The delta that these facts are; of a mention and its fact, both together."""
+    """Return the delta of these rows; a mention and its fact are joined."""
     delta = GraphDelta()
-    places: dict[int, dict[str, Any]] = {
+    by_kind: dict[int, dict[str, Any]] = {
         kind: getattr(delta, field) for kind, field in _DELTA_FIELDS.items()
     }
     for row in rows:
@@ -309,7 +316,7 @@ def rows_to_delta(rows: Iterable[Row]) -> GraphDelta:
             for urn, name in fact.others.items():
                 delta.datasets.setdefault(urn, DatasetFacts(name))
             fact, join = fact.dataset, join_datasets
-        into = places[row.kind]
+        into = by_kind[row.kind]
         into[key] = join(into[key], fact) if key in into else fact
     return delta
 
@@ -328,14 +335,19 @@ _DELTA_FIELDS: dict[int, str] = {
 
 
 def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
-    """Edges, each of its key once in all rows, and the datasets at their ends: whoever writes them must look up by
-    which names those go."""
-    (delta.columns if kind == Kind.COLUMN else delta.derivations).update(edges)
-    ends = {
-        end
-        for key, _ in edges
-        for end in ((key.source, key.target) if kind == Kind.COLUMN else (key.input, key.output))
-    }
+    """Add edges and the datasets at their ends, whose canonical names the writer must look up.
+
+    Each edge is in one row only.
+    """
+    ends: set[Name] = set()
+    if kind == Kind.COLUMN:
+        delta.columns.update(edges)
+        for key, _ in edges:
+            ends.update((key.source, key.target))
+    else:
+        delta.derivations.update(edges)
+        for key, _ in edges:
+            ends.update((key.input, key.output))
     for name in ends:
         delta.datasets.setdefault(dataset_urn(name.namespace, name.name), DatasetFacts(name))
 
@@ -343,20 +355,23 @@ def _add_edges(delta: GraphDelta, kind: int, edges: _Edges[Any]) -> None:
 def split_rows(
     rows: Iterable[Row], *, rows_max: int, bytes_max: int, edge_weight: int = 1
 ) -> Iterator[list[Row]]:
-    """Rows in pieces that are not too large, the bytes of an edge counted so many times; what says what was read comes
-    before the facts, in pieces of its own."""
-    piece: list[Row] = []
+    """Split rows into lists of at most `rows_max` rows and about `bytes_max` bytes.
+
+    The bytes of an edge count `edge_weight` times. Records without facts come first, in lists of
+    their own.
+    """
+    chunk: list[Row] = []
     size = 0
     for row in rows:
         weight = len(row.fact) * (edge_weight if row.kind in _EDGES else 1)
-        over = len(piece) == rows_max or (piece and size + weight > bytes_max)
-        if over or (piece and piece[0].kind <= Kind.REFUSED < row.kind):
-            yield piece
-            piece, size = [], 0
-        piece.append(row)
+        over = len(chunk) == rows_max or (chunk and size + weight > bytes_max)
+        if over or (chunk and chunk[0].kind <= Kind.REFUSED < row.kind):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(row)
         size += len(row.key) + weight
-    if piece:
-        yield piece
+    if chunk:
+        yield chunk
 
 
 _EDGES = (Kind.COLUMN, Kind.DERIVATION)

@@ -1,7 +1,7 @@
-"""The Spark session of the pipelines: this machine's cores, unless Spark was started by somebody else.
+"""The Spark session of the pipelines: local, unless Spark was started from outside.
 
-Under spark-submit, in a notebook or on a platform that has made a session already, master and memory are theirs to
-choose. What must hold for the pipelines to be right (times in UTC) is set on either.
+Under spark-submit, in a notebook or on a platform with an active session, master and memory are those
+of the platform. Settings that the pipelines need to be correct (times in UTC) are set in all cases.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from headwater.errors import JavaError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# No web UI, loopback only, nothing but errors on the terminal (`log4j2.properties`): the progress shown there is ours.
+# No web UI, loopback only, and only errors on the terminal (`log4j2.properties`), which shows the
+# progress of the pipeline.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -29,7 +30,7 @@ LOCAL = {
     "spark.ui.showConsoleProgress": "false",
 }
 ALWAYS = {"spark.sql.session.timeZone": "UTC"}
-# By these Spark, or whoever started it, says that it is not for us to say where it runs.
+# These variables are set if Spark was started from outside.
 STARTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 
 
@@ -37,10 +38,11 @@ STARTED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS")
 def spark_session(
     name: str, *, master: str = "local[*]", settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """A session for one pipeline: the one that is active, else one on `master`, or where spark-submit says.
+    """Yield a session for one pipeline: the active one, else a new one on `master`.
 
-    `settings` are Spark's, and win over those here. It is stopped at the end, also by Ctrl-C, unless it was there
-    before. Raises JavaError when Spark does not start.
+    Under spark-submit its master applies instead. `settings` are Spark settings and override the
+    defaults. A new session is stopped at the end, also after Ctrl-C. Raises JavaError if Spark does
+    not start.
     """
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -54,7 +56,7 @@ def spark_session(
     builder = SparkSession.builder.appName(f"headwater {name}")
     chosen = {**ALWAYS, **(settings or {})}
     if not any(variable in os.environ for variable in STARTED):
-        # The workers of a local Spark are this very Python.
+        # The workers of a local Spark run this Python.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", LOCAL["spark.driver.host"])
         log = Path(str(files("headwater.pipelines").joinpath("log4j2.properties"))).as_uri()
@@ -67,7 +69,8 @@ def spark_session(
         session = builder.getOrCreate()
     except (PySparkException, OSError) as error:
         raise JavaError(
-            f"Spark did not start: {error}", hint="It needs Java 17 or 21: `headwater doctor`."
+            f"Spark did not start: {error}",
+            hint="Install Java 17 or 21; check with `headwater doctor`.",
         ) from error
     try:
         yield session
@@ -76,5 +79,5 @@ def spark_session(
 
 
 def _of_sql(settings: Mapping[str, str]) -> dict[str, str]:
-    """Those that can be set on a session that runs."""
+    """Return the settings that can be changed in a running session."""
     return {name: value for name, value in settings.items() if name.startswith("spark.sql.")}

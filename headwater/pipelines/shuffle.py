@@ -1,11 +1,11 @@
-"""Rows in bundles: Spark carries a few large values in a fraction of the time that it takes for many small ones.
+"""The shuffle of rows in bundles: Spark moves a few large values faster than many small ones.
 
-    rows of one delta -> by bucket of their key -> those of one bucket, joined -> sorted bundles -> one stream of rows
-                         (shuffled by bucket)                                     (sorted by their first rows)
+    rows of a delta -> buckets by key -> join in each bucket -> sorted bundles -> one stream of rows
+                       (Spark shuffles)                         (Spark sorts by first row)
 
-Equal keys have one bucket, so a bucket is all that has to meet in one place. What leaves it is sorted and cut into
-bundles, and these are sorted by their first rows: merged as they come, they are all rows in the order of (kind, at,
-key), whatever the buckets were.
+Equal keys are in the same bucket, so only the rows of one bucket need to be in one place. The joined
+rows of a bucket are sorted and cut into bundles, and Spark sorts the bundles by their first rows. The
+merge of the bundles yields all rows in the order (kind, at, key), whatever the buckets were.
 """
 
 from __future__ import annotations
@@ -13,62 +13,62 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 
 from headwater.pipelines.rows import Row, join_rows, split_rows, unpack
 
-# A bucket for so many bytes of events: one is in memory at a time. There are no more than that, however much there is
-# to read, or nothing would be left to bundle.
+# The bytes of events for one bucket; a task has one bucket in memory. With more buckets than the
+# maximum, bundles would be too small.
 BUCKET_BYTES = 64 * 2**20
 BUCKETS_MIN, BUCKETS_MAX = 16, 4_096
 BUNDLE_ROWS, BUNDLE_BYTES = 1_000, 128 * 2**10
-# Rows wait for others that come before them: at least so many are sorted at once.
-_WAITING = 20_000
+# The minimum number of rows that the merge collects before it sorts them.
+_MERGE_ROWS = 20_000
 
 
 def bucket_count(size: int) -> int:
-    """How many buckets there are for so many bytes of files."""
+    """Return the number of buckets for so many bytes of files."""
     return min(max(size // BUCKET_BYTES, BUCKETS_MIN), BUCKETS_MAX)
 
 
 def assign_buckets(rows: Iterable[Row], buckets: int) -> Iterator[tuple[int, list[Row]]]:
-    """Rows by their buckets, some at a time."""
+    """Yield the rows of each bucket in lists of bounded size."""
     by_bucket: list[list[Row]] = [[] for _ in range(buckets)]
     for row in rows:
         by_bucket[zlib.crc32(row.key) % buckets].append(row)
-    for bucket, mine in enumerate(by_bucket):
-        for some in split_rows(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES):
+    for bucket, bucket_rows in enumerate(by_bucket):
+        for some in split_rows(bucket_rows, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES):
             yield bucket, some
 
 
 def gather_buckets(some: Iterable[tuple[int, bytes]]) -> Iterator[list[Row]]:
-    """The rows of each bucket, of pack ones that come bucket by bucket."""
+    """Yield the rows of each bucket from packed lists that are sorted by bucket."""
     for _, parts in groupby(some, key=itemgetter(0)):
-        yield [row for _, rows in parts for row in unpack(rows)]
+        yield list(chain.from_iterable(unpack(rows) for _, rows in parts))
 
 
 def bundle_rows(rows: list[Row]) -> Iterator[list[Row]]:
-    """The rows of one bucket, joined, in bundles."""
+    """Join the rows of one bucket; yield them in bundles."""
     rows.sort(key=itemgetter(0, 2))
-    met = sorted(join_rows(rows), key=itemgetter(0, 1, 2))
-    # Bundles are of one kind: what says what was read comes before all facts, and is told apart by it.
-    for _, mine in groupby(met, key=itemgetter(0)):
-        yield from split_rows(mine, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES)
+    joined = sorted(join_rows(rows), key=itemgetter(0, 1, 2))
+    # A bundle has one kind: the driver tells records without facts from facts by it.
+    for _, kind_rows in groupby(joined, key=itemgetter(0)):
+        yield from split_rows(kind_rows, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES)
 
 
 def merge_bundles(bundles: Iterable[list[Row]]) -> Iterator[Row]:
-    """All rows in the order of (kind, at, key), of bundles that come in the order of their first rows."""
+    """Yield all rows in the order (kind, at, key) from bundles sorted by their first rows."""
     waiting: list[Row] = []
-    at_once = _WAITING
+    at_once = _MERGE_ROWS
     for bundle in bundles:
         if len(waiting) >= at_once:
-            # Whatever comes now or later comes behind the first row of this bundle.
+            # All later rows come behind the first row of this bundle.
             waiting.sort()
             done = bisect_left(waiting, bundle[0])
             yield from waiting[:done]
             del waiting[:done]
-            at_once = max(2 * len(waiting), _WAITING)
+            at_once = max(2 * len(waiting), _MERGE_ROWS)
         waiting += bundle
     waiting.sort()
     yield from waiting

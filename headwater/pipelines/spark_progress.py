@@ -1,7 +1,7 @@
-"""How far Spark is, for whoever waits for it: nothing comes out of a shuffle until all has gone in.
+"""The progress of Spark, for the user who waits: a shuffle yields nothing until all its input is read.
 
-A question becomes stages, one after the other, and of a stage Spark knows how many tasks it has and how many of them
-are done. How many stages will follow it does not say: so the stage and its tasks are on_progress, and no share of the whole.
+A query becomes stages, one after the other. Spark reports the tasks of each stage, total and done,
+but not the number of stages to come. So the progress is a stage with its tasks, not a percentage.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from pyspark import SparkStageInfo, StatusTracker
     from pyspark.sql import SparkSession
 
-# As often as a person would look.
 POLL_SECONDS = 0.5
 
 
 class TaskProgress(NamedTuple):
-    """Of the stages that run now: the number of the latest, from 1, and how many of their tasks are done, and are."""
+    """The running stages: the number of the latest, from 1, and their tasks, done and total."""
 
     stage: int
     done: int
@@ -28,8 +27,10 @@ class TaskProgress(NamedTuple):
 
 
 def task_progress(stages: Iterable[SparkStageInfo | None]) -> TaskProgress | None:
-    """How far these stages are; None where there is none. Spark may have forgotten one, and a task that is tried again
-    may be done twice."""
+    """Return the progress of these stages; None if there is none.
+
+    Spark may have dropped a stage (None), and may count a retried task twice.
+    """
     known = [stage for stage in stages if stage is not None]
     if not known:
         return None
@@ -44,8 +45,7 @@ def task_progress(stages: Iterable[SparkStageInfo | None]) -> TaskProgress | Non
 def report_progress(
     spark: SparkSession, on_progress: Callable[[TaskProgress], object]
 ) -> Iterator[None]:
-    """While this lasts, `on_progress` hears every so often, from a thread of its own, how far Spark is, if that is another
-    than before."""
+    """Call `on_progress` from a thread whenever the progress of Spark has changed."""
     ended = threading.Event()
     tracker = spark.sparkContext.statusTracker()
     watching = threading.Thread(
@@ -66,7 +66,7 @@ def _watch(
     while not ended.wait(POLL_SECONDS):
         try:
             now = task_progress(map(tracker.getStageInfo, tracker.getActiveStageIds()))
-        except Exception:  # Spark has ended, and whoever waits for it hears why
+        except Exception:  # Spark has ended; its caller gets the error
             return
         if now is not None and now != before:
             on_progress(now)

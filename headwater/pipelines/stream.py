@@ -1,12 +1,12 @@
-"""`headwater pipeline stream`: events from Kafka, or from files that are added to a folder, into the graph.
+"""`headwater pipeline stream`: fold events from Kafka, or from files added to a folder.
 
-    Kafka or files -> redact, judge, fold -> chunks -> joined -> one transaction a batch, with the checkpoint
-                         (Spark's workers)             (here: there is one write lock)
+    Kafka or files -> redact, parse, fold -> chunks -> join -> a transaction per batch + checkpoint
+                         (Spark's workers)             (the driver: one write lock)
 
-The same graph as the worker makes of the same events, and each event counted once, whatever is killed
-(`stream_batches` says what that rests on). It goes on until it is told to end, and then ends behind the batch that it
-is at. With Neo4j away it waits. What fails otherwise (a broker that is gone, a topic that is not there yet) is tried
-again with pauses that grow, and given up after ten times without a batch in between.
+It makes the same graph as the worker and counts each event once, whatever is killed; `stream_batches`
+explains why. It runs until it is stopped, and then finishes its batch. While Neo4j is unavailable it
+waits. Other failures (a broker that is down, a topic that does not exist yet) are retried with growing
+pauses, at most ten times without a batch in between.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 POLL_SECONDS = 1
 TRIES_MAX = 10
 PAUSE_SECONDS_MAX = 30.0
-# How many messages become one chunk.
+# The number of messages in one chunk.
 CHUNK_MESSAGES = 500
 
 log = logging.getLogger("headwater.stream")
 
 
 class TriggerInterval(msgspec.Struct, frozen=True):
-    """When batches are made: at most every so many seconds, or (`once`) until what is there is done."""
+    """The trigger of batches: at least `seconds` apart, or `once` for all current messages."""
 
     seconds: float = 0.5
     once: bool = False
 
 
 class Stream:
-    """One stream: `run` until `batches.stop` is set, or until all there is is done."""
+    """A stream that runs until `batches.stop` is set, or until all messages are folded."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Stream:
         *,
         heartbeat_timeout_seconds: int,
     ) -> None:
-        """`batches` must tell `counts`."""
+        """Create a stream; `counts` must be the observer of `batches`."""
         self._database = database
         self._source = source
         self._batches = batches
@@ -78,13 +78,13 @@ class Stream:
         self._failures = 0
 
     def run(self, spark: SparkSession, checkpoint: str, interval: TriggerInterval) -> None:
-        """Raises OtherGraphError, and UnavailableError when the source fails for good."""
-        log.info("folding %s into %s", self._source, self._database.uri)
+        """Run the stream. Raises OtherGraphError, or UnavailableError if the source stays unavailable."""
+        log.info("stream_started source=%r neo4j=%s", self._source, self._database.uri)
         while not self._batches.stop.is_set():
             try:
                 query = self._start(spark, checkpoint, interval)
                 try:
-                    self._follow(query, interval)
+                    self._wait(query, interval)
                 finally:
                     query.stop()
                 return
@@ -95,7 +95,7 @@ class Stream:
                 if interval.once or self._failures >= TRIES_MAX:
                     raise
                 pause = min(2.0**self._failures, PAUSE_SECONDS_MAX)
-                log.warning("trying again in %.0f s: %s", pause, error.message)
+                log.warning("restart pause_seconds=%.0f error=%r", pause, error.message)
                 self._batches.stop.wait(random.uniform(pause / 2, pause))
 
     def _start(
@@ -117,22 +117,22 @@ class Stream:
         self._batches.identify(str(query.id), checkpoint)
         return query
 
-    def _follow(self, query: StreamingQuery, interval: TriggerInterval) -> None:
-        """Until it ends by itself, fails, or is told to end."""
+    def _wait(self, query: StreamingQuery, interval: TriggerInterval) -> None:
+        """Wait until the query ends, fails or is stopped."""
         seen = -1
         with _translate_spark_errors(self._batches, ""):
             while not query.awaitTermination(POLL_SECONDS):
-                seen = self._look(query, seen)
+                seen = self._record_progress(query, seen)
                 if self._batches.stop.is_set():
                     self._batches.end()
                     return
-                # Of a history that is folded anew, nothing was heard for long.
+                # The runs of replayed events have had no heartbeat for long.
                 if not interval.once:
                     self._sweep()
-            self._look(query, seen)
+            self._record_progress(query, seen)
 
-    def _look(self, query: StreamingQuery, seen: int) -> int:
-        """Hear how far Spark is; returns the number of the last batch."""
+    def _record_progress(self, query: StreamingQuery, seen: int) -> int:
+        """Record the progress of Spark; return the number of the last batch."""
         last = query.lastProgress
         if last is None:
             return seen
@@ -144,12 +144,12 @@ class Stream:
         return number
 
     def _sweep(self) -> None:
-        """Once a minute, mark the runs that have fallen silent."""
+        """Mark the runs whose heartbeat has timed out, at most once a minute."""
         if time.monotonic() < self._sweep_at:
             return
         self._sweep_at = time.monotonic() + SWEEP_SECONDS
         try:
-            silent = sweep(
+            abandoned = sweep(
                 self._database,
                 now=datetime.now(UTC),
                 heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,
@@ -157,10 +157,10 @@ class Stream:
             )
         except UnavailableError:
             return
-        if silent:
+        if abandoned:
             log.info(
-                "%d runs of which nothing was heard for %d s are abandoned",
-                silent,
+                "runs_abandoned count=%d heartbeat_timeout_seconds=%d",
+                abandoned,
                 self._heartbeat_timeout_seconds,
             )
 
@@ -169,10 +169,11 @@ class Stream:
 def stream_session(
     source: Source, *, master: str, events_max: int, cache: Path | None = None
 ) -> Iterator[SparkSession]:
-    """A Spark that can read this source. What it needs to read Kafka is fetched once into `cache` (default: the user's
-    own); under spark-submit it is for `--packages` to name it.
+    """Yield a Spark session that can read this source.
 
-    `events_max` is how many events one transaction takes. Raises JarError, or JavaError when Spark does not start.
+    The jars for Kafka are fetched once into `cache` (default: the user's cache); under spark-submit,
+    `--packages` must name them. `events_max` is the maximum of events in one transaction. Raises
+    JarError, or JavaError if Spark does not start.
     """
     settings = {
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(min(CHUNK_MESSAGES, events_max))
@@ -188,7 +189,7 @@ def stream_session(
 
 @contextmanager
 def _translate_spark_errors(batches: BatchWriter, spark_version: str) -> Iterator[None]:
-    """What Spark raises, as what it is: an error of a batch as itself, anything else as UnavailableError."""
+    """Raise the error of a batch itself in place of Spark's; other Spark errors as UnavailableError."""
     from pyspark.errors import PySparkException
 
     try:
@@ -197,18 +198,18 @@ def _translate_spark_errors(batches: BatchWriter, spark_version: str) -> Iterato
         failure, batches.failure = batches.failure, None
         if failure is not None:
             raise failure from None
-        said = str(error)
+        message = str(error)
         if (
-            "Failed to find data source: kafka" in said
-            or "Failed to find the data source: kafka" in said
+            "Failed to find data source: kafka" in message
+            or "Failed to find the data source: kafka" in message
         ):
             packages = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark_version}"
             raise SettingsError(
                 "this Spark cannot read Kafka", hint=f"spark-submit --packages {packages}"
             ) from None
-        causes = [line.strip() for line in said.splitlines() if line.strip()]
+        causes = [line.strip() for line in message.splitlines() if line.strip()]
         raise UnavailableError(
-            f"the stream broke off: {causes[0] if causes else type(error).__name__}"
+            f"the stream failed: {causes[0] if causes else type(error).__name__}"
         ) from error
 
 

@@ -1,19 +1,20 @@
-"""One micro-batch of the stream: folded by Spark's tasks, written from here, exactly once in effect.
+"""One micro-batch of the stream: folded in Spark's tasks, written by the driver, exactly once in effect.
 
-Spark writes down what a batch consists of before it is begun, and plans no other batch of that number however often it
-is started again. The graph keeps the number of the next batch, as the checkpoint of a spool whose id is that of the
-query; it moves in the same transaction in which the tallies of a batch are counted. So, whatever dies in between:
+Spark records the plan of a batch before it starts, and never plans another batch of that number,
+however often the stream restarts. The graph stores the number of the next batch as the checkpoint of
+a spool whose id is that of the query. The checkpoint moves in the transaction that counts the
+producer statistics of the batch. So after any crash:
 
-| the graph's position | what it means | what is done |
+| position in the graph | meaning | action |
 |---|---|---|
-| the number of this batch | not committed; some of its facts may be there | it is folded; they change nothing |
-| one more | committed, and Spark was killed before it knew | nothing |
-| anything else | another graph, or an old copy of Spark's checkpoint | the stream ends: going on would lose events |
+| the number of this batch | not committed; some facts may be there | fold it; known facts change nothing |
+| one more | committed, and Spark was killed before it recorded that | none |
+| any other | another graph, or an old copy of Spark's checkpoint | end; going on would lose events |
 
-A batch is one transaction as long as it is small enough, not too much of it is new, and Neo4j takes it. One that is not
-is written in several, none of which moves the checkpoint; then a last one does. An event that Neo4j refuses is found by
-halving and set aside. What is set aside is safe at the source's place for the dead before the checkpoint moves; a batch
-that is begun again may set the same message aside once more.
+A batch is one transaction, unless it is too large, has too many new facts, or Neo4j refuses it. Then
+it is written in several transactions that leave the checkpoint, and a last one moves it. A message
+that Neo4j refuses is found by halving and becomes a dead letter. Dead letters are safe at their
+destination before the checkpoint moves. A repeated batch may send the same dead letter again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -65,23 +67,23 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.stream")
 T = TypeVar("T")
 _START_SECONDS_MAX = 60.0
-# So many runs and new edges are written in one transaction: Neo4j holds all of it in memory until it is committed, and
-# by its own measure a transaction may take 256 MB, which 40,000 new column edges do.
+# The maximum runs and new edges of one transaction. Neo4j holds a transaction in memory until it
+# commits, at most 256 MB by its own measure; 40,000 new column edges take that.
 NEW_FACTS_MAX = 10_000
 
 
 class StreamStoppedError(HeadwaterError):
-    """The stream was told to end while a batch waited; it is taken up again when the stream is."""
+    """The end of a stream on request while a batch waited; the next start repeats the batch."""
 
 
 class OtherGraphError(HeadwaterError):
-    """Going on would leave out events: this graph was not told what Spark's checkpoint says was done."""
+    """An error about a graph that lacks the batches that Spark's checkpoint records as done."""
 
     exit_code = 2
 
 
 class TaskChunk(msgspec.Struct):
-    """A chunk, and where it came from: the how many-th of which of Spark's tasks."""
+    """A chunk with its Spark task and its number in that task."""
 
     task: int
     number: int
@@ -89,17 +91,17 @@ class TaskChunk(msgspec.Struct):
 
 
 class Observer(Protocol):
-    """Who hears of what is in the graph."""
+    """A receiver of the progress of the graph."""
 
     def on_checkpoint(self, checkpoint: Checkpoint) -> None:
-        """So far the graph had come when the stream asked."""
+        """Record the checkpoint that Neo4j holds when a batch starts."""
 
     def on_commit(self, checkpoint: Checkpoint, folded: CommitReport) -> None:
-        """A batch was committed; so far the graph has come with it."""
+        """Record the checkpoint after the commit of a batch."""
 
 
 class BatchWriter:
-    """Called by Spark with every micro-batch, one after the other."""
+    """The writer of micro-batches; Spark calls it with one batch after the other."""
 
     def __init__(
         self,
@@ -110,7 +112,7 @@ class BatchWriter:
         events_max: int,
         observer: Observer,
     ) -> None:
-        """`events_max` is how many events one transaction takes."""
+        """Create a writer; `events_max` is the maximum of events in one transaction."""
         self.stop = threading.Event()
         self.failure: HeadwaterError | None = None
         self.holder = f"stream {os.getpid()}@{socket.gethostname()}"
@@ -127,12 +129,12 @@ class BatchWriter:
         self._busy = threading.Lock()
 
     def identify(self, query: str, checkpoint: str) -> None:
-        """Which query these are the batches of, and where Spark keeps its checkpoint: known once it has started."""
+        """Set the id of the query and Spark's checkpoint folder, known once the query has started."""
         self._id, self._checkpoint_folder = f"stream:{query}", checkpoint
         self._identified.set()
 
     def end(self) -> None:
-        """Wait for the batch that is being written; none is begun afterwards."""
+        """Wait for the current batch; no other is started."""
         self.stop.set()
         with self._busy:
             pass
@@ -141,30 +143,30 @@ class BatchWriter:
         with self._busy:
             self._identified.wait(_START_SECONDS_MAX)
             try:
-                self._take(frame, number)
+                self._process(frame, number)
             except HeadwaterError as error:
-                # Spark would wrap it into an exception of its own.
+                # Spark wraps exceptions; the caller needs this one.
                 self.failure = error
                 raise
             except Exception as error:
-                log.exception("batch %d", number)
+                log.exception("batch_failed batch=%d", number)
                 self.failure = UnavailableError(
                     f"batch {number} failed: {type(error).__name__}: {_line(error)}"
                 )
                 raise
 
-    def _take(self, frame: DataFrame, number: int) -> None:
-        checkpoint = self._insist(self._checkpoint)
+    def _process(self, frame: DataFrame, number: int) -> None:
+        checkpoint = self._retry(self._checkpoint)
         self._observer.on_checkpoint(checkpoint)
         if self._is_done(checkpoint, number):
-            log.info("batch %d is in the graph already", number)
+            log.info("batch_skipped batch=%d reason=already_committed", number)
             return
         sync_plan(self._checkpoint_folder, number)
         batch = _Batch(frame, number, self._rules)
-        self._insist(lambda: self._write(batch))
+        self._retry(lambda: self._write(batch))
         if not batch.events:
-            # So begins a stream that is told what comes from now on: its first event must not wait for Neo4j to plan.
-            self._insist(lambda: warm(self._database, folds, stop=self.stop.is_set))
+            # An empty first batch is the time to let Neo4j plan its queries, before events come.
+            self._retry(lambda: warm(self._database, folds, stop=self.stop.is_set))
 
     def _checkpoint(self) -> Checkpoint:
         if not self._migrated:
@@ -175,14 +177,18 @@ class BatchWriter:
     def _is_done(self, checkpoint: Checkpoint, number: int) -> bool:
         if checkpoint.position not in (number, number + 1):
             raise OtherGraphError(
-                f"the graph has {checkpoint.position} batches of this stream, and Spark's checkpoint {number}",
-                hint="With another graph, or an older copy of the checkpoint folder, begin anew: name a new folder "
-                "with --checkpoint. What the graph knows already changes nothing.",
+                f"the graph has {checkpoint.position} batches of this stream, "
+                f"but Spark's checkpoint has {number}",
+                hint="If the graph is another one, or the checkpoint folder an older copy, name a "
+                "new folder with --checkpoint. Facts that the graph has already do not change.",
             )
         return checkpoint.position > number
 
-    def _insist(self, work: Callable[[], T]) -> T:
-        """Until Neo4j, and where the dead go, let it be done; raises StreamStoppedError when told to end meanwhile."""
+    def _retry(self, work: Callable[[], T]) -> T:
+        """Repeat the work until Neo4j and the destination of dead letters are available.
+
+        Raises StreamStoppedError if the stream is stopped meanwhile.
+        """
         failures = 0
         while not self.stop.is_set():
             try:
@@ -192,81 +198,80 @@ class BatchWriter:
                 self._memory = Memory()  # it may be another graph than before
                 self._events_at_once = max(self._events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
-                log.warning("waiting up to %.1f s: %s", pause, _line(error))
+                log.warning("retry pause_seconds=%.1f error=%r", pause, _line(error))
                 self.stop.wait(random.uniform(pause / 2, pause))
             else:
                 self._events_at_once = min(self._events_at_once * 8, self._events_max)
                 return done
-        raise StreamStoppedError("told to end")
+        raise StreamStoppedError("the stream was stopped")
 
     def _write(self, batch: _Batch) -> None:
         checkpoint = self._checkpoint()
         if self._is_done(checkpoint, batch.number):  # an interrupted commit had happened
             self._observer.on_checkpoint(checkpoint)
             return
-        whole = not batch.refused and len(self._piece(batch.parts)) == len(batch.parts)
-        if not (whole and self._commit_whole(batch, checkpoint)):
-            waiting = batch.parts
-            while waiting:
-                piece = self._piece(waiting)
-                self._write_apart(piece, batch, checkpoint)
-                waiting = waiting[len(piece) :]
+        fits = not batch.refused and len(self._fitting(batch.parts)) == len(batch.parts)
+        if not (fits and self._commit_at_once(batch, checkpoint)):
+            remaining = batch.parts
+            while remaining:
+                parts = self._fitting(remaining)
+                self._write_parts(parts, batch, checkpoint)
+                remaining = remaining[len(parts) :]
             self._commit(batch, GraphDelta(), checkpoint)
 
-    def _piece(self, parts: Sequence[TaskChunk]) -> Sequence[TaskChunk]:
+    def _fitting(self, parts: Sequence[TaskChunk]) -> Sequence[TaskChunk]:
         return fitting_chunks(parts, self._memory, events_max=self._events_at_once)
 
-    def _commit_whole(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
+    def _commit_at_once(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
             self._commit(batch, _joined(part.chunk.delta for part in batch.parts), checkpoint)
         except (UnavailableError, CheckpointMovedError):
             raise
-        except Exception:  # whatever an event breaks must not stop the others
-            log.exception("batch %d is written in pieces", batch.number)
+        except Exception:  # one bad event must not stop the others
+            log.exception("batch_refused batch=%d action=split", batch.number)
             batch.refused = True
             return False
         return True
 
-    def _write_apart(
+    def _write_parts(
         self, parts: Sequence[TaskChunk], batch: _Batch, checkpoint: Checkpoint
     ) -> None:
-        """Write what these say without moving the checkpoint, halving them around whatever cannot be written."""
+        """Write these parts without moving the checkpoint; find refused messages by halving."""
         try:
             self._write_facts(_joined(part.chunk.delta for part in parts), checkpoint)
         except (UnavailableError, CheckpointMovedError):
             raise
-        except Exception:  # whatever an event breaks must not stop the others
+        except Exception:  # one bad event must not stop the others
             if len(parts) > 1:
                 middle = len(parts) // 2
-                self._write_apart(parts[:middle], batch, checkpoint)
-                self._write_apart(parts[middle:], batch, checkpoint)
+                self._write_parts(parts[:middle], batch, checkpoint)
+                self._write_parts(parts[middle:], batch, checkpoint)
                 return
-            batch.refuse(parts[0], self._refused(batch.events_of(parts[0]), checkpoint))
+            batch.refuse(parts[0], self._find_refused(batch.events_of(parts[0]), checkpoint))
 
-    def _refused(
+    def _find_refused(
         self, events: Sequence[tuple[int, Event]], checkpoint: Checkpoint
     ) -> dict[int, str]:
-        """Write what these messages of a part say, and find, by index, those of which Neo4j takes nothing."""
+        """Write these messages of a part; return the reasons for refused ones, by index."""
         try:
             self._write_facts(fold((event for _, event in events), self._rules.naming), checkpoint)
         except (UnavailableError, CheckpointMovedError):
             raise
-        except Exception as error:  # whatever an event breaks must not stop the others
+        except Exception as error:  # one bad event must not stop the others
             if len(events) == 1:
-                log.exception("an event is set aside")
+                log.exception("event_refused")
                 return {events[0][0]: f"{type(error).__name__}: {error}"}
             middle = len(events) // 2
-            return self._refused(events[:middle], checkpoint) | self._refused(
-                events[middle:], checkpoint
-            )
+            first = self._find_refused(events[:middle], checkpoint)
+            return first | self._find_refused(events[middle:], checkpoint)
         return {}
 
     def _write_facts(self, delta: GraphDelta, checkpoint: Checkpoint) -> None:
         self._save(delta, ProducerStats(), checkpoint, checkpoint)
 
     def _commit(self, batch: _Batch, delta: GraphDelta, checkpoint: Checkpoint) -> None:
-        """The transaction by which the batch counts as done."""
-        self._set_aside(batch)
+        """Commit the transaction that moves the checkpoint behind the batch."""
+        self._send_dead_letters(batch)
         dead = len(batch.dead)
         after = Checkpoint(
             position=batch.number + 1,
@@ -274,26 +279,26 @@ class BatchWriter:
             dead=checkpoint.dead + dead,
         )
         self._save(delta, batch.producer_stats(), checkpoint, after)
-        received = tuple(at for part in batch.parts for at in part.chunk.received)
+        received = tuple(chain.from_iterable(part.chunk.received for part in batch.parts))
         self._observer.on_commit(
             after, CommitReport(received, dead, time.monotonic() - batch.began, time.time())
         )
 
-    def _set_aside(self, batch: _Batch) -> None:
+    def _send_dead_letters(self, batch: _Batch) -> None:
         dead = batch.dead
-        if len(dead) == batch.set_aside:
+        if len(dead) == batch.dead_sent:
             return
         try:
             self.source.send_dead_letters(batch.frame.sparkSession, batch.number, dead)
-        except (
-            Exception
-        ) as error:  # Kafka's come as Spark's, a disk's as Python's; all of them may pass
-            raise UnavailableError(
-                f"what cannot be folded cannot be set aside: {_line(error)}"
-            ) from error
-        batch.set_aside = len(dead)
+        # Kafka's errors come as Spark's, a disk's as Python's; all may be temporary.
+        except Exception as error:
+            raise UnavailableError(f"dead letters cannot be written: {_line(error)}") from error
+        batch.dead_sent = len(dead)
         log.warning(
-            "batch %d: %d set aside, the first: %s", batch.number, len(dead), dead[0].reason
+            "dead_letters batch=%d count=%d first_reason=%r",
+            batch.number,
+            len(dead),
+            dead[0].reason,
         )
 
     def _save(
@@ -317,13 +322,13 @@ class BatchWriter:
 
 
 class _Batch:
-    """A micro-batch on its way into the graph. Spark folds it once, however often it has to be written."""
+    """A micro-batch. Spark folds it once, however often its write is repeated."""
 
     def __init__(self, frame: DataFrame, number: int, rules: MessageRules) -> None:
         self.frame = frame
         self.number = number
         self.refused = False
-        self.set_aside = 0
+        self.dead_sent = 0
         self.began = time.monotonic()
         self._rules = rules
         rows = frame.mapInArrow(chunk_messages(rules), CHUNK_SCHEMA).collect()
@@ -334,7 +339,8 @@ class _Batch:
 
     @property
     def dead(self) -> list[DeadMessage]:
-        return [dead for part in self.parts for dead in part.chunk.dead]
+        """Return the dead messages of all parts."""
+        return list(chain.from_iterable(part.chunk.dead for part in self.parts))
 
     def producer_stats(self) -> ProducerStats:
         producer_stats = ProducerStats()
@@ -343,27 +349,28 @@ class _Batch:
         return producer_stats
 
     def events_of(self, part: TaskChunk) -> list[tuple[int, Event]]:
-        """The events of a part that are none of its dead, by the index of their message."""
+        """Return the events of a part with the index of their message, without dead ones."""
         parsed = enumerate(self._rules.parse(self._messages(part)))
         return [(index, one.event) for index, one in parsed if one.event is not None]
 
     def refuse(self, part: TaskChunk, refused: dict[int, str]) -> None:
-        """These messages of a part are dead, by index, with the reason."""
+        """Make these messages of a part dead letters; `refused` has their reasons by index."""
         part.chunk = self._rules.chunk(self._messages(part), refused)
 
     def _messages(self, part: TaskChunk) -> Iterator[Message]:
-        """Read once more."""
+        """Read the messages of a part again."""
         frame = self.frame.mapInArrow(select_chunk(part.task, part.number), self.frame.schema)
-        return (
-            message for batch in frame.toArrow().to_batches() for message in read_messages(batch)
-        )
+        return chain.from_iterable(map(read_messages, frame.toArrow().to_batches()))
 
 
 def fitting_chunks(
     parts: Sequence[TaskChunk], memory: Memory, *, events_max: int
 ) -> Sequence[TaskChunk]:
-    """As many of these parts as one transaction takes, but at least one. What an earlier one has written is not new any
-    more: so of jobs that come for the first time a few go ahead, and the others follow at once."""
+    """Return the first parts that fit into one transaction, at least one.
+
+    Facts of earlier transactions are no longer new. So the first runs of new jobs need several small
+    transactions, and all later runs fit into one.
+    """
     events = new = 0
     for index, part in enumerate(parts):
         delta = part.chunk.delta
@@ -377,8 +384,10 @@ def fitting_chunks(
 
 
 def sync_plan(checkpoint: str, number: int) -> None:
-    """Sync what Spark has written of the plan of a batch, where its checkpoint is a folder on this machine. Should the
-    power fail, Spark must not plan another batch of that number than the one that the graph has."""
+    """Sync the plan of a batch if Spark's checkpoint is a local folder.
+
+    After a power failure, Spark must not plan another batch of a number that the graph has.
+    """
     address = urlsplit(checkpoint)
     folder = address.path if address.scheme == "file" else checkpoint
     if address.scheme not in ("", "file") or not os.path.isdir(folder):

@@ -1,7 +1,8 @@
-"""What a task of the stream does with the messages that it reads, by the same steps as HTTP and the worker.
+"""The work of a stream task on its messages, in the same steps as HTTP ingest and the worker.
 
-Redact, judge, fold, tally: each batch of Arrow's becomes one `Chunk`, a small value that goes to the driver in the
-place of the events. What cannot be folded goes with it, redacted, with the reason, and keeps nobody from being folded.
+It redacts, parses, folds and counts. Each Arrow batch becomes one `Chunk`, a small value that goes to
+the driver instead of the events. A message that cannot be folded goes with it, redacted, with the
+reason; it does not stop the others.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     Cut = Callable[[Iterable[pyarrow.RecordBatch]], Iterable[pyarrow.RecordBatch]]
 
 REASON_LENGTH_MAX = 1_000
-# What the frames of every source have: of a file, `topic` is its path, `partition` and `start` are -1.
+# The columns of every source. For files, `topic` is the path, and `partition` and `start` are -1.
 COLUMNS = ("topic", "partition", "start", "received", "key", "value")
 CHUNK_SCHEMA = "task int, number int, chunk binary"
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True):
-    """A message of the source: where it stood, when it came there (microseconds since 1970), and what it says. `start`
-    is its offset; -1 in a file."""
+    """A message of the source with its place and time of receipt (microseconds since 1970).
+
+    `start` is its offset; -1 in a file.
+    """
 
     topic: str
     partition: int
@@ -46,14 +49,14 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
 
 
 class DeadMessage(msgspec.Struct, frozen=True, array_like=True):
-    """A message that could not be folded, and why."""
+    """A message that could not be folded, with the reason."""
 
     message: Message
     reason: str
 
 
 class ParsedMessage(msgspec.Struct, frozen=True):
-    """A redacted message and the event in it, or the reason why there is none."""
+    """A redacted message with its event, or with the reason for its refusal."""
 
     message: Message
     event: Event | None
@@ -61,7 +64,7 @@ class ParsedMessage(msgspec.Struct, frozen=True):
 
 
 class Chunk(msgspec.Struct):
-    """What some messages of one task say together."""
+    """The delta and producer statistics of some messages of one task."""
 
     delta: GraphDelta
     producer_stats: ProducerStats
@@ -70,12 +73,12 @@ class Chunk(msgspec.Struct):
 
     @property
     def events(self) -> int:
-        """How many messages it is made of, the dead ones too."""
+        """Return the number of messages, including dead ones."""
         return len(self.received)
 
 
 class MessageRules(msgspec.Struct, frozen=True):
-    """How messages are parsed: what every task is given."""
+    """The rules by which every task reads messages."""
 
     redaction_key: bytes
     naming: Naming
@@ -85,7 +88,10 @@ class MessageRules(msgspec.Struct, frozen=True):
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
     ) -> Chunk:
-        """Fold these, and set aside what cannot be; also what was refused elsewhere: its index, and the reason."""
+        """Fold messages into a chunk with its dead messages.
+
+        `refused` has the reasons for messages that Neo4j refused, by index.
+        """
         chunk = Chunk(GraphDelta(), ProducerStats(), [], [])
         events: list[Event] = []
         for index, parsed in enumerate(self.parse(messages)):
@@ -101,11 +107,11 @@ class MessageRules(msgspec.Struct, frozen=True):
         return chunk
 
     def parse(self, messages: Iterable[Message]) -> Iterator[ParsedMessage]:
-        """Each message by itself: redacted, and as an event."""
+        """Redact and parse each message by itself."""
         redactor = worker_cache.redactor(self.redaction_key)
         now = time.time_ns() // 1_000
         for message in messages:
-            # A sender whose clock is ahead must not be heard of tomorrow.
+            # The clock of the source may be ahead of ours.
             message = replace(
                 message, received=min(message.received, now) if message.received > 0 else now
             )
@@ -124,7 +130,7 @@ class MessageRules(msgspec.Struct, frozen=True):
                 )
 
     def _tally(self, message: Message, event: Event | None, reason: str = "") -> ProducerStats:
-        """What one message adds to the tallies; its receipt is its offset."""
+        """Return the producer statistics of one message; its seq is its offset."""
         return count_event(
             message.received,
             message.start,
@@ -136,7 +142,7 @@ class MessageRules(msgspec.Struct, frozen=True):
 
 
 def chunk_messages(rules: MessageRules) -> Cut:
-    """For `mapInArrow`: messages in, chunks out, numbered within their task."""
+    """Return a function for `mapInArrow` that maps messages to chunks, numbered within their task."""
 
     def chunks(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow
@@ -155,8 +161,10 @@ def chunk_messages(rules: MessageRules) -> Cut:
 
 
 def select_chunk(task: int, number: int) -> Cut:
-    """For `mapInArrow`: the messages of one chunk as they came. A batch is always cut into the same chunks, since Spark
-    plans it once."""
+    """Return a function for `mapInArrow` that yields the messages of one chunk.
+
+    Spark plans a batch once, so a batch always has the same chunks.
+    """
 
     def chosen(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         from pyspark import TaskContext
@@ -171,7 +179,7 @@ def select_chunk(task: int, number: int) -> Cut:
 
 
 def read_messages(batch: pyarrow.RecordBatch) -> Iterator[Message]:
-    """The messages of a batch of Arrow's, those without a body (a topic's tombstones) as empty ones."""
+    """Yield the messages of an Arrow batch; a tombstone (no body) becomes an empty message."""
     columns = (batch.column(name).to_pylist() for name in COLUMNS)
     for topic, partition, start, received, key, value in zip(*columns, strict=True):
         yield Message(topic, partition, start, received, key, value or b"")

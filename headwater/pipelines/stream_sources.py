@@ -1,7 +1,8 @@
-"""Where a stream reads from, and where what cannot be folded goes: topics of Kafka, or folders.
+"""The sources of a stream and the destinations of its dead letters: Kafka topics, or folders.
 
-A source gives every message as a row of `stream_chunks.COLUMNS`. A secret of Kafka's is never an argument, which
-everybody on the machine can read: it is written `NAME=env:VARIABLE` or `NAME=file:PATH`.
+A source yields every message as a row of `stream_chunks.COLUMNS`. Kafka secrets are never command
+line arguments, which all users of the machine can read; they are given as `NAME=env:VARIABLE` or
+`NAME=file:PATH`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _DEAD_SCHEMA = "key binary, value binary, headers array<struct<key: string, valu
 
 
 def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Options written NAME=VALUE, NAME=env:VARIABLE or NAME=file:PATH. Raises SettingsError, which tells no value."""
+    """Parse options of the forms NAME=VALUE, NAME=env:VARIABLE and NAME=file:PATH.
+
+    Raises SettingsError, whose text contains no value.
+    """
     options = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -38,9 +42,7 @@ def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[s
         if value.startswith("env:"):
             variable = value.removeprefix("env:")
             if variable not in environment:
-                raise SettingsError(
-                    f"--option {name}: there is no variable {variable} in the environment"
-                )
+                raise SettingsError(f"--option {name}: the environment has no variable {variable}")
             value = environment[variable]
         elif value.startswith("file:") and _SECRET.search(name):
             try:
@@ -52,11 +54,11 @@ def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[s
                 )
             except OSError as error:
                 raise SettingsError(
-                    f"--option {name}: its file cannot be read: {error.strerror}"
+                    f"--option {name}: the file cannot be read: {error.strerror}"
                 ) from error
         elif _SECRET.search(name):
             raise SettingsError(
-                f"--option {name} is a secret, and everybody on this machine can read a command's arguments",
+                f"--option {name} is a secret, and all users of this machine can read arguments",
                 hint=f"Write --option {name}=env:VARIABLE or --option {name}=file:PATH.",
             )
         options[name] = value
@@ -64,20 +66,23 @@ def read_options(given: Sequence[str], environment: Mapping[str, str]) -> dict[s
 
 
 class Source(Protocol):
-    """What a stream is told from."""
+    """A source of messages with a destination for dead letters."""
 
     def open(self, spark: SparkSession) -> DataFrame:
-        """A streaming frame of `stream_chunks.COLUMNS`."""
+        """Return a streaming frame with `stream_chunks.COLUMNS`."""
 
     def send_dead_letters(
         self, spark: SparkSession, batch: int, dead: Sequence[DeadMessage]
     ) -> None:
-        """Keep these where they can be looked at and sent again. After it returns they are safe there."""
+        """Store messages where users can read and resend them; return once they are safe."""
 
 
 class KafkaSource(msgspec.Struct, frozen=True):
-    """Topics of Kafka. `options` are Spark's (`kafka.` and a name are Kafka's own), `dead` is the topic for what could
-    not be folded."""
+    """Topics of Kafka.
+
+    `dead` is the topic of dead letters. `options` are those of Spark's source; names that begin with
+    `kafka.` are Kafka's own.
+    """
 
     bootstrap: str
     topics: str
@@ -90,7 +95,7 @@ class KafkaSource(msgspec.Struct, frozen=True):
         return f"topic {self.topics} of {self.bootstrap}"
 
     def open(self, spark: SparkSession) -> DataFrame:
-        """Raises what Spark raises when it lacks the connector."""
+        """Return a streaming frame; raises Spark's error if the Kafka connector is missing."""
         reader: DataStreamReader = spark.readStream.format("kafka")
         own = {
             "subscribe": self.topics,
@@ -113,8 +118,10 @@ class KafkaSource(msgspec.Struct, frozen=True):
         batch: int,  # noqa: ARG002
         dead: Sequence[DeadMessage],
     ) -> None:
-        """The message as it came, but redacted, so that it can be sent again once it is resolved. Its headers tell why it
-        is dead and where it stood."""
+        """Send the redacted messages to the dead topic, so that users can resend them.
+
+        The headers hold the reason and the place of the message.
+        """
         rows = [(one.message.key, one.message.body, _headers(one)) for one in dead]
         frame = spark.createDataFrame(rows, _DEAD_SCHEMA).coalesce(1)
         writer = (
@@ -130,8 +137,10 @@ class KafkaSource(msgspec.Struct, frozen=True):
 
 
 class FileSource(msgspec.Struct, frozen=True):
-    """A folder to which files of JSON lines are added, each whole (moved in by rename), plain or gzip. `dead` is the
-    folder for what could not be folded."""
+    """A folder to which complete files of JSON lines are added by rename, plain or gzip.
+
+    `dead` is the folder of dead letters.
+    """
 
     folder: str
     dead: str
@@ -142,10 +151,10 @@ class FileSource(msgspec.Struct, frozen=True):
         return f"files in {self.folder}"
 
     def open(self, spark: SparkSession) -> DataFrame:
-        """Raises what Spark raises when there is no such folder."""
+        """Return a streaming frame; raises Spark's error if the folder does not exist."""
         own = {"maxFilesPerTrigger": str(self.files_max), "recursiveFileLookup": "true"}
         rows = spark.readStream.format("text").options(**{**own, **self.options}).load(self.folder)
-        # Cast, a line is the very bytes of the file, also where they are no UTF-8.
+        # The cast keeps the bytes of the file, also if they are not UTF-8.
         return rows.where("trim(value) != ''").selectExpr(
             "_metadata.file_path AS topic",
             "-1 AS partition",
@@ -161,29 +170,29 @@ class FileSource(msgspec.Struct, frozen=True):
         batch: int,
         dead: Sequence[DeadMessage],
     ) -> None:
-        """One file a batch, one JSON object a line: reason, file, and the line itself, redacted."""
+        """Write one file for the batch: a JSON object a line with reason, file and redacted line."""
         folder = Path(self.dead)
         folder.mkdir(parents=True, exist_ok=True)
-        fresh = folder / f".{batch:09}-{os.getpid()}"
-        with fresh.open("w", encoding="utf-8") as file:
+        partial = folder / f".{batch:09}-{os.getpid()}"
+        with partial.open("w", encoding="utf-8") as file:
             for one in dead:
-                said = {
+                letter = {
                     "reason": one.reason,
                     "file": one.message.topic,
                     "event": one.message.body.decode(errors="replace"),
                 }
-                file.write(json.dumps(said) + "\n")
+                file.write(json.dumps(letter) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(folder / f"batch-{batch:09}.jsonl")
+        partial.replace(folder / f"batch-{batch:09}.jsonl")
 
 
 def _headers(dead: DeadMessage) -> list[tuple[str, bytes]]:
     message = dead.message
-    said = {
+    headers = {
         "reason": dead.reason,
         "topic": message.topic,
         "partition": message.partition,
         "offset": message.start,
     }
-    return [(f"headwater.{name}", str(value).encode()) for name, value in said.items()]
+    return [(f"headwater.{name}", str(value).encode()) for name, value in headers.items()]

@@ -1,7 +1,7 @@
-"""What a Python worker of Spark remembers from one task for the next.
+"""The caches of a Python worker of Spark, shared by its tasks.
 
-A worker takes many tasks, one after the other, and the events of all of them are alike. But what a task is given it is
-given anew, and has forgotten what the last one had learnt: so the first that came is taken each time.
+A worker runs many tasks, one after the other, on similar events. Each task gets new copies of its
+arguments, whose caches are empty. So all tasks use the copies of the first task.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ _namings: dict[bytes, Naming] = {}
 
 
 def naming(given: Naming) -> Naming:
-    """The naming of the same rules that was there first."""
-    said = msgspec.json.encode(given.__reduce__()[1], order="sorted")
-    return _namings.setdefault(said, given)
+    """Return the first naming of this worker that has the same rules."""
+    rules = msgspec.json.encode(given.__reduce__()[1], order="sorted")
+    return _namings.setdefault(rules, given)
 
 
 def freeze() -> None:
-    """To be called at the end of a task: Spark has Python look for cycles behind each, also in all that is remembered,
-    which takes longer than many a task. What is there now is passed over."""
+    """Exclude all current objects from garbage collection; call this at the end of a task.
+
+    Spark collects garbage after each task. In the caches this would take longer than many tasks.
+    """
     gc.freeze()

@@ -240,7 +240,7 @@ class StreamProcess:
         return read_checkpoint(database, f"stream:{query}")
 
     def metrics(self) -> dict[str, float]:
-        address = re.search(r"metrics at (\S+)", self.said())
+        address = re.search(r"metrics_served url=(\S+)", self.said())
         assert address, self.said()
         with urllib.request.urlopen(address[1], timeout=5) as answer:
             lines = answer.read().decode().splitlines()

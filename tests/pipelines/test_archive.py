@@ -192,7 +192,10 @@ def test_a_cut_gives_the_room_back_while_events_come_in(spool: Spool, lake: Lake
 
 
 def test_two_do_not_archive_one_spool(spool: Spool, lake: Lake) -> None:
-    with pipeline._exclusive(spool.path), pytest.raises(SpoolFullError, match="archived already"):
+    with (
+        pipeline._exclusive(spool.path),
+        pytest.raises(SpoolFullError, match="archived already by another"),
+    ):
         pipeline.cut(spool, lake, 0)
 
 

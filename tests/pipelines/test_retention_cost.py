@@ -12,9 +12,9 @@ from headwater.pipelines.retention_cost import (
     GraphCost,
     Saving,
     Size,
-    files,
     measure_cost,
     node_bytes,
+    store_files,
 )
 from headwater.schema.retention import Rules
 from tests.canonical import canonical
@@ -44,12 +44,12 @@ def test_files_of_a_store_the_largest_first(tmp_path: Path) -> None:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b"x" * size)
-    assert list(files(tmp_path).items()) == [
+    assert list(store_files(tmp_path).items()) == [
         ("neostore", 9),
         ("indexes", 7),
         ("neostore.nodestore.db", 5),
     ]
-    assert files(tmp_path / "none") == {}
+    assert store_files(tmp_path / "none") == {}
 
 
 def test_a_graph_without_events_costs_nothing_a_million() -> None:

@@ -123,7 +123,7 @@ def test_in_bundles_they_are_the_same_rows_in_order(
     chance.shuffle(parts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bundles, "BUNDLE_ROWS", chance.randint(1, 10))
-        patch.setattr(bundles, "_WAITING", chance.randint(1, 10))
+        patch.setattr(bundles, "_MERGE_ROWS", chance.randint(1, 10))
         cut_up = [bundle for rows in gather_buckets(sorted(parts)) for bundle in bundle_rows(rows)]
         rows = [row for row in merge_bundles(sorted(cut_up)) if row.kind > Kind.REFUSED]
     assert len({(row.kind, row.key) for row in rows}) == len(rows)

@@ -114,7 +114,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
         gate.cut()
         later = [event for number in range(150, 180) for event in events_of(number)]
         send(broker.bootstrap, "lineage", later)
-        wait_for("it waits", lambda: "waiting up to" in stream.said(), SECONDS_MAX)
+        wait_for("it waits", lambda: "retry pause_seconds=" in stream.said(), SECONDS_MAX)
         gate.open()
         total += len(later)
         wait_for("what was sent meanwhile", lambda: done(stream, database) == total, SECONDS_MAX)
