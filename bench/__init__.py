@@ -1,1 +1,1 @@
-"""Measurements, one command each: `python -m bench.NAME`, one JSON object out. See docs/explanation/speed.md."""
+"""Measurements: `python -m bench.NAME` prints one JSON object. See docs/explanation/speed.md."""

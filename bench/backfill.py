@@ -1,13 +1,14 @@
-"""`python -m bench.backfill`: what Spark's side of a backfill takes of a core per event, without Neo4j.
+"""Measure Spark's side of a backfill per event and core, without Neo4j: `python -m bench.backfill`.
 
-The archive is written first: JSON lines of the standard events. Then, on one session, in turns:
+The archive of standard events is written first, as JSON lines. Then one session runs these parts in
+turn:
 
-- floor: Spark reads the same files and hands every batch to Python, which hands it back
-- judged: and every event is judged and redacted, nothing else
-- whole: judge, redact, fold, join by key, sort, cut into pieces: all that comes before Neo4j
+- floor: Spark reads the same files, hands every batch to Python, and gets it back
+- parsed: every event is also parsed and redacted
+- all: parse, redact, fold, join by key, sort, and cut into pieces; everything before Neo4j
 
-The figure is events per second of processor time, of Spark's Java and of all Python workers together; so it is that of
-one core, whatever else goes on. Processor time of the driver's own Python is part of it.
+The figure is events per second of processor time, of Spark's Java and all Python workers together.
+It is therefore the figure of one core. Processor time of the driver's own Python is part of it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def write_archive(folder: Path, runs: int, jobs: int) -> int:
-    """The archive; returns its bytes."""
+    """Write the archive and return its size in bytes."""
     share = -(-runs // FILES)
     for number in range(FILES):
         count = min(share, runs - number * share)
@@ -48,7 +49,7 @@ def write_archive(folder: Path, runs: int, jobs: int) -> int:
 
 
 def processor_seconds() -> float:
-    """What this process and everything it ever started has used of processors, also what runs still."""
+    """Return the processor seconds of this process and of everything it started, running or ended."""
     below: dict[int, list[int]] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
@@ -58,7 +59,7 @@ def processor_seconds() -> float:
             except OSError:
                 continue
             below.setdefault(int(fields[1]), []).append(int(entry.name))
-            # Its own, in both modes, and of those of its children that it has waited for.
+            # Both modes of this process, and those of its children that it has waited for.
             used[int(entry.name)] = sum(map(int, fields[11:15]))
     waiting, total = [os.getpid()], 0
     while waiting:
@@ -85,7 +86,7 @@ def _judged(
 def parts(
     spark: SparkSession, files: list[File], rules: fold_partition.FoldRules
 ) -> dict[str, Callable[[], Any]]:
-    """What is measured, by name."""
+    """Return the measured parts by name."""
 
     def none(frame: Any) -> None:
         frame.write.format("noop").mode("overwrite").save()
@@ -104,7 +105,7 @@ def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict
     files = files_in(spark, [str(folder)])
     found: dict[str, Any] = {}
     for name, call in parts(spark, files, rules).items():
-        call()  # a JVM that has just begun is slow
+        call()  # a new JVM is slow
         rates, seconds = [], []
         for number in range(repeats):
             began, used = time.perf_counter(), processor_seconds()

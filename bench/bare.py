@@ -1,4 +1,4 @@
-"""The floor under posting: an application that reads the body and says 201, and nothing else. `bench.post` runs it."""
+"""An application that reads the body and answers 201: the floor of `bench.post`, which runs it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""`python -m bench.beside PORT --home DIR --rate 1400`: posts events at a steady rate until it is told to end.
+"""Post events at a steady rate until a signal ends it: `python -m bench.beside PORT --home DIR
+--rate 1400`.
 
-They are new runs of jobs that the graph knows (`bench.graph`), as they come when an estate goes about its day: START
-and COMPLETE, 100 runs a batch, jobs taking turns at random. A worker that has just started knows none of them, so each
-first has one run; when these are posted it says `told`. At its end it says as one line of JSON how many were taken.
+The events are new runs of jobs that the graph knows (`bench.graph`): START and COMPLETE, 100 runs a
+batch, jobs in random turns. A new worker knows none of them, so each job first has one run; then
+this program prints `known`. At its end it prints the number of accepted events as one line of JSON.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from bench.processes import Client
 
 RUNS_A_BATCH = 100
 JOBS = 2_000
-TOLD = "told"
-# Beyond the numbers of the map and of all replicas.
+TOLD = "known"
+# Above the run numbers of the lineage graph and of all replicas.
 _FIRST = 2**50
 
 
 class EndedError(Exception):
-    """It was told to end."""
+    """The signal to end."""
 
 
 def main() -> None:
@@ -48,7 +49,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, told)
     tables = msgspec.json.decode((asked.home / STATE).read_bytes(), type=Filled).wiring.tables
     client, taken, slow = Client(asked.port), 0, 0
-    # Time goes on from measurement to measurement, and so do the numbers.
+    # Time and run numbers continue from one measurement to the next.
     number = _FIRST + time.time_ns() // 1_000
     due = time.monotonic()
     try:
@@ -68,7 +69,7 @@ def main() -> None:
 
 
 def _batches(known: int, count: int) -> Iterator[list[int]]:
-    """The jobs of each batch: all of them once, nothing, and then at random for ever."""
+    """Yield the jobs of each batch: all of them once, then nothing, then random jobs without end."""
     chance = random.Random(6)
     jobs = sorted(chance.sample(range(known), min(count, known)))
     for first in range(0, len(jobs), RUNS_A_BATCH):

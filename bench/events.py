@@ -1,9 +1,10 @@
-"""The events that speed is measured with: two a run (START and COMPLETE), two inputs, one output, schemas of ten
-fields, twenty column edges; about 6 kB each, as Spark's integration sends them.
+"""The standard events of the measurements, about 6 kB each, as Spark's integration sends them.
 
-Job `j` reads the tables `j` and `j + 1` of its lake and writes table `j + 2`, so that the jobs of a lake hang together
-in one long chain. Everything of a job but ids, times and row counts is the same from run to run, as it is in life.
-The text of a job is made once and filled in for each run, so that making events costs the machine next to nothing.
+A run has two events (START and COMPLETE), two inputs, one output, schemas of ten fields and twenty
+column edges. Job `j` reads the tables `j` and `j + 1` of its lake and writes table `j + 2`, so the
+jobs of a lake form one long chain. From run to run of a job only ids, times and row counts change.
+The text of a job is built once and filled in for each run, so building events takes next to no
+time.
 """
 
 from __future__ import annotations
@@ -20,26 +21,28 @@ NAMESPACE = "spark://bench"
 LAKE = "s3://lake"
 COLUMNS = tuple(f"c{k}" for k in range(10))
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
-# Runs begin so many seconds after one another, and take half as long.
+# Seconds between the starts of runs; each run takes half as long.
 _STEP_SECONDS = 2.0
 _IDS = uuid.UUID("6b1f2e0c-8a53-4d0b-9f0e-0f6d1c2b3a49")
 
 
 def run_id(number: int) -> str:
-    """The id of run `number`: the same in every measurement."""
+    """Return the id of run `number`; it is the same in every measurement."""
     return str(uuid.uuid5(_IDS, str(number)))
 
 
 def pair(number: int, jobs: int, *, lasting: float = 0.5, stride: int = 1) -> tuple[bytes, bytes]:
-    """What run `number` sends, of the job `number * stride % jobs`: START and COMPLETE, as JSON. It ends when `lasting`
-    other runs have begun since."""
+    """Return START and COMPLETE of run `number`, of the job `number * stride % jobs`, as JSON.
+
+    The run ends when `lasting` other runs have begun after it.
+    """
     began = _FIRST + timedelta(seconds=number * _STEP_SECONDS)
     job = number * stride % jobs
     return run_of(job, (job + 1, job, job + 2), number, began, seconds=lasting * _STEP_SECONDS)
 
 
 def table_name(number: int) -> str:
-    """The name of a table of the lake."""
+    """Return the name of a table of the lake."""
     return f"sales/t{number:06}"
 
 
@@ -52,7 +55,7 @@ def run_of(
     seconds: float,
     state: str = "COMPLETE",
 ) -> tuple[bytes, bytes]:
-    """The START and the end of run `number` of a job that reads the first two tables and writes the third."""
+    """Return START and end of run `number` of a job that reads two tables and writes the third."""
     parts = _template(job, tables)
     said = {b"@run@": run_id(number).encode(), b"@rows@": str(1_000 + number % 1_000).encode()}
     ended = began + timedelta(seconds=seconds)
@@ -63,7 +66,7 @@ def run_of(
 
 
 def events(runs: int, jobs: int, *, first: int = 0) -> Iterator[bytes]:
-    """The events of so many runs, run by run; `jobs` jobs take turns."""
+    """Yield the events of `runs` runs, run by run; `jobs` jobs take turns."""
     for number in range(first, first + runs):
         yield from pair(number, jobs)
 
@@ -78,7 +81,7 @@ def _filled(parts: tuple[bytes, ...], values: dict[bytes, bytes]) -> bytes:
 
 @lru_cache(maxsize=100_000)
 def _template(job: int, tables: tuple[int, int, int]) -> tuple[bytes, ...]:
-    """The text of a job's events, cut where something is to be filled in."""
+    """Return the text of a job's events, cut at the values that change."""
     text = (
         json.dumps(_event(job, tables), separators=(",", ":"))
         .replace('"@rows@"', "@rows@")

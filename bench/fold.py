@@ -1,13 +1,14 @@
-"""What an event costs the worker before Neo4j: parse, fold, tally and conformance, in CPU time on one core.
+"""Measure the worker's CPU time per event before Neo4j: parse, fold, producer statistics,
+conformance.
 
     python -m bench.fold
     python -m bench.fold --runs 20000 --repeats 10
 
-Known jobs are those whose runs came before, as it is in life: only runs, times and row counts are new. Of unseen jobs
-nothing ever came, so that nothing that is remembered helps. The captures, what real producers sent, come once in every
-repeat, too: with other runs and times, and to be unseen with another producer in every facet.
+Known jobs had runs before; only runs, times and row counts are new. Unseen jobs had no events, so
+no memo helps. The captures of real producers are replayed in every repeat with other runs and
+times; as unseen events they also have another producer in every facet.
 
-The floor, in the same run: the same bytes decoded by msgspec into the envelope and nothing else.
+The floor, in the same run: msgspec decodes the envelope of the same bytes and nothing else.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _numbers = count()
 
 
 class _Envelope(msgspec.Struct):
-    """As little as can be decoded of an event: where its parts are."""
+    """The least that can be decoded of an event: the positions of its parts."""
 
     run: msgspec.Raw = msgspec.Raw()
     job: msgspec.Raw = msgspec.Raw()
@@ -50,7 +51,7 @@ _floor = msgspec.json.Decoder(_Envelope)
 
 
 def spent(bodies: Sequence[bytes]) -> dict[str, float]:
-    """The CPU seconds of each step over these events, in batches as the worker makes them."""
+    """Return the CPU seconds of each step over these events, in batches like the worker's."""
     taken = dict.fromkeys(STEPS, 0.0)
     for at in range(0, len(bodies), BATCH_EVENTS):
         for step, seconds in zip(STEPS, _steps(bodies[at : at + BATCH_EVENTS]), strict=True):
@@ -89,7 +90,9 @@ def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> ProducerStats:
 
 
 def measured(streams: Iterator[list[bytes]], repeats: int) -> dict[str, Any]:
-    """Microseconds an event for each step, and events a second for all of them together, over so many streams."""
+    """Return microseconds an event for each step, and events a second for all steps, over several
+    streams.
+    """
     micros: dict[str, list[float]] = {step: [] for step in STEPS}
     a_second, sizes = [], []
     for _ in range(repeats):
@@ -108,19 +111,21 @@ def measured(streams: Iterator[list[bytes]], repeats: int) -> dict[str, Any]:
 
 
 def standard(runs: int, jobs: int) -> Iterator[list[bytes]]:
-    """Runs of the same jobs, stream after stream."""
+    """Yield streams of runs of the same jobs."""
     for number in count():
         yield list(events(runs, jobs, first=number * runs))
 
 
 def unseen(runs: int) -> Iterator[list[bytes]]:
-    """Every run is of another job, and no job comes twice."""
+    """Yield streams in which every run has a job of its own."""
     for number in count(1):
         yield list(events(runs, 2**62, first=number * 10_000_000))
 
 
 def captured(path: Path, *, known: bool) -> Iterator[list[bytes]]:
-    """What a producer sent, as if it sent it again: other runs at other times; unless known, by another producer."""
+    """Yield a producer's recorded events with other runs and times; unless known, with another
+    producer.
+    """
     lines = path.read_bytes().splitlines()
     for number in count():
         yield [_again(line, number, known=known) for line in lines]
@@ -135,7 +140,7 @@ def _again(line: bytes, number: int, *, known: bool) -> bytes:
         run = event["run"]["runId"]
         text = text.replace(run, f"{number:08x}{run[8:]}")
     if not known:
-        # Every facet of the event is another one: whatever it holds, it says who made it.
+        # Every facet of the event differs, because each names its producer.
         text = text.replace('"_producer":"', f'"_producer":"https://{next(_numbers)}.example.com/')
     return text.encode()
 

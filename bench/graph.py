@@ -1,12 +1,14 @@
-"""`python -m bench.graph --home DIR --runs 1000000`: a lawful graph of the size that questions are measured on.
+"""Build the graph that questions are measured on: `python -m bench.graph --home DIR --runs
+1000000`.
 
-20,000 datasets, 20,000 jobs, 60,000 edges of the map (`bench.wiring`), all folded and written as the worker does it,
-and as many runs as are wanted, made from patterns (`bench.replicas`). The newest runs are the same whatever the size:
-more runs are older runs, back and back, one every half a minute. So a question about the last day has the same
-answer in a graph of ten thousand runs and in one of a million, and only what lies beside its answer differs.
+The worker's own fold and write make 20,000 datasets, 20,000 jobs and 60,000 edges of the lineage
+graph (`bench.wiring`). Runs are then created from patterns (`bench.replicas`). The newest runs are
+the same at every size: more runs are older runs, one every half minute. So a question about the
+last day has the same answer in a graph of ten thousand runs and in one of a million.
 
-Of the runs nine in ten are of one job, the others of some 980; all read one table, the hub. One in 500 of them failed.
-The home is kept: the next measurement starts with it in seconds, and grows it when it wants more runs.
+Nine in ten runs belong to one job, the others to some 980 jobs. All read one table, the hub. One in
+500 failed. The home is kept: the next measurement starts with it in seconds, and adds runs if it
+needs more.
 """
 
 from __future__ import annotations
@@ -39,26 +41,26 @@ from headwater.schema.events import Event, parse
 from headwater.schema.headwater_facets import answer_event
 
 P = TypeVar("P")
-# What the graph of a million runs is measured with, beside an API and a worker.
+# Settings for a graph of a million runs beside an API and a worker.
 SIZES = Sizes(heap_mb=1_536, page_cache_mb=4_096, transaction_mb=768, transaction_seconds=600)
 SPOOL = "bench"
-# It cites the table at the end of the diamonds.
+# The answer cites the table at the end of the diamonds.
 ANSWER = "bench"
 STEP = timedelta(seconds=30)
 RUN_SECONDS = 12.5
-# The map is older than any replica.
+# The lineage graph is older than any replica.
 _MAP_DAYS = 400
 _RUNS_AT_ONCE = 250
-# So many replicas are made in turn; of these so many are of the hot job, and so many of those failed.
+# Replicas are created in turn: so many in all, so many of the hot job, and so many of those failed.
 CHUNK, HOT, FAILED = 5_000, 4_500, 9
 _FANS_A_CHUNK = 5
-# Every so manieth job of the levels has failed within the last hour.
+# Every job of the levels at this distance has failed within the last hour.
 _FAILED_EVERY = 1_000
 STATE = "bench.json"
 
 
 class Filled(msgspec.Struct):
-    """What is in a home: how the jobs hang together, when the newest run began, how many replicas were made."""
+    """The content of a home: the wiring, the start of the newest run, the number of replicas."""
 
     levels: tuple[int, ...]
     diamonds: int
@@ -72,15 +74,18 @@ class Filled(msgspec.Struct):
 
     @property
     def patterns(self) -> list[int]:
-        """The numbers of the runs that replicas are made from: of each job that reads the hub its last run, that of the
-        hot job at the end, and after it one of the hot job that failed."""
+        """Return the numbers of the pattern runs.
+
+        They are the last run of each job that reads the hub, the last run of the hot job, and a
+        failed run of the hot job.
+        """
         wiring = self.wiring
         first = wiring.jobs
         return [first + k for k in range(len(wiring.readers) + 1)]
 
     @property
     def runs(self) -> int:
-        """How many runs there are in all."""
+        """Return the number of all runs."""
         return self.wiring.jobs + len(self.patterns) + len(_failing(self.wiring)) + self.replicas
 
 
@@ -90,7 +95,9 @@ def new(wiring: Wiring, until: datetime | None = None) -> Filled:
 
 
 def fill_map(database: Database, filled: Filled) -> None:
-    """Fold and write a run of each job, a newer one of each that reads the hub, and some that failed."""
+    """Fold and write a run of each job, a newer one of each reader of the hub, and some failed
+    runs.
+    """
     migrate(database)
     wiring, memory = filled.wiring, Memory()
     runs = list(_real_runs(filled))
@@ -117,7 +124,7 @@ def fill_map(database: Database, filled: Filled) -> None:
 
 
 def write_events(database: Database, events: list[Event], memory: Memory) -> None:
-    """Fold these and write them, as the worker does it."""
+    """Fold and write these events as the worker does."""
     before = read_checkpoint(database, SPOOL)
     count = len(events)
     after = msgspec.structs.replace(
@@ -135,7 +142,7 @@ def write_events(database: Database, events: list[Event], memory: Memory) -> Non
 
 
 def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
-    """Make replicas until there are so many; `filled` knows of them. Returns the seconds."""
+    """Create replicas up to a number, record it in `filled`, and return the seconds."""
     began = time.monotonic()
     with driver.session() as session:
         patterns = [read_pattern(session, number) for number in filled.patterns]
@@ -153,19 +160,19 @@ def grow(driver: neo4j.Driver, filled: Filled, replicas: int) -> float:
 
 
 def began_at(filled: Filled, index: int) -> datetime:
-    """When a replica began: the first but one step ago, the others before it."""
+    """Return the start of a replica: the first began one step ago, the others before it."""
     return filled.until - STEP * (index + 1)
 
 
 def shared(patterns: Sequence[P], first: int, count: int) -> Iterator[tuple[P, list[int]]]:
-    """The indexes of a chunk, shared out among the patterns."""
+    """Divide the indexes of a chunk among the patterns."""
     *fans, hot, fails = patterns
     indexes = list(range(first, first + count))
     failed = indexes[:: CHUNK // FAILED]
     rest = [index for index in indexes if index not in set(failed)]
     part = count * HOT // CHUNK
     yield fails, failed
-    # One in ten is of the fans, spread over the time of the chunk like the others.
+    # One in ten belongs to the fans, spread over the time of the chunk like the others.
     others = rest[:: max(1, count // max(1, count - part))]
     yield hot, sorted(set(rest) - set(others))
     turn = first // CHUNK * _FANS_A_CHUNK
@@ -178,7 +185,7 @@ def _failing(wiring: Wiring) -> list[int]:
 
 
 def _real_runs(filled: Filled) -> Iterator[tuple[int, int, datetime, str]]:
-    """Number, job, begin and end of the runs that are folded and written."""
+    """Yield number, job, start and end of the runs that are folded and written."""
     wiring, until = filled.wiring, filled.until
     old = until - timedelta(days=_MAP_DAYS)
     for job in range(wiring.jobs):
@@ -197,7 +204,7 @@ def micros(at: datetime) -> int:
 
 @contextmanager
 def home_at(path: str | None) -> Iterator[Path]:
-    """The home that was named, or one for as long as this takes."""
+    """Yield the named home, or a temporary one."""
     if path:
         folder = Path(path).expanduser().resolve()
         folder.mkdir(parents=True, exist_ok=True)
@@ -214,7 +221,9 @@ def home_at(path: str | None) -> Iterator[Path]:
 def graph_at(
     home: Path, *, runs: int, wiring: Wiring | None = None, sizes: Sizes = SIZES
 ) -> Iterator[tuple[Running, Filled, dict[str, Any]]]:
-    """The Neo4j of a home, with at least so many replicas in its graph, and what making them took."""
+    """Yield the Neo4j of a home with at least so many replicas, and the seconds spent on creating
+    them.
+    """
     with LocalNeo4j(home, 0, sizes=sizes) as running:
         filled, took = prepare(home, running, runs=runs, wiring=wiring)
         yield running, filled, took
@@ -223,7 +232,7 @@ def graph_at(
 def prepare(
     home: Path, running: Running, *, runs: int, wiring: Wiring | None = None
 ) -> tuple[Filled, dict[str, Any]]:
-    """Fill the graph of a running Neo4j up to so many replicas; what is there already is kept."""
+    """Fill the graph of a running Neo4j up to so many replicas; existing ones are kept."""
     state, took = home / STATE, dict[str, Any]()
     if state.exists():
         filled = msgspec.json.decode(state.read_bytes(), type=Filled)
@@ -250,7 +259,7 @@ def prepare(
 
 
 def store_bytes(home: Path) -> int:
-    """What the graph takes on disk, without the transaction logs."""
+    """Return the size of the graph on disk, without the transaction logs."""
     folder = home / "data" / "databases" / "neo4j"
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 

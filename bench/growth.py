@@ -1,9 +1,10 @@
-"""`python -m bench.growth --png docs/explanation/growth.png`: how long questions and ingest take as the graph grows.
+"""Measure questions and ingest as the graph grows: `python -m bench.growth --png growth.png`.
 
-One graph of 20,000 datasets and jobs grows from ten thousand runs to a hundred thousand and a million. At each size the
-main questions are asked over HTTP (`bench.questions`), then a worker is given a spool of new events to fold. What grows
-is older than what is asked about, so that the answers stay the same: flat is as it should be for the map, and
-logarithmic, the depth of an index, at worst for history by time or by run.
+One graph of 20,000 datasets and jobs grows from ten thousand runs to a hundred thousand and a
+million. At each size the main questions are asked over HTTP (`bench.questions`), then a worker
+folds a spool of new events. The added runs are older than the questions' time range, so the answers
+stay the same. Flat is the expected growth for the lineage graph. Logarithmic, the depth of an
+index, is the worst for history by time or run.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ _SEED = 6
 
 
 def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
-    """The milliseconds in which batches of new runs of known jobs are parsed, folded and written, one after another."""
+    """Return the milliseconds of parse, fold and write for batches of new runs of known jobs."""
     database = Database(running.uri, running.user, running.password)
     memory, chance, tables = Memory(), random.Random(_SEED), filled.wiring.tables
     numbers = itertools.count(2**51 + time.time_ns() // 1_000)
     taken = []
     try:
-        # The first makes plans, and is not counted.
+        # The first batch makes Neo4j plan its statements and is not counted.
         for _ in range(batches + 1):
             now = datetime.now(UTC) - timedelta(seconds=RUN_SECONDS)
             jobs = [chance.randrange(len(tables)) for _ in range(_RUNS_A_BATCH)]
@@ -89,7 +90,9 @@ def at_size(home: Path, running: Running, runs: int, repeats: int) -> dict[str, 
 
 
 def series(steps: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
-    """For each question its median milliseconds by how many runs there were; without those that failed."""
+    """Return the median milliseconds of each question by number of runs, without failed
+    measurements.
+    """
     found: dict[str, list[tuple[int, float]]] = {}
     for step in steps:
         for one in step["questions"]:
@@ -101,7 +104,7 @@ def series(steps: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
 
 
 def factors(steps: list[dict[str, Any]]) -> dict[str, float]:
-    """How many times as long each takes at the largest size as at the smallest."""
+    """Return the ratio of the largest size to the smallest for each question."""
     return {
         name: round(points[-1][1] / points[0][1], 2)
         for name, points in series(steps).items()
@@ -110,7 +113,7 @@ def factors(steps: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def draw(steps: list[dict[str, Any]], path: Path) -> None:
-    """Time against size, both logarithmic, one line for each question, as PNG."""
+    """Draw time against size, both logarithmic, one line for each question, as PNG."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -1,29 +1,31 @@
-"""What the listener costs a pipeline: the same Spark program with it and without, with Headwater up and away.
+"""Measure the listener's cost to a pipeline: one Spark program without it, and with Headwater up or
+down.
 
     python -m bench.hook                     8 rounds, about 8 minutes on a quiet machine
     python -m bench.hook --rounds 20 --passes 5
 
-A round runs `bench.hook_job` once in each way, every time as a process of its own, in an order that turns from round to
-round, so that what the machine does meanwhile falls on all of them alike:
+A round runs `bench.hook_job` once in each way, every time as a process of its own. The order
+rotates from round to round, so other load on the machine affects all ways alike:
 
-| way | what runs |
+| way | program |
 |---|---|
-| without | Spark as it is |
-| up | with the listener as `headwater.spark_hooks.configure` sets it, to an API that keeps what it is sent |
+| without | Spark alone |
+| up | with the listener of `headwater.spark_hooks.configure`, to an API that keeps its events |
 | down | the same, to a port where nothing listens |
 
-For each part of the program the ratio to `without` of the same round is told: its median over the rounds, and between
-what it lies with 95 % (bootstrap over rounds). The parts: `process` from start to end of the process; `start` until
-there is a session; `pipeline` the queries; `settled` the last pass over them, when Spark's own code is warm; `stop`
-until everything is sent; `cpu` the CPU seconds of Spark's JVM, which depend least on who else uses the machine, and
-`startCpu` and `settledCpu` what of them falls on those parts.
+For each part of the program the report has the ratio to `without` of the same round: the median
+over the rounds, and its 95 % interval (bootstrap over rounds). The parts are: `process`, from start
+to end of the process; `start`, until a session exists; `pipeline`, the queries; `settled`, the last
+pass over them, when Spark's own code is warm; `stop`, until everything is sent; `cpu`, the CPU
+seconds of Spark's JVM; and `startCpu` and `settledCpu`, its shares of those parts. CPU seconds
+depend least on other load.
 
-`onceSeconds` is what a session pays once, however long it lasts: what a way takes more than `without`, less so many
-times what its last pass takes more. `onceCpuSeconds` is the same of CPU. A pipeline of a minute hides what one of ten
-seconds does not, so this and `settled` say what a longer one pays.
+`onceSeconds` is the cost that a session pays once: the extra time of a way, less the extra time of
+its last pass times the number of passes. `onceCpuSeconds` is the same for CPU. With `settled` it
+gives the cost of a longer pipeline.
 
-The API runs beside Spark on the same cores, which it does not in life: what it takes of them is told as `apiCpu`. Neo4j
-and the worker do not run: accepting events does not need them.
+The API runs beside Spark on the same cores, as it would not in production; `apiCpu` is its CPU
+time. Neo4j and the worker do not run, because accepting events does not need them.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ Run = dict[str, float]
 
 
 def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, float]:
-    """Between what the median of these lies, by drawing as many of them again and again."""
+    """Return the 95 % interval of the median, by bootstrap."""
     draw = random.Random(1)
     medians = sorted(
         statistics.median(draw.choices(ratios, k=len(ratios))) for _ in range(_RESAMPLES)
@@ -65,7 +67,7 @@ def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, fl
 
 
 def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str, Any]:
-    """A part of a way against the same part without, round by round."""
+    """Return the ratios of a part of a way to the same part without the listener, round by round."""
     ratios = [one[way][part] / one[WITHOUT][part] for one in rounds if one[WITHOUT][part] > 0]
     if not ratios:
         return {"repeats": 0}
@@ -83,7 +85,7 @@ def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str,
 def once(
     rounds: Sequence[dict[str, Run]], way: str, *, whole: str, each: str, passes: int
 ) -> dict[str, float]:
-    """Seconds that a way takes more than `without` whatever the number of passes, and between what they lie."""
+    """Return the one-time extra seconds of a way, with their interval."""
 
     def more(one: dict[str, Run], part: str) -> float:
         return one[way][part] - one[WITHOUT][part]
@@ -98,14 +100,16 @@ def once(
 
 
 def order_of(number: int) -> list[str]:
-    """The ways in the order of round `number`: each is first, second and third equally often."""
+    """Return the ways in the order of round `number`: each is first, second and third equally
+    often.
+    """
     turn = number % len(WAYS)
     turned = [*WAYS[turn:], *WAYS[:turn]]
     return turned[::-1] if number // len(WAYS) % 2 else turned
 
 
 def run(folder: Path, url: str, passes: int) -> Run:
-    """One process from start to end. Raises RuntimeError when the program fails."""
+    """Run one process to its end. Raise RuntimeError if the program fails."""
     command = [
         sys.executable,
         "-m",
@@ -138,7 +142,7 @@ def run(folder: Path, url: str, passes: int) -> Run:
 
 
 def measure(folder: Path, rounds: int, passes: int) -> dict[str, Any]:
-    """Every way in every round, and how they compare."""
+    """Run every way in every round, and compare them."""
     with accepting(folder / "home", log_level="critical") as (port, started):
         where = {
             WITHOUT: "",

@@ -1,8 +1,8 @@
-"""One Spark program, with or without the listener: what `bench.hook` runs in a process of its own, again and again.
+"""One Spark program with or without the listener; `bench.hook` runs it in a process of its own.
 
-It is the demo's pipeline up to its marts (five CSV files to nine Parquet datasets), so many times over one after
-another in one session, without the part that fails on purpose. Prints one JSON object: the seconds of its parts, the
-CPU seconds of Spark's JVM, and whether the listener had to be cut off.
+It is the demo's pipeline up to its marts (five CSV files to nine Parquet datasets), several times
+in one session, without the part that fails on purpose. It prints one JSON object: the seconds of
+its parts, the CPU seconds of Spark's JVM, and whether the listener was cut off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headwater.spark_hooks import configure
 
 
 def run(folder: Path, url: str, passes: int) -> dict[str, float]:
-    """The seconds of each part; `url` empty: without the listener."""
+    """Return the seconds of each part; an empty `url` means without the listener."""
     raw = data.lay_out(folder / "raw")
     began = time.monotonic()
     builder = SparkSession.builder.master("local[2]").appName("bench_hook")
@@ -53,7 +53,7 @@ def run(folder: Path, url: str, passes: int) -> dict[str, float]:
 
 
 def _cpu_of_java() -> float:
-    """The CPU seconds of the JVM below this process, which lives until the program ends."""
+    """Return the CPU seconds of the JVM below this process, which lives until the program ends."""
     below = subprocess.run(
         ["pgrep", "-P", str(os.getpid()), "java"], capture_output=True, text=True, check=False
     )

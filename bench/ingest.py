@@ -1,14 +1,15 @@
-"""Ingest, end to end: events a second over HTTP batches, how long until they can be seen, and how much memory.
+"""Measure ingest end to end: events a second over HTTP batches, time until visible, memory.
 
-    python -m bench.ingest                         as fast as it goes, for a minute
+    python -m bench.ingest                         as fast as possible, for a minute
     python -m bench.ingest --rate 2800 --minutes 10
 
-The API, the worker, Neo4j and the client that posts share the machine, each a process of its own. START and COMPLETE
-of a run are `--apart` runs apart, so that most runs are told of in two transactions, as in life. An event counts as
-visible when the transaction that its batch was folded in is committed: asked every 20 ms from the checkpoint in the
-graph.
+The API, the worker, Neo4j and the posting client share the machine, each a process of its own.
+START and COMPLETE of a run are `--apart` runs apart, so most runs are spread over two transactions.
+An event is visible when the transaction with its batch is committed: the checkpoint in the graph is
+read every 20 ms.
 
-With `--rate` events are posted on a schedule, whatever came of those before: what waits shows in the time to visible.
+With `--rate` events are posted on a schedule, whether or not earlier ones are done. Waiting events
+increase the time until visible.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from headwater.local.neo4j import LocalNeo4j
 SETTLE_SECONDS_MAX = 300.0
 _POLL_SECONDS = 0.02
 _MEMORY_SECONDS = 2.0
-# A prime: jobs take turns such that hardly any begins while what it reads is being made.
+# A prime number: jobs take turns such that hardly any begins while its input is being written.
 _STRIDE = 7_919
 
 
 def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
-    """The events of runs without end: each run ends when `apart` others have begun."""
+    """Yield the events of runs without end; each run ends when `apart` others have begun."""
     for number in count():
         yield pair(number, jobs, stride=_STRIDE)[0]
         if number >= apart:
@@ -50,7 +51,7 @@ def interleaved(jobs: int, apart: int) -> Iterator[bytes]:
 
 
 class Visible:
-    """How far the graph says the spool is folded, and since when: asked all the time."""
+    """Polls the checkpoint in the graph: the folded position, and the time of each change."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -74,7 +75,7 @@ class Visible:
         return self._folded[-1] if self._folded else 0
 
     def when(self, number: int) -> float | None:
-        """When the first `number` events could be seen; None when they cannot yet."""
+        """Return the time at which the first `number` events were visible, or None."""
         found = bisect.bisect_left(self._folded, number)
         return self._at[found] if found < len(self._at) else None
 
@@ -84,16 +85,19 @@ class Visible:
 
 
 class Poster:
-    """Posts batches over one connection, on a schedule or as fast as they are taken, and remembers when."""
+    """Posts batches over one connection, on a schedule or as fast as they are accepted, with their
+    times.
+    """
 
     def __init__(self, port: int, events: Iterator[bytes], size: int, rate: float | None) -> None:
         self._client = Client(port)
         self._events, self._size, self._rate = events, size, rate
-        # By batch: how many events were posted with it and before, when it was due, and the seconds until its answer.
+        # By batch: the number of events posted so far, the time it was due, and the seconds until
+        # its answer.
         self.posted: list[tuple[int, float, float]] = []
 
     def run(self, seconds: float, *, ahead: int, visible: Visible) -> None:
-        """Post for so long; without a rate, never more than `ahead` events before what is visible."""
+        """Post for so long; without a rate, at most `ahead` events before the visible ones."""
         began, sent = time.monotonic(), 0
         while (now := time.monotonic()) < began + seconds:
             due = began + sent / self._rate if self._rate else now
@@ -114,7 +118,7 @@ class Poster:
 
 
 class Memory:
-    """How much memory each process holds, looked at every few seconds."""
+    """Samples the memory of each process every few seconds."""
 
     def __init__(self, pids: dict[str, int]) -> None:
         self._pids = pids
@@ -128,7 +132,7 @@ class Memory:
             self._seen.append({name: resident_megabytes(pid) for name, pid in self._pids.items()})
 
     def close(self) -> dict[str, list[int]]:
-        """By process: at the beginning, in the middle, at the end, and the most (MB)."""
+        """Return MB by process: at the beginning, in the middle, at the end, and the maximum."""
         self._stop.set()
         self._thread.join()
         found = {}
@@ -194,7 +198,7 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Any]:
 
 
 def _settle(number: int, visible: Visible) -> None:
-    """Until so many events are visible. Raises RuntimeError when that does not come."""
+    """Wait until so many events are visible. Raise RuntimeError if they do not become visible."""
     deadline = time.monotonic() + SETTLE_SECONDS_MAX
     while visible.folded() < number:
         if time.monotonic() > deadline:

@@ -1,10 +1,11 @@
-"""How near folding and writing come to what Neo4j can do at all.
+"""Compare folding and writing with the most that Neo4j can do.
 
     python -m bench.limit
 
-The floor: the rows that the writer sends for new runs of known jobs, put together and packed beforehand, sent by the
-bare driver with the writer's own statements: nothing is parsed, folded, joined, read or judged. Beside it, in turns, in
-the same run and on the same graph: parsing, folding and writing as many new events, without HTTP.
+The floor: the writer's rows for new runs of known jobs are prepared and packed beforehand, and the
+bare driver sends them with the writer's own statements. Nothing is parsed, folded, joined or read.
+Beside it, in turns, in the same run and on the same graph, as many new events are parsed, folded
+and written, without HTTP.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 
 _SPOOL = "bench"
-# One after the other before the last of them is waited for.
+# Transactions sent before the last of them is waited for.
 _STEPS = 4
-# What is needed for new runs of jobs that are known; the rest of what the writer does is reading and judging.
+# The statements that new runs of known jobs need; the writer's other statements read or recompute.
 _NEEDED = (
     "write/runs/create_runs",
     "write/versions/create_run_inputs",
@@ -49,8 +50,9 @@ _RUN = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 
 
 class Line:
-    """A writer that folds the standard events one batch after another, and sends the next before the last is committed,
-    as a worker does."""
+    """A writer that folds batch after batch and sends the next before the last one commits, like a
+    worker.
+    """
 
     def __init__(self, database: Database, jobs: int) -> None:
         self._database, self._jobs = database, jobs
@@ -82,14 +84,14 @@ class Line:
         self._on_the_way.append(sent)
 
     def finish(self) -> None:
-        """Until all that was sent is committed."""
+        """Wait until all sent transactions are committed."""
         while self._on_the_way:
             self._on_the_way.pop().wait()
 
 
 @contextmanager
 def recorded(sent: dict[str, list[Row]]) -> Iterator[None]:
-    """What is sent to the statements that are needed, while this lasts."""
+    """Record the rows of the needed statements while the block runs."""
     run = Transaction.run
 
     def recording(self: Transaction, name: str, /, **parameters: Any) -> list[Row]:
@@ -105,7 +107,7 @@ def recorded(sent: dict[str, list[Row]]) -> Iterator[None]:
 
 
 def renamed(value: Any, names: dict[str, str]) -> Any:
-    """The same rows of other runs."""
+    """Return the same rows for other runs."""
     if isinstance(value, str):
         return _RUN.sub(lambda found: names.get(found.group(), found.group()), value)
     if isinstance(value, dict):
@@ -116,14 +118,16 @@ def renamed(value: Any, names: dict[str, str]) -> Any:
 
 
 def tell_every_job(line: Line, jobs: int) -> None:
-    """One run of each job, in transactions that Neo4j bears: a job that is new makes twenty edges between columns."""
+    """Write one run of each job, in transactions that fit Neo4j's memory: a new job makes twenty
+    column edges.
+    """
     while line.number < jobs:
         line.step(min(200, jobs - line.number))
     line.finish()
 
 
 def floor(session: neo4j.Session, sent: dict[str, Any]) -> float:
-    """The seconds in which the bare driver writes these rows in one transaction."""
+    """Return the seconds in which the bare driver writes these rows in one transaction."""
     began = time.perf_counter()
     with session.begin_transaction() as transaction:
         for name in _NEEDED:

@@ -1,21 +1,22 @@
-"""Events over HTTP: how many a second, how long each answer takes, and what an event costs the API in CPU time.
+"""Measure events over HTTP: rate, time until the answer, and the API's CPU time per event.
 
     python -m bench.post                     all modes, three times each
     python -m bench.post --modes single --seconds 30
 
-| mode | what is posted |
+| mode | requests |
 |---|---|
-| single | one event a request, over 32 keep-alive connections; every 201 comes after the event is synced |
-| batch | 500 events a request, about 3 MB, over 4 connections |
+| single | one event each, over 32 keep-alive connections; every 201 comes after the sync |
+| batch | 500 events each, about 3 MB, over 4 connections |
 | gzip | the same, packed |
 | mixed | single, while another client posts batches as fast as it can |
 
-The API is `headwater serve`, a process of its own over a spool of its own; Neo4j is not there, as accepting does not
-need it. Every repeat begins with an empty spool and ends with a look whether it holds what was acknowledged, whole.
+The API is `headwater serve`, a process of its own with a spool of its own. Neo4j does not run,
+because accepting does not need it. Every repeat begins with an empty spool, and ends with a check
+that the spool holds every acknowledged event.
 
-Floors, in the same run and on the same disk: the same events appended by bare SQLite, with one sync for as many events
-as one request of the mode has (for `single`: as there are connections); and the same requests sent to an application
-that reads the body and says 201.
+Floors, in the same run and on the same disk: bare SQLite appends the same events, with one sync for
+as many events as one request of the mode has (for `single`: as there are connections). And the same
+requests go to an application that reads the body and answers 201.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MODES = (SINGLE, BATCH, GZIP, MIXED)
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is measured: `size` events in a batch; `jobs` jobs take turns."""
+    """The parameters of a measurement: `size` events in a batch; `jobs` jobs take turns."""
 
     seconds: float
     connections: int
@@ -57,12 +58,12 @@ class Wanted:
     jobs: int
 
     def shape(self, mode: str) -> tuple[int, int]:
-        """How many connections, and how many events a request."""
+        """Return the number of connections, and of events a request."""
         return (self.connections, 1) if mode == SINGLE else (self.batches, self.size)
 
 
 class Client:
-    """One `bench.poster`, ready to begin."""
+    """One `bench.poster` process, ready to begin."""
 
     def __init__(self, port: int, mode: str, wanted: Wanted, first: int = 0) -> None:
         connections, size = wanted.shape(mode)
@@ -87,7 +88,7 @@ class Client:
         self._process.stdin.flush()
 
     def ended(self) -> dict[str, Any]:
-        """What came of it. Raises RuntimeError when an answer was no success."""
+        """Return the result. Raise RuntimeError if an answer was no success."""
         said, _ = self._process.communicate()
         if self._process.returncode != 0:
             raise RuntimeError("the client of the measurement failed")
@@ -101,7 +102,7 @@ class Client:
 
 
 def measured(pid: int, port: int, mode: str, wanted: Wanted) -> dict[str, Any]:
-    """What clients make of a server within the time."""
+    """Return the results of all clients of a server within the time."""
     with ExitStack() as clients:
         main, *others = _clients(port, mode, wanted)
         for client in (main, *others):
@@ -134,7 +135,7 @@ def _clients(port: int, mode: str, wanted: Wanted) -> list[Client]:
 
 
 def headwater(mode: str, wanted: Wanted) -> dict[str, Any]:
-    """The real API, once. Raises RuntimeError when the spool does not hold what was acknowledged."""
+    """Measure the real API once. Raise RuntimeError if the spool lacks an acknowledged event."""
     with tempfile.TemporaryDirectory(prefix="headwater-bench-") as home:
         with accepting(Path(home), log_level="warning") as (port, served):
             found = measured(served.pid, port, mode, wanted)
@@ -144,7 +145,7 @@ def headwater(mode: str, wanted: Wanted) -> dict[str, Any]:
 
 
 def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
-    """Whether the spool holds what was acknowledged, no more and no less, every event whole."""
+    """Check that the spool holds exactly the acknowledged events, each complete."""
     with closing(Spool(path)) as spool:
         held, after = 0, 0
         while records := spool.read(after, events_max=5_000, bytes_max=2**26):
@@ -160,7 +161,7 @@ def _looked_at(path: Path, acknowledged: int) -> dict[str, Any]:
 
 
 def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
-    """The same requests to an application that does nothing with them."""
+    """Send the same requests to an application that does nothing with them."""
     port = free_port()
     with process("bench.bare", str(port), environment=os.environ) as served:
         wait_ready(port, served, path="/healthz", statuses=(200, 404), seconds=ANSWER_SECONDS_MAX)
@@ -170,7 +171,7 @@ def bare_http(mode: str, wanted: Wanted) -> dict[str, Any]:
 
 
 def bare_sqlite(mode: str, wanted: Wanted) -> dict[str, Any]:
-    """The same events, appended with nothing around it; one sync for each group."""
+    """Append the same events with bare SQLite; one sync for each group."""
     connections, size = wanted.shape(mode)
     group = max(size, connections)
     bodies = list(islice(events(10**9, wanted.jobs), max(4_000 // group, 4) * group))

@@ -1,8 +1,8 @@
-"""Posts events as fast as the answers come, and says how long each took: a process of its own that costs as little as
-can be, since it shares the machine with what it measures. `bench.post` runs it.
+"""Post events as fast as the answers come, and print the time of each; `bench.post` runs it.
 
-One thread, raw sockets, requests that are put together before they are needed. Says "ready" and begins when a line
-comes in; says what came of it as one line of JSON.
+It is a process of its own that uses little CPU, because it shares the machine with the measured
+server. It has one thread, raw sockets, and requests built in advance. It prints "ready", begins
+when a line comes in, and prints its result as one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import count, islice
 
 from bench.events import events
 
-# More than this machine takes in a second, so that what is packed beforehand lasts.
+# More than this machine accepts in a second, so the prepared requests last.
 _PACKED_EVENTS_PER_SECOND = 12_000
 _READ_BYTES = 65_536
 _GOOD = (b"HTTP/1.1 200", b"HTTP/1.1 201")
@@ -30,7 +30,7 @@ SINGLE, BATCH, GZIP = "single", "batch", "gzip"
 
 @dataclass
 class _Connection:
-    """One keep-alive connection: what is still to be sent of its request, and how much of the answer came."""
+    """One keep-alive connection: the rest of its request, and the received part of the answer."""
 
     socket: socket.socket
     began: float = 0.0
@@ -40,7 +40,7 @@ class _Connection:
 
 
 def requests(mode: str, size: int, jobs: int, first: int) -> Iterator[bytes]:
-    """Requests without end, of `size` events each; no event comes twice. `first` is the number of the first run."""
+    """Yield requests without end, of `size` events each, from run number `first`; no event repeats."""
     runs = max(size // 2, 1)
     for number in count(first, runs):
         bodies = list(events(runs, jobs, first=number))
@@ -68,7 +68,9 @@ def _packed(body: bytes) -> bytes:
 
 
 class Poster:
-    """So many connections, each with one request under way. Every answer but 2xx is an error, and ends it."""
+    """Several connections, each with one request in flight. An answer outside 2xx is an error and
+    ends it.
+    """
 
     def __init__(self, port: int, connections: int, size: int, prepared: Iterator[bytes]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -83,7 +85,7 @@ class Poster:
             self._selector.register(opened, selectors.EVENT_READ, _Connection(opened))
 
     def run(self, seconds: float) -> dict[str, object]:
-        """Post for so long, or until there are no more requests; what was under way then is still waited for."""
+        """Post for so long or until the requests run out, and wait for the requests in flight."""
         began = time.perf_counter()
         self._ended = began + seconds
         busy = 0
@@ -104,7 +106,7 @@ class Poster:
         return {"events": len(self.seconds) * self._size, "took": taken, "seconds": self.seconds}
 
     def _next(self, connection: _Connection) -> bool:
-        """Begin the next request; False when the time is over."""
+        """Begin the next request; return False when the time is over."""
         if time.perf_counter() >= self._ended or (request := next(self._prepared, None)) is None:
             return False
         connection.began = time.perf_counter()
@@ -149,7 +151,7 @@ def main() -> None:
     options.add_argument("--first", type=int, required=True, help="The number of the first run.")
     wanted = options.parse_args()
     prepared = requests(wanted.mode, wanted.size, wanted.jobs, wanted.first)
-    if wanted.mode == GZIP:  # to pack costs more than to post
+    if wanted.mode == GZIP:  # packing costs more than posting
         enough = int(wanted.seconds * _PACKED_EVENTS_PER_SECOND / wanted.size) + wanted.connections
         prepared = iter(list(islice(prepared, enough)))
     poster = Poster(wanted.port, wanted.connections, wanted.size, prepared)

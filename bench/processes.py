@@ -17,7 +17,7 @@ from typing import Any
 from headwater.local.neo4j import Running
 
 READY_SECONDS_MAX = 60.0
-# Without Neo4j there is less to wait for.
+# Without Neo4j the start is shorter.
 ANSWER_SECONDS_MAX = 30.0
 END_SECONDS_MAX = 20.0
 _POLL_SECONDS = 0.02
@@ -29,7 +29,7 @@ def free_port() -> int:
 
 
 def environment(home: Path, running: Running, *, port: int = 0, **settings: str) -> dict[str, str]:
-    """What a process of ours is started with: nothing of who runs the bench but what it names."""
+    """Return the environment of a child process: only the named variables, none of the caller's."""
     said = {
         "home": str(home / "headwater"),
         "neo4j_uri": running.uri,
@@ -51,7 +51,7 @@ def _settings(said: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def process(*command: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """`python -m` these words; told to end, and ended when it does not."""
+    """Run `python -m` with these words, and end it with the block, by force if needed."""
     started = subprocess.Popen(
         [sys.executable, "-m", *command], env=dict(environment), stdout=sys.stderr
     )
@@ -68,7 +68,7 @@ def process(*command: str, environment: Mapping[str, str]) -> Iterator[subproces
 
 @contextmanager
 def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
-    """`headwater serve` from when it is ready; its port."""
+    """Run `headwater serve` until the block ends; yield its port once it is ready."""
     port = free_port()
     with process(
         "headwater", "serve", environment=environment(home, running, port=port, **settings)
@@ -79,7 +79,7 @@ def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
 
 @contextmanager
 def accepting(home: Path, *, log_level: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """`headwater serve` over a spool of its own and without Neo4j, from when it answers: its port, and its process."""
+    """Run `headwater serve` with a spool of its own and without Neo4j; yield its port and process."""
     port = free_port()
     # Nothing listens on port 1.
     said = {
@@ -101,7 +101,9 @@ def wait_ready(
     statuses: Sequence[int] = (200,),
     seconds: float = READY_SECONDS_MAX,
 ) -> None:
-    """Until a path says 200, or what else is wanted. Raises RuntimeError when the process ends, or after so long."""
+    """Wait until a path answers with the expected status. Raise RuntimeError if the process ends or
+    time is up.
+    """
     deadline = time.monotonic() + seconds
     while started.poll() is None and time.monotonic() < deadline:
         try:
@@ -130,7 +132,7 @@ class Client:
         try:
             return self._once(method, path, body)
         except (ConnectionError, http.client.BadStatusLine):
-            # A server closes a connection on which nothing was asked for some seconds.
+            # A server closes a connection that was idle for some seconds.
             self._connection.close()
             return self._once(method, path, body)
 
@@ -142,7 +144,7 @@ class Client:
         return answer.status, answer.read()
 
     def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> bytes:
-        """The answer as it came. Raises RuntimeError when it has errors."""
+        """Return the answer. Raise RuntimeError if it has errors."""
         status, body = self.post(
             "/graphql", json.dumps({"query": query, "variables": variables or {}}).encode()
         )

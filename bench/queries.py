@@ -1,12 +1,12 @@
-"""`python -m bench.queries --home DIR`: how long questions take over HTTP on a graph of a million runs.
+"""Measure questions over HTTP on a graph of a million runs: `python -m bench.queries --home DIR`.
 
-    python -m bench.queries --home DIR                      what is there, or made first: a million runs
-    python -m bench.queries --home DIR --ingest 1400        while so many events a second are taken in beside it
+    python -m bench.queries --home DIR                      use the graph there, or build it first
+    python -m bench.queries --home DIR --ingest 1400        while so many events a second are ingested
 
-The API is a process of its own, and so is the worker that folds what comes in. Each question is asked one at a time
-over one connection, from the request to the last byte of the answer. Its floor is asked in turn with it, by the bare
-driver. What comes in beside are runs of jobs that graph and worker know (`bench.beside`), and nothing is measured
-before the worker keeps pace: what was posted is in the graph within two seconds.
+The API and the worker are processes of their own. Each question is asked one at a time over one
+connection, from the request to the last byte of the answer. Its floor is asked in turn with it, by
+the bare driver. The ingested events are runs of jobs that graph and worker know (`bench.beside`).
+Measuring begins when the worker keeps pace: every posted event is in the graph within two seconds.
 """
 
 from __future__ import annotations
@@ -34,30 +34,33 @@ from bench.questions import Question, counted, questions
 from bench.report import Report, percentile, say, spread
 from headwater.local.neo4j import Running
 
-# Those of the first seconds are not counted: plans are made and compiled, caches fill, as on a server that has run for
+# The first seconds are not counted: plans are made and caches fill, as on a server that has run for
 # a while.
 _WARM_SECONDS = 3.0
 _MAP_SECONDS_MAX = 120.0
-# What is posted is to be in the graph within so long, as often as this in a row, before anything is measured.
+# Posted events must be visible within so long, so many times in a row, before measuring begins.
 _BEHIND_SECONDS_MAX = 2.0
 _PACES = 10
 _PACE_SECONDS_MAX = 600.0
 _WATCH_SECONDS = 5.0
-# No question is asked for longer than this, however few of its repeats that makes.
+# No question is repeated for longer than this, whatever the number of repeats.
 _SECONDS_MAX = 30.0
 _REPEATS_MIN = 5
-# Nor are floors, longer than this in all: a bare query that walks far takes many seconds, and is asked once.
+# No floor is repeated for longer than this in all; a bare query that walks far takes many seconds
+# and runs once.
 _FLOOR_MILLISECONDS_MAX = 5_000.0
 
 
 def measure(
     question: Question, client: Client, session: neo4j.Session, repeats: int, floors: int
 ) -> dict[str, Any]:
-    """One question: what it answers, its milliseconds and those of its floor, which is asked at most `floors` times."""
+    """Measure one question: its answer, its milliseconds and those of its floor, asked at most
+    `floors` times.
+    """
     try:
         body = question.ask(client)
     except (RuntimeError, OSError) as error:
-        # That one of them cannot be answered is a finding too.
+        # A question without an answer is a finding too.
         return {"question": question.name, "failed": str(error)[:500]}
     ask_floor = partial(_bare, session, question)
     taken: list[float] = []
@@ -68,7 +71,7 @@ def measure(
         if floors >= repeats and sum(bare) < _FLOOR_MILLISECONDS_MAX:
             bare.append(_timed(ask_floor))
     left = _FLOOR_MILLISECONDS_MAX - sum(bare)
-    # Those of a floor that uses up its time so are all there are.
+    # A floor that uses up its time has no further repeats.
     bare = bare if left <= 0 else []
     deadline = time.monotonic() + _SECONDS_MAX
     while len(taken) < repeats and (len(taken) < _REPEATS_MIN or time.monotonic() < deadline):
@@ -86,7 +89,7 @@ def measure(
 
 
 def _timed(asked: Callable[[], object]) -> float:
-    """The milliseconds that it takes."""
+    """Return the milliseconds of a call."""
     began = time.perf_counter()
     asked()
     return (time.perf_counter() - began) * 1_000
@@ -98,14 +101,13 @@ def _bare(session: neo4j.Session, question: Question) -> None:
         try:
             list(session.run(text, dict(parameters)))
         except neo4j.exceptions.TransientError:
-            # What it read was written meanwhile; to read it again takes time too.
+            # Events were written meanwhile, and reading them takes time too.
             continue
         return
 
 
 def wait_map(client: Client) -> None:
-    """Until the map in memory is loaded, with all columns, and in step. Raises RuntimeError when it is not after two
-    minutes."""
+    """Wait until the lineage cache is loaded and up to date. Raise RuntimeError after two minutes."""
     deadline = time.monotonic() + _MAP_SECONDS_MAX
     while time.monotonic() < deadline:
         is_in_step = metric(client, "headwater_map_staleness_seconds", missing=inf) < 1.0
@@ -116,7 +118,7 @@ def wait_map(client: Client) -> None:
 
 
 def metric(client: Client, name: str, missing: float = 0.0) -> float:
-    """A metric of the API that has no labels, as it is now."""
+    """Return the present value of a metric of the API that has no labels."""
     _, body = client.get("/metrics")
     told = dict(line.split() for line in body.decode().splitlines() if line.startswith(f"{name} "))
     return float(told.get(name, missing))
@@ -131,7 +133,7 @@ def ask_all(
     *,
     floors: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Every question whose name has `only` in it, one after another; the floor of each as often, or so often."""
+    """Measure every question whose name contains `only`, each with its floor."""
     found = []
     client = Client(port)
     with (
@@ -163,7 +165,9 @@ def _line(one: dict[str, Any]) -> str:
 
 @contextmanager
 def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[dict[str, Any]]:
-    """A worker that keeps pace with events that come in at a rate; what came of it is in the dict afterwards."""
+    """Run a worker that keeps pace with events at a rate; the yielded dict has the result
+    afterwards.
+    """
     said: dict[str, Any] = {"wantedPerSecond": rate}
     client, ended, behind = Client(port), threading.Event(), list[float]()
     command = [
@@ -198,7 +202,9 @@ def ingesting(home: Path, running: Running, port: int, rate: float) -> Iterator[
 
 
 def _wait_pace(client: Client, posting: subprocess.Popen[str]) -> float:
-    """Until every job was told once and the worker keeps pace; the seconds. Raises RuntimeError when it does not."""
+    """Wait until every job had one run and the worker keeps pace; return the seconds, or raise
+    RuntimeError.
+    """
     began = time.monotonic()
     if not posting.stdout or posting.stdout.readline().strip() != TOLD:
         raise RuntimeError("nothing could be posted")
@@ -223,7 +229,7 @@ def _counts(client: Client) -> dict[str, float]:
 
 
 def _watch(client: Client, ended: threading.Event, behind: list[float]) -> None:
-    """How far the graph is behind what is posted, now and then."""
+    """Sample the lag of the graph behind the posted events."""
     while not ended.wait(_WATCH_SECONDS):
         behind.append(metric(client, "headwater_spool_oldest_seconds"))
     client.close()
@@ -251,7 +257,8 @@ def main() -> None:
         beside: dict[str, Any] = {}
         if asked.ingest:
             with ingesting(home, running, port, asked.ingest) as beside:
-                # The floors of large answers are long work for Neo4j, and would take from ingest what questions do not.
+                # The floors of large answers are long work for Neo4j, which would slow ingest down;
+                # questions would not.
                 found = ask_all(
                     running, filled, port, asked.repeats, asked.only, floors=_REPEATS_MIN
                 )

@@ -1,7 +1,8 @@
-"""The questions that are timed: how each is asked over HTTP, what came back, its target, and its floor.
+"""The timed questions: how each is asked over HTTP, how its answer is counted, its target and its
+floor.
 
-A floor is the bare query with the bare driver: what Neo4j and its driver need for the rows that the answer is made of,
-with nothing of ours between. To time another route, add a row to `questions`.
+A floor is the bare query with the bare driver: the time that Neo4j and its driver need for the rows
+of the answer. To time another route, add a row to `questions`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ ORDER BY r.namespace DESC, r.pipelineName DESC, r.startedAt DESC LIMIT $limit"""
 
 @dataclass(frozen=True)
 class Question:
-    """`target` is the p95 in milliseconds that was promised, if any. `count` reads how much an answer holds."""
+    """A timed question. `target` is its promised p95 in milliseconds, if any; `count` counts its
+    answer.
+    """
 
     name: str
     ask: Callable[[Client], bytes]
@@ -61,14 +64,14 @@ class Question:
 
 
 def questions(filled: Filled, *, now: datetime | None = None) -> list[Question]:
-    """All of them, about the graph that is there."""
+    """Return all questions about the graph that is there."""
     table = {
         name: dataset_urn(LAKE, table_name(number)) for name, number in _tables(filled).items()
     }
     hot = job_urn(NAMESPACE, f"job_{filled.wiring.hot:06}")
     days = ((now or datetime.now(UTC)) - filled.until).days + 1
     return [
-        # In GraphQL a walk ends at 5,000 nodes, so that what is promised of larger ones is promised of columns.
+        # In GraphQL a traversal ends at 5,000 nodes, so promises about larger ones concern columns.
         *(
             _lineage(table["root"], depth, target)
             for depth, target in ((2, 10.0), (10, None), (20, None))
@@ -138,7 +141,7 @@ def _rest(
     *,
     target: float | None = None,
 ) -> Question:
-    """A question to a route. An answer but 200 raises RuntimeError."""
+    """Return a question to a route. An answer other than 200 raises RuntimeError."""
 
     def ask(client: Client) -> bytes:
         status, body = client.get(f"{path}?{urlencode(parameters)}")
@@ -184,7 +187,9 @@ MATCH (n)-[e:FEEDS]->(m:Column) RETURN n.urn, m.urn, e.transformations"""
 def _of_dense_nodes(
     filled: Filled, table: Mapping[str, str], hot: str, days: int
 ) -> list[Question]:
-    """About a job that makes nine runs in ten, the dataset that they write, and the one that all read."""
+    """Return questions about the job with nine runs in ten, its output, and the dataset that all
+    jobs read.
+    """
     at = filled.until - timedelta(hours=12)
     namespace, name = parse_urn(hot).parts or ("", "")
     runs = {"namespace": namespace, "name": name, "at": filled.until, "limit": 50}
@@ -261,7 +266,7 @@ def _failed(filled: Filled) -> Question:
     bare = """MATCH (r:PipelineRun) WHERE r.status = 'FAIL' AND r.failedAt < $until
 WITH r ORDER BY r.failedAt DESC LIMIT 10
 MATCH (r)-[:PRODUCED]->(a)-[:VERSION_OF]->(d)-[:FEEDS|PRODUCED*0..60]->(n) RETURN DISTINCT r.runId, n.urn LIMIT 20000"""
-    # Before those of the hot job, downstream of which there is nothing.
+    # Before those of the hot job, which has nothing downstream.
     until = filled.until - timedelta(seconds=40)
     variables = {"first": 10, "until": until.isoformat()}
     return _graphql(
@@ -338,5 +343,5 @@ def _affected(answer: Any) -> Mapping[str, Any]:
 
 
 def counted(question: Question, body: bytes) -> dict[str, Any]:
-    """How much an answer holds, and its size."""
+    """Return the size of an answer and the number of its items."""
     return {**question.count(json.loads(body)), "bytes": len(body)}

@@ -1,8 +1,9 @@
-"""Very many runs, made from one: what the writer wrote for a run is read once, and created again with other ids and
-times, thousands in a transaction.
+"""Create very many runs from one: read the writer's nodes of a run once, create copies with other
+ids and times.
 
-A replica differs from its pattern by its number and by when it began, as two runs of one job do that read the same
-versions. The tests hold it to what the real writer makes of the same events.
+A transaction creates thousands. A replica differs from its pattern by its number and its start, as
+two runs of one job do that read the same versions. The tests compare it with the real writer's
+result for the same events.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import neo4j
 from bench.events import run_id
 from headwater.schema.facts_codec import pack_json, unpack_json
 
-# Numbers of runs that are replicas: that of the pattern and this, so often; so they have the row count of the pattern.
+# Replica numbers are the pattern's number plus a multiple of this, so they keep the pattern's row
+# count.
 NUMBERS = 1_000_000
 _MICROSECONDS = re.compile(r"(?<!\d)(\d{16})(?!\d)")
 _RUN = "\0run\0"
@@ -46,10 +48,10 @@ FOREACH (v IN derived | CREATE (a)-[:DERIVED_FROM]->(v))
 
 @dataclass(frozen=True)
 class Text:
-    """A property that names the run or tells microseconds since 1970, cut where these stand."""
+    """A property that contains the run id or microseconds since 1970, cut at these values."""
 
     parts: tuple[str | int, ...]
-    # Whether it is kept as facts are, packed.
+    # Whether it is packed like facts.
     kept: bool = False
 
     def filled(self, run: str, later: int) -> str | bytes:
@@ -62,7 +64,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A run that the writer wrote: its properties, and those of the version it made; `ends` are what both hang on."""
+    """A run of the writer: its properties, those of its version, and the nodes at both ends
+    (`ends`).
+    """
 
     number: int
     began: datetime
@@ -72,7 +76,7 @@ class Pattern:
     ends: dict[str, Any]
 
     def replica(self, index: int, began: datetime) -> dict[str, Any]:
-        """The properties of the run and the version of one replica that are its own."""
+        """Return the properties that one replica does not share: of its run and of its version."""
         run = run_id(number_of(self.number, index))
         later = began - self.began
         return {
@@ -82,12 +86,14 @@ class Pattern:
 
 
 def number_of(pattern: int, index: int) -> int:
-    """The number of a replica: no two of any patterns share one while indexes differ."""
+    """Return the number of a replica; it is unique over all patterns while indexes differ."""
     return pattern + NUMBERS * (index + 1)
 
 
 def read_pattern(session: neo4j.Session, number: int) -> Pattern:
-    """The run of a number, as the graph holds it. Raises ValueError when the writer writes what is not known here."""
+    """Read the run of a number from the graph. Raise ValueError if the writer wrote an unknown
+    property.
+    """
     own = run_id(number)
     row = session.run(_READ, run=own).single(strict=True)
     known = 3 + len(row["inputs"]) + 2 + len(row["derived"])
@@ -115,7 +121,7 @@ def write_replicas(
 
 
 def _same(properties: dict[str, Any]) -> dict[str, Any]:
-    """Those that all replicas have alike."""
+    """Return the properties that all replicas share."""
     return {
         key: value for key, value in properties.items() if not isinstance(value, Text | datetime)
     }
@@ -143,7 +149,7 @@ def _parts(value: str, run: str) -> tuple[str | int, ...]:
 
 
 def _filled(properties: dict[str, Any], run: str, later: timedelta) -> dict[str, Any]:
-    """Those that differ from replica to replica."""
+    """Return the properties that differ from replica to replica."""
     micros = later // timedelta(microseconds=1)
     found: dict[str, Any] = {}
     for key, value in properties.items():

@@ -1,7 +1,7 @@
-"""What every measurement says in the same words: of which machine, how often, with what spread; as JSON on stdout.
+"""The common part of every measurement: machine, repeats and spread, as JSON on stdout.
 
-A measurement is one `Report`: made when it begins (the load before is part of what it says), printed when it ends.
-What goes on meanwhile is told on stderr.
+A measurement is one `Report`. It is created at the beginning, because it records the load before,
+and printed at the end. Progress goes to stderr.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ _ROOT = Path(__file__).parent.parent
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of these than which at least so many percent are no larger. Raises ValueError when there is none."""
+    """Return the smallest value that at least so many percent do not exceed. Raise ValueError if
+    empty.
+    """
     if not values:
         raise ValueError("there is no percentile of nothing")
     return sorted(values)[max(math.ceil(len(values) * percent / 100) - 1, 0)]
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """How often something was measured, and how it scattered; {"repeats": 0} when it was not."""
+    """Return the number of repeats and their spread; {"repeats": 0} without any."""
     if not values:
         return {"repeats": 0}
     shown = {"min": 0.0, "median": 50.0, "p95": 95.0, "p99": 99.0, "max": 100.0}
@@ -43,7 +45,7 @@ def spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def repeat(call: Callable[[], object], times: int, *, warm: int = 1) -> list[float]:
-    """The milliseconds of each of so many calls, after some that do not count."""
+    """Return the milliseconds of each of so many calls, after some that are not counted."""
     for _ in range(warm):
         call()
     taken = []
@@ -55,12 +57,12 @@ def repeat(call: Callable[[], object], times: int, *, warm: int = 1) -> list[flo
 
 
 def say(text: str) -> None:
-    """Tell whoever waits how far it is."""
+    """Print progress to stderr."""
     print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
 
 
 class Report:
-    """The machine as it is when a measurement begins, and what the measurement found when it ends."""
+    """The machine at the beginning of a measurement, and the results at its end."""
 
     def __init__(self, bench: str) -> None:
         self._bench = bench
@@ -68,7 +70,7 @@ class Report:
         self._machine = machine()
 
     def text(self, **found: Any) -> str:
-        """One JSON object: the bench, the machine, and what was found."""
+        """Return one JSON object: the bench, the machine and the results."""
         ended = {
             "loadAfter": list(os.getloadavg()),
             "seconds": _round(time.monotonic() - self._began),
@@ -81,7 +83,7 @@ class Report:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on: processor, memory, versions, and how busy the machine is."""
+    """Return the facts that figures depend on: processor, memory, versions and load."""
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": _cpu(),
@@ -108,7 +110,7 @@ def _cpu() -> str:
 
 
 def _commit() -> str:
-    """The commit that is measured, with a + when files were changed since; empty outside a repository."""
+    """Return the measured commit, with a + if files were changed; empty outside a repository."""
     git = ["git", "-C", str(_ROOT)]
     try:
         head = subprocess.run(
@@ -123,5 +125,5 @@ def _commit() -> str:
 
 
 def _round(value: float) -> float:
-    """Four digits that count."""
+    """Round to four significant digits."""
     return float(f"{value:.4g}") if abs(value) < 1_000 else float(round(value))

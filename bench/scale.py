@@ -1,12 +1,13 @@
-"""The layout for more events than one machine takes: arithmetic on measured costs, and a simulation of queues.
+"""Plan the layout for more events than one machine takes, by arithmetic on measured costs and
+queues.
 
     python -m bench.scale --costs costs.json              JSON
     python -m bench.scale --costs costs.json --markdown   the tables of docs/explanation/scale.md
 
-`costs.json` holds what was measured, by the names of `Costs`; what is not in it is assumed as said there, and told as
-assumed. Nothing is run but the arithmetic: a part is taken to be busy for its cost per event, to be planned at most
-`BUSY` busy, and to share nothing with the others. Queues are simulated second by second: what comes in, what the
-writers of the graph take out. What spreading namespaces over several Neo4j does to the map, `bench.shards` simulates.
+`costs.json` holds measured values, by the names of `Costs`. Missing values are assumed as the class
+states, and reported as assumed. Only arithmetic runs: a part is busy for its cost per event, is
+planned at most `BUSY` busy, and shares nothing with others. Queues are simulated second by second.
+`bench.shards` simulates the effect of several Neo4j on the lineage graph.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from bench import shards
 from bench.report import Report
 
 RATES = {"10 thousand": 1e4, "1 million": 1e6, "100 million": 1e8}
-# No part is planned busier than that, so that queues stay short and what was missed can be caught up.
+# No part is planned busier than this, so queues stay short and a backlog can be worked off.
 BUSY = 0.6
 CORES_PER_EXECUTOR = 4
 CORES_PER_API = 2
@@ -38,25 +39,27 @@ WALK_DEPTH = 10
 
 @dataclass(frozen=True)
 class Costs:
-    """Per event unless said otherwise; the defaults are assumptions for events of 5.9 kB."""
+    """Costs per event unless stated otherwise; the defaults are assumptions for events of 5.9 kB."""
 
     api_cpu_us: float = 100.0  # bench.post, batches
     worker_cpu_us: float = 200.0  # Python of the worker: parse, fold, project, send
     neo4j_cpu_us: float = 200.0
-    lock_us: float = 250.0  # how long the write lock is held
-    spark_cpu_us: float = 150.0  # bench of backfill and stream: Spark-side work, without the write
+    lock_us: float = 250.0  # time under the write lock
+    spark_cpu_us: float = 150.0  # bench of backfill and stream: Spark's side, without the write
     spool_bytes: float = 6_000.0
     archive_bytes: float = 300.0  # Parquet, zstd
-    graph_bytes: float = 900.0  # before roll-up
+    graph_bytes: float = 900.0  # before rollup
     query_cpu_ms: float = 20.0  # one lineage question, API and Neo4j together
-    questions_per_second: float = 10.0  # not measured: how many are asked
+    questions_per_second: float = 10.0  # not measured: the number of questions
     kept_days: float = 30.0  # not measured: how long runs are kept in detail
-    page_cache_share: float = 0.25  # not measured: how much of the store is asked for
+    page_cache_share: float = 0.25  # not measured: the share of the store that is read
 
 
 @dataclass(frozen=True)
 class Lag:
-    """`events` waiting at most, `behind` the oldest of them in seconds at most, `seconds` until nothing waits."""
+    """A backlog: `events` waiting at most, `behind` the oldest in seconds, `seconds` until it is
+    empty.
+    """
 
     events: float
     behind: float
@@ -64,7 +67,7 @@ class Lag:
 
 
 def limits(costs: Costs) -> dict[str, float]:
-    """How many events a second each part takes at most, when there is one of it and it has all it wants."""
+    """Return the events a second that one instance of each part takes at most."""
     return {
         "one API process (a core of Python)": 1e6 / costs.api_cpu_us,
         "one worker process (a core of Python)": 1e6 / costs.worker_cpu_us,
@@ -76,7 +79,9 @@ def limits(costs: Costs) -> dict[str, float]:
 
 
 def breaks(costs: Costs, rate: float) -> list[str]:
-    """What does not hold at so many events a second as long as there is one of each, the first to break first."""
+    """Return the parts that break at so many events a second with one instance each, the first to
+    break first.
+    """
     return [
         name
         for name, most in sorted(limits(costs).items(), key=lambda one: one[1])
@@ -85,7 +90,7 @@ def breaks(costs: Costs, rate: float) -> list[str]:
 
 
 def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
-    """What is needed for so many events an hour."""
+    """Return the needed instances for so many events an hour."""
     rate = per_hour / _HOUR
     neo4j_shards = _count(rate * costs.lock_us / 1e6)
     per_shard = rate / neo4j_shards
@@ -98,7 +103,7 @@ def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
         "apiReplicas": _count(
             rate * costs.api_cpu_us / 1e6 / CORES_PER_API + questions * BUSY / CORES_PER_API
         ),
-        # A power of two that leaves room to double without moving jobs to other partitions twice.
+        # A power of two with room to double without moving jobs between partitions twice.
         "kafkaPartitions": 2 ** math.ceil(math.log2(max(2 * spark_cores, 1))) if needed else 0,
         "executors": math.ceil(spark_cores / CORES_PER_EXECUTOR) if needed else 0,
         "workers": 0 if needed else 1,
@@ -119,7 +124,7 @@ def layout(costs: Costs, per_hour: float) -> dict[str, Any]:
 
 
 def _count(busy: float) -> int:
-    """How many of a thing there must be for none to be busier than planned."""
+    """Return the number of instances at which none is busier than planned."""
     return max(math.ceil(busy / BUSY), 1)
 
 
@@ -128,7 +133,7 @@ def _gigabytes(size: float) -> float:
 
 
 def outage(costs: Costs, rate: float, neo4j_shards: int, minutes: float) -> Lag:
-    """The graph takes nothing for so many minutes, while events come as ever."""
+    """Simulate an outage of the graph for so many minutes while events keep coming."""
     down = minutes * 60
     return queue(
         lambda _: rate, lambda second: 0.0 if second < down else _taken(costs, neo4j_shards)
@@ -136,7 +141,7 @@ def outage(costs: Costs, rate: float, neo4j_shards: int, minutes: float) -> Lag:
 
 
 def burst(costs: Costs, rate: float, neo4j_shards: int) -> Lag:
-    """Several times as many events come as ever, for some minutes."""
+    """Simulate several times the usual events for some minutes."""
     length = BURST_MINUTES * 60
     return queue(
         lambda second: rate * (BURST if second < length else 1),
@@ -145,13 +150,17 @@ def burst(costs: Costs, rate: float, neo4j_shards: int) -> Lag:
 
 
 def _taken(costs: Costs, neo4j_shards: int) -> float:
-    """How many events a second the writers of the graph take when they do nothing else."""
+    """Return the events a second that the graph's writers take when they do nothing else."""
     return neo4j_shards * 1e6 / costs.lock_us
 
 
 def queue(comes: Any, taken: Any) -> Lag:
-    """What waits, second by second, until nothing does; both tell of a second how many events. What comes first is
-    taken first, so the oldest that waits came when as many had come as are taken by now."""
+    """Simulate a queue second by second until it is empty; both functions return events for a
+    second.
+
+    Events are taken in order, so the oldest waiting event arrived when as many had arrived as are
+    taken by now.
+    """
     waiting = most = behind = came = gone = 0.0
     oldest, arrived = 0, [0.0]
     for second in range(_SIMULATED_SECONDS_MAX):
@@ -169,7 +178,7 @@ def queue(comes: Any, taken: Any) -> Lag:
 
 
 def fullest(costs: Costs, estate: shards.Estate, rate: float, neo4j_shards: int) -> float:
-    """How busy the write lock of the fullest shard is: above 1 it cannot hold, however many there are."""
+    """Return the load of the write lock of the fullest shard; above 1 it cannot hold."""
     share = shards.largest(estate, shards.by_affinity(estate, neo4j_shards))
     return round(rate * share * costs.lock_us / 1e6, 3)
 
@@ -188,7 +197,9 @@ def found(costs: Costs, estate: shards.Estate) -> dict[str, Any]:
 
 
 def read_costs(path: Path | None) -> tuple[Costs, list[str]]:
-    """What was measured, and the names of what was not. Raises msgspec.ValidationError for a name that is none."""
+    """Read measured costs, and the names of those not measured. Raise msgspec.ValidationError for
+    unknown names.
+    """
     said = msgspec.json.decode(path.read_bytes()) if path else {}
     costs = msgspec.convert(said, dict[str, float])
     names = [one.name for one in fields(Costs)]
@@ -215,7 +226,7 @@ _ROWS = {
 
 
 def markdown(said: dict[str, Any], assumed: list[str]) -> str:
-    """The tables of docs/explanation/scale.md."""
+    """Return the tables of docs/explanation/scale.md."""
     layouts: dict[str, Any] = said["layouts"]
     costs = {
         f"`{name}`": [f"{value:g}", "assumed" if name in assumed else "measured"]

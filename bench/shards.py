@@ -1,12 +1,12 @@
-"""What becomes of the map when namespaces are spread over several Neo4j: a simulation, not a measurement.
+"""Simulate the lineage graph with namespaces spread over several Neo4j; this is no measurement.
 
-An estate is pairs of namespaces: for every edge of the map, that of its source and that of its target. Either the edges
-of a real graph (`headwater export` writes them), or a made-up estate: namespaces of very different sizes (the k-th has
-1/k of the jobs of the first), whose jobs read tables of their own namespace but for a share that they read elsewhere,
-of large namespaces more often than of small ones.
+An estate is a set of pairs of namespaces: for every edge, the namespaces of its source and target.
+It comes from a real graph (`headwater export` writes the edges) or is generated. In a generated
+estate the k-th namespace has 1/k of the jobs of the first. Its jobs read tables of their own
+namespace but for a share of reads elsewhere, more often of large namespaces.
 
-Two ways to place namespaces: by a hash of the name, which needs no knowledge; and by what they share, largest first,
-each to the shard with which it has most edges that still has room.
+There are two ways to place namespaces. By a hash of the name, which needs no knowledge. By
+affinity: largest first, each to the shard with most of its edges that still has room.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-# How much more than its part of the edges a shard may have.
+# The share by which a shard may exceed its part of the edges.
 ROOM = 1.2
 _SEED = 6
 _STARTS = 200
@@ -32,8 +32,10 @@ Placement = dict[str, int]
 
 @dataclass(frozen=True)
 class Estate:
-    """`pairs`: how many edges go from one namespace to another. `reads`: for each table those it is made from, and
-    `homes` the namespace of each; empty for an estate of which only the pairs are known."""
+    """Edges between namespaces (`pairs`), inputs of each table (`reads`), its namespace (`homes`).
+
+    `reads` and `homes` are empty if only the pairs of an estate are known.
+    """
 
     pairs: Pairs
     reads: Mapping[int, tuple[int, ...]]
@@ -41,8 +43,9 @@ class Estate:
 
 
 def made_up(jobs: int, namespaces: int, foreign: float) -> Estate:
-    """An estate of so many jobs, each of which reads two tables and writes one; `foreign` is the share of reads that go
-    to another namespace."""
+    """Generate an estate of jobs that read two tables and write one; `foreign` is the share of
+    foreign reads.
+    """
     chance = random.Random(_SEED)
     names = [f"team-{k:03}" for k in range(namespaces)]
     weights = [1 / (k + 1) for k in range(namespaces)]
@@ -66,7 +69,7 @@ def made_up(jobs: int, namespaces: int, foreign: float) -> Estate:
 
 
 def exported(path: Path) -> Estate:
-    """The estate of a graph, from the edges in what `headwater export` wrote."""
+    """Return the estate of a graph, from the edges that `headwater export` wrote."""
     pairs: Pairs = Counter()
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -83,7 +86,9 @@ def by_hash(estate: Estate, shards: int) -> Placement:
 
 
 def by_affinity(estate: Estate, shards: int) -> Placement:
-    """Largest first, each where most of its edges are already, as long as there is room."""
+    """Place the largest namespace first, each where most of its edges are, as long as there is
+    room.
+    """
     sizes = _sizes(estate.pairs)
     near: dict[str, Counter[str]] = defaultdict(Counter)
     for (source, target), count in estate.pairs.items():
@@ -113,13 +118,13 @@ def _sizes(pairs: Pairs) -> Counter[str]:
 
 
 def crossing(estate: Estate, placed: Placement) -> float:
-    """The share of edges whose ends lie on two shards."""
+    """Return the share of edges between two shards."""
     crossed = sum(count for (a, b), count in estate.pairs.items() if placed[a] != placed[b])
     return crossed / max(sum(estate.pairs.values()), 1)
 
 
 def largest(estate: Estate, placed: Placement) -> float:
-    """The share of edges that the fullest shard writes."""
+    """Return the share of edges that the fullest shard writes."""
     loads: Counter[int] = Counter()
     for (_, target), count in estate.pairs.items():
         loads[placed[target]] += count
@@ -127,7 +132,7 @@ def largest(estate: Estate, placed: Placement) -> float:
 
 
 def touched(estate: Estate, placed: Placement, depth: int) -> float:
-    """How many shards a walk upstream asks, on the average of some starts; 0 where the tables are not known."""
+    """Return the mean number of shards that a traversal upstream asks; 0 if the tables are unknown."""
     if not estate.reads:
         return 0.0
     starts = random.Random(_SEED).sample(sorted(estate.reads), min(_STARTS, len(estate.reads)))
@@ -146,7 +151,7 @@ def _asked(estate: Estate, placed: Placement, start: int, depth: int) -> set[int
 
 
 def compared(estate: Estate, counts: Iterable[int], depth: int) -> list[dict[str, float | str]]:
-    """For each number of shards and each way to place namespaces what it costs."""
+    """Compare the placements for each number of shards."""
     return [
         {
             "shards": shards,

@@ -1,11 +1,12 @@
-"""How large the graph gets: bytes of Neo4j's store for an event of a job that ran before.
+"""Measure the size of the graph: bytes of Neo4j's store for an event of a known job.
 
     python -m bench.size
     python -m bench.size --runs 500000           a million events
 
-The store is weighed twice while Neo4j is stopped, so that everything committed is in it: when every job was told of
-once, and when all the other runs were. The logs of transactions, which Neo4j prunes by itself, are not counted; nor is
-what Neo4j sets aside: beyond 32 MB a file of its store grows by as much at once, so that up to 32 MB of each are empty.
+The store is weighed twice while Neo4j is stopped, so every committed byte is in it: after one run
+of each job, and after all other runs. Transaction logs, which Neo4j prunes by itself, are not
+counted. Space that Neo4j reserves is not counted either: beyond 32 MB a file grows in steps, so up
+to 32 MB of each are empty.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _READ_AT_ONCE = 2**20
 
 
 def stores(home: Path) -> dict[str, int]:
-    """The bytes of every file of a graph whose Neo4j is stopped, by the kind of thing that is in it."""
+    """Return the bytes of every file of a stopped Neo4j's graph, by the kind of its content."""
     sizes: dict[str, int] = {}
     for file in (home / "data" / "databases" / "neo4j").rglob("*"):
         if file.is_file():
@@ -38,7 +39,7 @@ def stores(home: Path) -> dict[str, int]:
 
 
 def held(file: Path) -> int:
-    """The bytes of a file up to the last that is not zero."""
+    """Return the bytes of a file up to the last that is not zero."""
     size = file.stat().st_size
     with file.open("rb") as opened:
         while size > 0:

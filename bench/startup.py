@@ -1,7 +1,7 @@
-"""`python -m bench.startup`: how long `headwater --help` takes, and how soon after Neo4j the API is ready.
+"""Measure `headwater --help`, and the time from Neo4j to a ready API: `python -m bench.startup`.
 
-Beside each, in turn with it, the floor: `python -c pass`, and the same interpreter importing what the API cannot do
-without (the driver, the server, the GraphQL library).
+Beside each, in turn with it, the floor: `python -c pass`, and the same interpreter with the imports
+that the API cannot do without (driver, server, GraphQL library).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FLOOR = "import neo4j, starlette.applications, strawberry, uvicorn"
 
 
 def paired(commands: Mapping[str, Sequence[str]], repeats: int) -> dict[str, list[float]]:
-    """The milliseconds of each of these commands, taken in turn. Raises CalledProcessError."""
+    """Return the milliseconds of each of these commands, run in turn. Raise CalledProcessError."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(repeats):
         for name, command in commands.items():
@@ -44,7 +44,7 @@ def paired(commands: Mapping[str, Sequence[str]], repeats: int) -> dict[str, lis
 
 
 def ready(home: Path, running: Running, repeats: int) -> list[float]:
-    """The milliseconds from starting the API to its being ready, while Neo4j runs."""
+    """Return the milliseconds from starting the API until it is ready, while Neo4j runs."""
     taken = []
     for _ in range(repeats):
         began = time.perf_counter()

@@ -1,10 +1,10 @@
-"""`python -m bench.stream`: events through Kafka to the graph, with everything on this machine.
+"""Measure events through Kafka to the graph, all on this machine: `python -m bench.stream`.
 
-    floor      Spark only reads the topic, in the same batches: what the stream cannot be quicker than
-    sustained  a topic that is full is drained: events a second, from the first batch to the last commit
-    latency    events come at a steady rate: from when Kafka has an event until it is visible in the graph
+    floor      Spark only reads the topic, in the same batches
+    sustained  a full topic is drained: events a second, from the first batch to the last commit
+    latency    events arrive at a steady rate: from Kafka until visible in the graph
 
-A Neo4j and a Kafka of its own, each in a temporary home. One Spark, on all cores.
+Neo4j and Kafka have a temporary home each. One Spark uses all cores.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _AT_ONCE = 1_000
 
 
 class Watch(StreamCounts):
-    """Remembers of every commit when it was, how many events it brought, and how old each was."""
+    """Records every commit: its time, its number of events, and the age of each event."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Bench:
         assert producer.flush(FLUSH_SECONDS) == 0
 
     def floor(self) -> dict[str, Any]:
-        """Events a second when every byte of every message is read and nothing is made of it."""
+        """Return events a second when every byte is read and nothing is done with it."""
         read = 0
 
         def looked(frame: DataFrame, _: int) -> None:
@@ -220,7 +220,7 @@ def main() -> None:
             bench = Bench(spark, database, kafka.bootstrap, folder, asked)
             say(f"filling the topic with {asked.runs * 2} events")
             bench.fill(asked.runs)
-            bench.floor()  # the first reading starts what later ones use
+            bench.floor()  # the first read starts the processes that later reads use
             say("floor: only reading")
             found: dict[str, Any] = {"floor": bench.floor()}
             say("sustained: into the graph")

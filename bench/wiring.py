@@ -1,13 +1,14 @@
-"""How the jobs of the big graph hang together: which tables each reads, and which it writes.
+"""How the jobs of the big graph connect: the tables that each reads, and the one it writes.
 
-Every job reads two tables and writes one of its own, so that 20,000 jobs make 60,000 edges on the map. There are four
-groups, numbered in an order in which everything is written before it is read:
+Every job reads two tables and writes one of its own, so 20,000 jobs make 60,000 edges. There are
+four groups, numbered so that everything is written before it is read:
 
-- *levels*: jobs of a level read tables of the level before. They grow from one table, `ROOT`, so that what lies
-  downstream of it has about 10,000 edges within 10 hops and 35,000 within 20.
-- *diamonds*: twenty pairs of jobs, each of which reads both tables of the pair before: 2^20 ways from one column.
+- *levels*: jobs of a level read tables of the level before. They grow from one table, `ROOT`;
+  downstream of it lie about 10,000 edges within 10 hops and 35,000 within 20.
+- *diamonds*: twenty pairs of jobs; each job reads both tables of the pair before: 2^20 paths from
+  one column.
 - *fans*: jobs that all read one table, `HUB`.
-- *hot*: one more of these, which makes most of the runs.
+- *hot*: one more reader of the hub, with most of the runs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import random
 from dataclasses import dataclass
 from functools import cached_property
 
-# Tables that nothing writes.
+# Tables that no job writes.
 HUB, ROOT, OTHER, DIAMOND = 0, 1, 2, 3
 SOURCES = 4
 _SEED = 6
@@ -24,7 +25,7 @@ _SEED = 6
 
 @dataclass(frozen=True)
 class Wiring:
-    """`levels`: the jobs of each level. The defaults have 20,000 jobs."""
+    """The jobs of each level, and of the other groups. The defaults have 20,000 jobs."""
 
     levels: tuple[int, ...] = (4, 16, 64, 256, *(499,) * 6, *(833,) * 10, *(813,) * 9)
     diamonds: int = 20
@@ -32,13 +33,13 @@ class Wiring:
 
     @cached_property
     def tables(self) -> list[tuple[int, int, int]]:
-        """For each job the two tables that it reads and the one that it writes."""
+        """Return for each job the two tables that it reads and the one that it writes."""
         chance = random.Random(_SEED)
         reads: list[tuple[int, int]] = []
         before = [ROOT, OTHER]
         for index, count in enumerate(self.levels):
             made = [SOURCES + len(reads) + k for k in range(count)]
-            # Of the first level all read the root.
+            # All jobs of the first level read the root.
             reads += [(ROOT, OTHER) if index == 0 else _two(chance, before) for _ in made]
             before = made
         last = before
@@ -56,16 +57,16 @@ class Wiring:
 
     @property
     def hot(self) -> int:
-        """The job that makes most of the runs."""
+        """Return the job with most of the runs."""
         return self.jobs - 1
 
     @property
     def readers(self) -> range:
-        """The jobs that read the hub, the hot one last."""
+        """Return the jobs that read the hub, the hot one last."""
         return range(self.hot - self.fans, self.jobs)
 
     def deepest(self) -> int:
-        """A table of the last level: what it was made from goes all the way back."""
+        """Return a table of the last level; its lineage reaches all the way back."""
         return SOURCES + sum(self.levels) - 1
 
     def last_diamond(self) -> int:
@@ -78,7 +79,7 @@ def _two(chance: random.Random, tables: list[int]) -> tuple[int, int]:
 
 
 def edges_downstream(tables: list[tuple[int, int, int]], start: int, depth: int) -> int:
-    """How many edges of the map a walk downstream meets within so many hops; a hop is one job crossed."""
+    """Return the number of edges that a traversal downstream meets within so many hops."""
     readers: dict[int, list[int]] = {}
     for job, (first, second, _) in enumerate(tables):
         readers.setdefault(first, []).append(job)

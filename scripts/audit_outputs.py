@@ -1,8 +1,10 @@
-"""Asks the graph of a demo everything that docs/reference/cypher.md shows, and keeps the answers for it in docs/reference/cypher/outputs:
+"""Run every statement that docs/reference/cypher.md shows on the graph of a demo, and keep the
+answers.
 
     headwater demo --home HOME && python -m scripts.audit_outputs HOME && make docs
 
-The folder of that demo is written as /demo, in what is asked and in what is answered.
+The answers go to docs/reference/cypher/outputs. In statements and answers, /demo stands for the
+folder of that demo.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ def _table(found: Answered, home: Path) -> str:
 
 
 def _renamed(value: Any, home: Path) -> Any:
-    """With /demo for the folder of this demo, wherever it stands in a text."""
+    """Replace the folder of this demo by /demo in a text."""
     if isinstance(value, str):
         return value.replace(str(home), DEMO)
     if isinstance(value, dict):

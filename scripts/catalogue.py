@@ -1,9 +1,11 @@
-"""Writes the pages that the program itself knows best: `make docs`. A house test fails when one is out of date.
+"""Write the generated pages: `make docs`. A test fails when one of them is out of date.
 
-docs/reference/cli.md          every command, its arguments and options, from the command line's own help
-docs/reference/cypher.md       the graph taught (docs/reference/cypher/graph.md), and every audit query from the head of its .cypher file,
-                     with what it answered on the demo (docs/reference/cypher/outputs, written by scripts/audit_outputs.py)
-docs/reference/schema.graphql  the GraphQL schema
+| page in docs/reference | source |
+|---|---|
+| cli.md | every command, its arguments and options, from the command line's own help |
+| cypher.md | the lesson cypher/graph.md, and every audit query from the head of its file, with its answer on |
+| | the demo from cypher/outputs (`scripts/audit_outputs.py`) |
+| schema.graphql | the GraphQL schema |
 """
 
 from __future__ import annotations
@@ -121,7 +123,7 @@ def cli_page() -> str:
 
 
 def all_commands(group: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command by the words that call it: those of a group after its name."""
+    """Return every command by the words that call it; a command of a group comes after its name."""
     for name, one in getattr(group, "commands", {}).items():
         if hasattr(one, "commands"):
             yield from all_commands(one, f"{prefix}{name} ")
@@ -152,7 +154,7 @@ def _spelled(option: TyperOption) -> str:
 
 
 def _default(option: TyperOption) -> str:
-    # Where None is the default, the option says in words what that comes to.
+    # If the default is None, the option describes the default in words.
     if isinstance(option.show_default, str):
         return f" [default: {option.show_default}]"
     plain = option.default in (None, "") or option.is_flag or callable(option.default)
@@ -172,7 +174,7 @@ def cypher_page() -> str:
 
 
 def audits() -> list[Query]:
-    """The queries of the auditors' library, by name."""
+    """Return the audit queries by name."""
     return [found for name, found in sorted(load_queries().items()) if name.startswith("audit/")]
 
 
@@ -181,12 +183,12 @@ def bare(found: Query) -> str:
 
 
 def taught() -> list[str]:
-    """The statements in the lesson on the graph."""
+    """Return the statements in the lesson on the graph."""
     return _TAUGHT.findall(_GRAPH.read_text(encoding="utf-8"))
 
 
 def _lesson() -> str:
-    """The lesson, with the answer to each of its statements below it, as it reads from docs/."""
+    """Return the lesson with the answer below each statement, as a page of docs/reference."""
     number = itertools.count(1)
     said = _TAUGHT.sub(
         lambda match: f"{match.group()}\n\n{_output(f'example_{next(number)}')}",
@@ -201,7 +203,7 @@ def _output(name: str) -> str:
 
 
 def _first(found: Query) -> str:
-    """The first sentence of its purpose."""
+    """Return the first sentence of a query's purpose."""
     return _line(re.split(r"(?<=[.?])\s", found.purpose, maxsplit=1)[0])
 
 

@@ -1,7 +1,7 @@
-"""Count what makes code hard to read, and say where it stands.
+"""Count the traits that make code hard to read, and list each place.
 
     python -m scripts.code_metrics                    the counts, one line each
-    python -m scripts.code_metrics --list [PATH ...]  every place, for the files under PATH
+    python -m scripts.code_metrics --list [PATH ...]  every place in the files under PATH
 
 `tests/repo/test_prose.py` and `tests/repo/test_shape.py` hold the limits.
 """
@@ -33,7 +33,7 @@ BANNED_WORDS = re.compile(
     r"|in sight|set aside|in dress|is told)\b",
     re.IGNORECASE,
 )
-# Written by programs from the code, or kept as others wrote it.
+# Generated from the program, or kept as others wrote them.
 GENERATED = (
     "docs/reference/cli.md",
     "docs/reference/cypher.md",
@@ -146,7 +146,7 @@ def prose(name: str) -> Iterator[tuple[int, str]]:
 
 
 def vague_words(name: str, count: str = "vague word") -> Iterator[Place]:
-    """Yield the words that stand for a noun that is missing."""
+    """Yield the words that stand for a missing noun."""
     for line, text in prose(name):
         for match in VAGUE_WORDS.finditer(text):
             around = text[max(0, match.start() - 25) : match.end() + 25].replace("\n", " ")
@@ -154,7 +154,7 @@ def vague_words(name: str, count: str = "vague word") -> Iterator[Place]:
 
 
 def banned_words(name: str) -> Iterator[Place]:
-    """Yield the words that docs/style.md asks to replace."""
+    """Yield the words that the style of Headwater replaces by others."""
     for line, text in prose(name):
         for match in BANNED_WORDS.finditer(text):
             around = text[max(0, match.start() - 25) : match.end() + 25].replace("\n", " ")

@@ -1,8 +1,8 @@
-"""Train the dictionary that facts are kept with, on what real producers were recorded to send: tests/captures.
+"""Train the compression dictionary of packed facts on recorded producers (tests/captures).
 
     python -m scripts.dictionary headwater/schema/facts_codec.dictionary
 
-Only for a new kind of graph: facts that were kept with one dictionary cannot be read with another.
+Use it only for a new kind of graph: facts packed with one dictionary cannot be read with another.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from headwater.schema.events import Event, parse
 
 _CAPTURES = Path(__file__).parents[1] / "tests" / "captures"
 _BYTES = 8_192
-# A few very large ones would fill it with what only they have.
+# A few very large values would fill the dictionary with content of their own.
 _SAMPLE_BYTES_MAX = 20_000
 
 
 def facts(capture: Path) -> list[bytes]:
-    """The facts, as JSON, that one recorded stream leaves in a graph."""
+    """Return the facts, as JSON, that one recorded stream leaves in a graph."""
     said = [event for line in capture.read_bytes().splitlines() if (event := _event(line))]
     delta = fold(said)
     of_nodes: list[msgspec.Struct] = [

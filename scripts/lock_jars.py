@@ -1,10 +1,14 @@
-"""Write headwater/local/NAME.lock: every jar of a server, or of a Spark connector, with its sha256 and size.
+"""Write headwater/local/NAME.lock: every jar of a server or a Spark connector, with sha256 and
+size.
 
-Run by hand when a version changes:  python scripts/lock_jars.py neo4j 5.26.30
-                                     python scripts/lock_jars.py kafka 4.1.1
-                                     python scripts/lock_jars.py spark-kafka 4.1.3
-Maven resolves the tree in an empty temporary repository, so that nothing local leaks into the lock.
-Nothing else in Headwater needs Maven.
+Run it by hand when a version changes:
+
+    python scripts/lock_jars.py neo4j 5.26.30
+    python scripts/lock_jars.py kafka 4.1.1
+    python scripts/lock_jars.py spark-kafka 4.1.3
+
+Maven resolves the tree in an empty temporary repository, so no local file reaches the lock. Nothing
+else in Headwater needs Maven.
 """
 
 from __future__ import annotations
@@ -16,12 +20,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-# What each is made from; a jar without a version of its own has the version that is asked for.
+# The root artifacts of each server. A jar without a version of its own takes the requested version.
 roots = {
     "neo4j": ("org.neo4j:neo4j", "org.neo4j:neo4j-bolt"),
-    # Kafka's own download brings the binding for its log; its pom does not.
+    # Kafka's own download includes the binding for its log; its pom does not.
     "kafka": ("org.apache.kafka:kafka_2.13", "org.apache.logging.log4j:log4j-slf4j-impl:2.24.3"),
-    # Of its second half, which only delegation tokens need, this is the newest of Spark 4.1 that every mirror has.
+    # Only delegation tokens need its second half; this is the newest version of Spark 4.1 that
+    # every mirror has.
     "spark-kafka": (
         "org.apache.spark:spark-sql-kafka-0-10_2.13",
         "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
@@ -54,7 +59,7 @@ def pom(name: str, version: str) -> str:
         "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>headwater</groupId><artifactId>lock</artifactId><version>1</version>"
         f"<dependencies>{wanted}</dependencies>"
-        # Also where another version is asked for further down.
+        # This version wins over the one that a jar further down requires.
         f"<dependencyManagement><dependencies>{wanted}</dependencies></dependencyManagement></project>"
     )
 
@@ -65,7 +70,7 @@ def maven(folder: Path, goal: str, *options: str) -> None:
 
 
 def lock_line(coordinates: str, jars: Path) -> str:
-    """Maven prints group:artifact:jar[:classifier]:version:scope."""
+    """Parse Maven's group:artifact:jar[:classifier]:version:scope into a line of the lock."""
     group, artifact, _, *classifier, version, _ = coordinates.split(":")
     content = (jars / ("-".join([artifact, version, *classifier]) + ".jar")).read_bytes()
     name = ":".join([group, artifact, version, *classifier])
@@ -73,7 +78,7 @@ def lock_line(coordinates: str, jars: Path) -> str:
 
 
 def of_spark() -> set[str]:
-    """The artifacts that pyspark brings itself: of these, a connector must not bring others."""
+    """Return the artifacts that pyspark includes; a connector must not add other versions of them."""
     import pyspark
 
     jars = Path(pyspark.__file__).parent.glob("jars/*.jar")

@@ -1,12 +1,13 @@
-"""Asks a demo every question of docs/reference/questions/*.toml in all its forms, and writes docs/reference/questions.md with what was
-answered:
+"""Ask a demo every question of docs/reference/questions/*.toml in all its forms, and write
+questions.md.
 
     headwater demo --home HOME && python -m scripts.questions HOME
 
-A copy of that home is served and given docs/reference/questions/events.jsonl besides, so that the home stays as the demo left it.
-In what is asked /demo stands for the folder of the demo, `AGO 7d 5m` for a time, `RUN:marts/carrier_delays` for the
-newest run that made that dataset whole and RUN:FAILED for the newest that failed; in what is answered the folder is
-written as /demo and the address of the API as the one it has by default. Long answers are cut, and say so.
+The script serves a copy of that home and adds docs/reference/questions/events.jsonl, so the home
+itself stays as it is. In questions, /demo stands for the folder of the demo and `AGO 7d 5m` for a
+time. `RUN:marts/carrier_delays` stands for the newest run that completed that dataset, and
+RUN:FAILED for the newest failed run. Answers show the folder as /demo and the API at its default
+address. Long answers are cut, with a note.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ an answer that is cut ends in "…" and says how much is left out. GraphQL goes 
 
 @dataclass(frozen=True)
 class Question:
-    """What somebody wants to know, and how it is asked. `without`: why a form is missing."""
+    """A question in plain words and in each form. `without` gives the reason for a missing form."""
 
     title: str
     who: str
@@ -86,7 +87,7 @@ class Question:
 
 
 def questions() -> list[Question]:
-    """Those of all files, in the order of their names."""
+    """Return the questions of all files, in the order of their names."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(ASKED.glob("*.toml"))]
     return [Question(**one) for text in texts for one in tomllib.loads(text)["question"]]
 
@@ -108,7 +109,7 @@ def main(home: Path) -> None:
 
 
 class Asker:
-    """Asks the API at `url` and the graph in `copy`, which is a copy of the demo in `home`."""
+    """Sends questions to the API at `url` and to the graph in `copy`, a copy of the demo in `home`."""
 
     def __init__(self, url: str, database: Database, copy: Path, home: Path) -> None:
         self.url = url
@@ -169,7 +170,7 @@ class Asker:
         return said["data"]
 
     def command(self, lines: str, exit_code: int = 0) -> str:
-        """Commands one after the other, as a terminal shows them."""
+        """Run commands one after the other and return a terminal's view of them."""
         commands = lines.strip().splitlines()
         said = []
         for number, line in enumerate(commands, start=1):
@@ -192,7 +193,9 @@ class Asker:
         return ended.stdout
 
     def _subscribed(self, question: Question) -> Iterator[str]:
-        """The messages of a subscription, each with who sent it, and what was sent to the API meanwhile."""
+        """Return the messages of a subscription with their senders, and the events posted
+        meanwhile.
+        """
         said = []
         sent = self.filled(question.meanwhile).replace(API, self.url)
         asked = {
@@ -215,7 +218,7 @@ class Asker:
             send({"type": "connection_init", "payload": {}})
             receive()
             send(asked)
-            # What comes is told from the subscription on: a moment for it to begin.
+            # Subscriptions report later changes only, so wait until the subscription has begun.
             sending = threading.Timer(2.0, self.run, [sent, 0])
             sending.start()
             receive()
@@ -228,17 +231,17 @@ class Asker:
         yield _fenced("text", self.renamed("\n".join(said)))
 
     def shown(self, text: str) -> str:
-        """A question as the page has it: with the run ids and times that were really asked for."""
+        """Return a question for the page, with the run ids and times that were sent."""
         return self.renamed(self.filled(text)).strip()
 
     def filled(self, text: str) -> str:
-        """A question with what stands in it for something of this demo."""
+        """Replace the placeholders of a question by ids and times of this demo."""
         text = text.replace(f"{DEMO}/", f"{self.home}/")
         text = re.sub(r"RUN:(FAILED|[\w/]+)", lambda match: self._run(match[1]), text)
         return re.sub(r"AGO((?: \d+[dhms])+)", lambda match: self._time(match[1].split()), text)
 
     def renamed(self, text: str) -> str:
-        """An answer with /demo for the folder of this demo, and the address that the API has by default."""
+        """Replace the folder of this demo by /demo, and the API's address by its default."""
         return text.replace(str(self.home), DEMO).replace(self.url, API)
 
     def _time(self, parts: list[str]) -> str:
@@ -251,7 +254,7 @@ class Asker:
 
 
 def laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
-    """JSON with what fits into a line on one. `before`: the characters that stand before it on its line."""
+    """Format JSON with short values on one line; `before` is the number of characters before it."""
     line = json.dumps(value, ensure_ascii=False)
     if indent + before + len(line) <= WIDTH or not isinstance(value, dict | list) or not value:
         return line
@@ -287,7 +290,7 @@ def _index() -> str:
 
 
 def _forms(question: Question) -> Iterator[str]:
-    """What each form asks with, in a word."""
+    """Return the name of each form that the question has."""
     field = re.search(r"\{\s*(\w+)", question.graphql)
     yield f"`{field[1]}`" if field else ""
     library = re.match(r"headwater cypher (\w+)", question.cypher)

@@ -1,10 +1,11 @@
-"""`make setup`: from a fresh clone to a working `.venv/bin/headwater`, with nothing installed but Python and Java.
+"""Set up `.venv/bin/headwater` from a fresh clone, with only Python and Java installed: `make
+setup`.
 
-Promises: what is installed is what requirements.lock names, by hash, uv itself included; a second run with nothing
-changed costs a fraction of a second; interrupted at any moment, the next run starts that part afresh; two runs at
-once do the work once; a `.venv` that works and was made by somebody else is added to, never removed.
-Refuses a machine without a usable Python or Java, and says how to install them.
-Runs on the machine's own Python, so it imports the standard library and, of ours, only what needs no more.
+It installs the files that requirements.lock names, by hash, uv itself included. A second run
+without changes takes a fraction of a second. An interrupted step is repeated by the next run. Two
+runs at once do the work once. A working `.venv` of another origin is extended and never removed.
+Without a usable Python or Java it stops and prints how to install them. It runs on the machine's
+own Python and imports only the standard library and two modules of Headwater that need no more.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
 PYTHON = VENV / "bin" / "python"
-# Holds the fingerprint of what is installed; there only while an installation is whole.
+# Holds the fingerprint of the installed files. It exists only while an installation is complete.
 DONE = VENV / ".headwater"
-# There while one of ours is under way, and so also after one that was interrupted.
+# Exists during an installation, and therefore also after an interrupted one.
 UNFINISHED = VENV / ".headwater-unfinished"
 
 NO_VENV = """This Python has no venv module: {python}
@@ -44,12 +45,15 @@ def main() -> int:
         if not installed(wanted):
             check_machine()
             install(wanted)
-    # Costs milliseconds when the jars are there; always asked, for the cache is not ours alone.
+    # This takes milliseconds when the jars are there. Other programs share the cache, so check
+    # every time.
     return run(str(PYTHON), "-m", "headwater.local", stdout=subprocess.DEVNULL)
 
 
 def fingerprint() -> str:
-    """Changes with the lock, the package's metadata, this file, the folder (scripts hold its path) and the Python."""
+    """Return a digest of the lock, the metadata, this file, the folder (scripts hold its path) and
+    the Python.
+    """
     told = hashlib.sha256(f"{ROOT}\n{sys.version}\n{os.path.realpath(sys.executable)}\n".encode())
     for file in (LOCK, ROOT / "pyproject.toml", Path(__file__)):
         told.update(file.read_bytes())
@@ -63,10 +67,11 @@ def installed(wanted: str) -> bool:
 
 
 def check_machine() -> None:
-    """Ends the program, with a word how to fix it, when Python or Java are not as they should be."""
+    """Stop with a hint if Python or Java is missing or unusable."""
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         sys.exit(NO_VENV.format(python=sys.executable))
-    # The package's own __init__ needs what is not installed yet; these two modules need nothing.
+    # The package's own __init__ needs packages that are not installed yet; these two modules need
+    # none.
     package = types.ModuleType("headwater")
     package.__path__ = [str(ROOT / "headwater")]
     sys.modules["headwater"] = package
@@ -100,7 +105,8 @@ def install(wanted: str) -> None:
 
 def make_venv() -> None:
     say("making .venv")
-    # Its Python goes first and comes last, so that half a folder is never taken for a whole one.
+    # The Python of the folder is removed first and created last, so a partial folder never looks
+    # complete.
     PYTHON.unlink(missing_ok=True)
     if VENV.exists():
         shutil.rmtree(VENV)
@@ -110,7 +116,7 @@ def make_venv() -> None:
 
 
 def uv_alone() -> str:
-    """A file with uv's own lines of the lock: pip installs it, and it installs the rest."""
+    """Write uv's own lines of the lock to a file: pip installs uv, and uv installs the rest."""
     lines = LOCK.read_text().splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("uv=="))
     end = next(
@@ -130,7 +136,7 @@ def must(*command: str) -> None:
 
 
 def run(*command: str, stdout: int | None = None) -> int:
-    # A virtual environment that happens to be active must not be the one installed into.
+    # An active virtual environment must not be the target of the installation.
     environment = {
         name: value
         for name, value in os.environ.items()
