@@ -15,8 +15,8 @@ from pathlib import Path
 def run_as_submitted(name: str) -> None:
     """Run the command `headwater pipeline NAME ARGS` in this process.
 
-    `spark-submit .../headwater/pipelines/NAME.py ARGS` and `python -m headwater.pipelines.NAME ARGS`
-    call this, so that all three have the same options.
+    `spark-submit .../headwater/pipelines/NAME.py ARGS` and `python -m headwater.pipelines.NAME
+    ARGS` call this, so that all three have the same options.
     """
     # spark-submit puts the program's folder first, where its modules would hide others.
     here = str(Path(__file__).parent)

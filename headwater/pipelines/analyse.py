@@ -1,8 +1,9 @@
 """`headwater pipeline analyse`: analyses of the whole run history in the lake, with Spark SQL.
 
-Each table is a file of SQL in `analyses` and is written as Parquet to a folder of its name. Findings
-that need attention, and one summary, become `Analysis` nodes, so dashboards need not read the lake.
-The machine's clock plays no part: `until` is the time of the newest event, unless it is given.
+Each table is a file of SQL in `analyses` and is written as Parquet to a folder of its name.
+Findings that need attention, and one summary, become `Analysis` nodes, so dashboards need not read
+the lake. The machine's clock plays no part: `until` is the time of the newest event, unless it is
+given.
 """
 
 from __future__ import annotations
@@ -166,8 +167,8 @@ def blast_radius(edges: Iterable[tuple[str, str]]) -> dict[str, tuple[int, int]]
     """Return for every node the number of datasets and of jobs downstream of it, without itself.
 
     All nodes of a cycle reach the same nodes, so the graph is condensed to strongly connected
-    components. Each component unites the sets of its successors, as the bits of one integer. So every
-    edge is followed once.
+    components. Each component unites the sets of its successors, as the bits of one integer. So
+    every edge is followed once.
     """
     targets: dict[str, list[str]] = {}
     for source, target in edges:

@@ -1,12 +1,12 @@
 """`headwater pipeline archive`: copy new events of the spool into the lake; cut them on request.
 
-Each Spark task reads some thousands of events and writes them as files of the lake. When all files of
-a round are written and synced, a manifest commits them (`headwater.pipelines.lake`). So kill -9 at
-any instant loses and doubles nothing: an uncommitted round is repeated. Spark's workers open the
+Each Spark task reads some thousands of events and writes them as files of the lake. When all files
+of a round are written and synced, a manifest commits them (`headwater.pipelines.lake`). So kill -9
+at any instant loses and doubles nothing: an uncommitted round is repeated. Spark's workers open the
 spool's file, so they must run on its machine; the command starts a local Spark.
 
-An event is cut from the spool only if it is in the lake *and* folded, by the graph's checkpoint. Dead
-letters stay, and so does the newest event, from which the spool knows its last seq.
+An event is cut from the spool only if it is in the lake *and* folded, by the graph's checkpoint.
+Dead letters stay, and so does the newest event, from which the spool knows its last seq.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ OnProgress = Callable[[str, int, int], object]
 class ArchiveReport(msgspec.Struct):
     """The result of an archive run.
 
-    It has the events, files and bytes written, the events cut, the last archived seq, the size of the
-    spool in bytes, and the duration in seconds.
+    It has the events, files and bytes written, the events cut, the last archived seq, the size of
+    the spool in bytes, and the duration in seconds.
     """
 
     spool: str
@@ -67,7 +67,7 @@ class ArchiveReport(msgspec.Struct):
 def archive(
     spark: SparkSession, spool: Spool, lake: Lake, *, on_progress: OnProgress = lambda *_: None
 ) -> ArchiveReport:
-    """Copy the events that are in the spool but not in the lake, up to the newest event at the start.
+    """Copy new events of the spool to the lake, up to the newest event at the start.
 
     Raises SpoolFullError if the spool cannot be read, or another process archives it.
     """
@@ -114,8 +114,8 @@ def cut(
     """Remove archived events up to seq `folded` from the spool and free their space.
 
     `folded` is the spool's position in the graph's checkpoint. The work is done in small steps with
-    pauses, so that the API can accept events meanwhile. Returns the number of removed events. Raises
-    SpoolFullError if the disk fails, or another process archives the spool.
+    pauses, so that the API can accept events meanwhile. Returns the number of removed events.
+    Raises SpoolFullError if the disk fails, or another process archives the spool.
     """
     with _exclusive(spool.path):
         upto = min(lake.archived(spool.id), folded)

@@ -1,12 +1,12 @@
-"""`headwater pipeline backfill`: fold an archive of events into the graph that the worker would make.
+"""`headwater pipeline backfill`: fold an archive of events into the graph.
 
     files -> parse, redact, fold -> rows -> join by key -> sort -> chunks -> a transaction per chunk
              (Spark's workers)              (Spark's workers)      (the driver: one write lock)
 
-Every transaction also writes the number of facts written so far, under a name derived from the input.
-After a crash the same command folds the same events to the same rows in the same order and continues
-behind the last written fact. If the files have changed, it starts again; facts that the graph already
-has change nothing.
+Every transaction also writes the number of facts written so far, under a name derived from the
+input. After a crash the same command folds the same events to the same rows in the same order and
+continues behind the last written fact. If the files have changed, it starts again; facts that the
+graph already has change nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The writer of chunks of a delta: one transaction each, which also stores the number of facts written.
+"""The writer of chunks of a delta: a transaction per chunk, which also stores the position.
 
-If Neo4j is unavailable, or a chunk is too large for it, the writer retries after a pause, in halves.
-A fact that Neo4j refuses is found by halving, counted and left out; its neighbours are written.
+If Neo4j is unavailable, or a chunk is too large for it, the writer retries after a pause, in
+halves. A fact that Neo4j refuses is found by halving, counted and left out; its neighbours are
+written.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ log = logging.getLogger("headwater.pipelines")
 
 
 class ChunkWriter:
-    """A writer of rows in order; it skips rows that an earlier writer of the same name has written."""
+    """A writer of rows in order; it skips the rows of an earlier writer of the same name."""
 
     def __init__(self, database: Database, name: str, naming: Naming) -> None:
         self._database = database

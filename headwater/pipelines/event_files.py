@@ -2,7 +2,7 @@
 
 | file | content |
 |---|---|
-| `*.parquet` | an event in the column `body` of each row; a lake also has `received` and `checksum` |
+| `*.parquet` | an event in `body` of each row; a lake also has `received` and `checksum` |
 | any other | one event a line; `.gz`, `.bz2` and `.zst` are decompressed |
 
 Names that begin with `_` or `.` are skipped, as everywhere in Spark.
@@ -34,7 +34,10 @@ class File(msgspec.Struct, frozen=True, order=True):
 
 
 def files_in(spark: SparkSession, paths: Sequence[str]) -> list[File]:
-    """Return all files below these paths that are not empty. Raises NotFoundError if a path has none."""
+    """Return all files below these paths that are not empty.
+
+    Raises NotFoundError if a path has none.
+    """
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as fn
 

@@ -137,7 +137,7 @@ def _batch(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Disable garbage collection: facts have no cycles, and the search takes a third of the time."""
+    """Disable garbage collection: facts have no cycles, and it takes a third of the time."""
     gc.disable()
     try:
         yield

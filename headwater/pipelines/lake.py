@@ -1,11 +1,13 @@
 """The lake: all archived events as Parquet, in folders by day of receipt and namespace.
 
     date=2026-01-31/namespace=spark%3A%2F%2Fprod/SPOOL-FIRST-LAST.parquet      events, with zstd
-    _archived/SPOOL/FIRST-LAST.json                                            manifest, written last
+    _archived/SPOOL/FIRST-LAST.json                                            manifest, written
+    last
 
-FIRST and LAST are seqs of the spool SPOOL. A file counts only if a manifest in `_archived` covers its
-events. The next archive run removes the files of an interrupted one, so no event is there twice. On a
-local disk every file is synced before it counts: after a cut of the spool it is the only copy.
+FIRST and LAST are seqs of the spool SPOOL. A file counts only if a manifest in `_archived` covers
+its events. The next archive run removes the files of an interrupted one, so no event is there
+twice. On a local disk every file is synced before it counts: after a cut of the spool it is the
+only copy.
 
 Since the day is that of receipt, a past day never changes. The namespace is that of the job, or of
 the dataset in a dataset event; a body that is not an event has none. The columns are `SCHEMA`.
@@ -148,7 +150,7 @@ def spool_of(name: str) -> str | None:
 
 
 def _folder(namespace: str | None) -> str:
-    """Return a namespace as the name of a folder: percent-encoded; a long one is cut, with a hash."""
+    """Return a percent-encoded namespace as a folder name; a long one is cut, with a hash."""
     if not namespace:
         return _NONE
     name = quote(namespace, safe="")

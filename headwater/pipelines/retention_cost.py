@@ -23,8 +23,8 @@ from headwater.schema.retention import Horizon, Rules, override, sample_position
 DAYS = (7, 30, 90, 180, 365)
 SAMPLES = (0.0, 0.01, 0.1)
 _SAMPLED = 200
-# Neo4j's record format `aligned`: the bytes of a node, an edge and a record of four property blocks,
-# and the content and size of a record of a long text or list.
+# Neo4j's record format `aligned`: the bytes of a node, an edge and a record of four property
+# blocks, and the content and size of a record of a long text or list.
 _NODE, _EDGE, _BLOCKS, _BLOCKS_A_RECORD = 16, 34, 41, 4
 _LONG_HELD, _LONG_TAKEN = 120, 128
 _INLINE_MAX = 24
@@ -99,8 +99,8 @@ def measure_cost(
 ) -> GraphCost:
     """Measure the cost of the graph.
 
-    `now` is in microseconds since 1970, `store` is the folder of Neo4j's store. Reads all runs older
-    than the shortest of `DAYS`. Raises UnavailableError.
+    `now` is in microseconds since 1970, `store` is the folder of Neo4j's store. Reads all runs
+    older than the shortest of `DAYS`. Raises UnavailableError.
     """
     sizes = {
         label: _size(database, label, *size)
@@ -132,7 +132,7 @@ def node_bytes(properties: Mapping[str, Any]) -> int:
 
 
 def _value_bytes(value: object) -> tuple[int, int]:
-    """Return the blocks of eight bytes of a value with its key, and the bytes of its own records."""
+    """Return the eight-byte blocks of a value with its key, and the bytes of its own records."""
     if isinstance(value, datetime):
         return 3, 0
     if not isinstance(value, str | list):

@@ -23,9 +23,9 @@ Progress = Callable[[str, int], object]
 class RollupReport:
     """The result of a rollup, in runs.
 
-    `old` runs are beyond the horizon, of which `summarised` were (or would be) replaced. An answer, a
-    failure or the newest data needs the `protected` ones. The others stay for edges of their own.
-    `done` is False after an interruption.
+    `old` runs are beyond the horizon, and `summarised` of them were (or would be) replaced. An
+    answer, a failure or the newest data needs the `protected` ones. The others stay for edges of
+    their own. `done` is False after an interruption.
     """
 
     old: int = 0
@@ -54,8 +54,8 @@ def roll_up(
 ) -> RollupReport:
     """Summarise the runs beyond the horizon that nothing needs, in transactions of `PIECE` runs.
 
-    Other writers get their turn between two transactions, and the rollup ends if `stopped()` is True.
-    After any interruption, run it again: summarised runs are no longer in the graph. Raises
+    Other writers get their turn between two transactions, and the rollup ends if `stopped()` is
+    True. After any interruption, run it again: summarised runs are no longer in the graph. Raises
     UnavailableError.
     """
     if not dry_run:

@@ -3,7 +3,7 @@
 | column | content |
 |---|---|
 | kind | the kind of the fact (`Kind`); rows are written in the order of kinds |
-| at | the start of a run in microseconds since 1970, so that versions are written in order of creation |
+| at | the start of a run in microseconds since 1970, which orders versions by creation |
 | key | the urn; of edges, the output and its job, so that all edges into one output are one row |
 | fact | the fact, in MessagePack |
 
@@ -176,7 +176,7 @@ _DIGEST_BYTES = 20
 
 
 def delta_to_rows(delta: GraphDelta) -> Iterator[Row]:
-    """Yield every fact of a delta, which must contain all that it refers to, as deltas of `fold` do."""
+    """Yield every fact of a delta, which must contain all referenced facts, as with `fold`."""
     yield from _mentions(delta)
     for kind, facts in (
         (Kind.SCHEMA, delta.schemas),

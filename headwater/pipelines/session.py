@@ -1,7 +1,8 @@
 """The Spark session of the pipelines: local, unless Spark was started from outside.
 
-Under spark-submit, in a notebook or on a platform with an active session, master and memory are those
-of the platform. Settings that the pipelines need to be correct (times in UTC) are set in all cases.
+Under spark-submit, in a notebook or on a platform with an active session, master and memory are
+those of the platform. Settings that the pipelines need to be correct (times in UTC) are set in all
+cases.
 """
 
 from __future__ import annotations

@@ -3,9 +3,10 @@
     rows of a delta -> buckets by key -> join in each bucket -> sorted bundles -> one stream of rows
                        (Spark shuffles)                         (Spark sorts by first row)
 
-Equal keys are in the same bucket, so only the rows of one bucket need to be in one place. The joined
-rows of a bucket are sorted and cut into bundles, and Spark sorts the bundles by their first rows. The
-merge of the bundles yields all rows in the order (kind, at, key), whatever the buckets were.
+Equal keys are in the same bucket, so only the rows of one bucket need to be in one place. The
+joined rows of a bucket are sorted and cut into bundles, and Spark sorts the bundles by their first
+rows. The merge of the bundles yields all rows in the order (kind, at, key), whatever the buckets
+were.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def bundle_rows(rows: list[Row]) -> Iterator[list[Row]]:
     """Join the rows of one bucket; yield them in bundles."""
     rows.sort(key=itemgetter(0, 2))
     joined = sorted(join_rows(rows), key=itemgetter(0, 1, 2))
-    # A bundle has one kind: the driver tells records without facts from facts by it.
+    # A bundle has one kind: the driver separates records and facts by it.
     for _, kind_rows in groupby(joined, key=itemgetter(0)):
         yield from split_rows(kind_rows, rows_max=BUNDLE_ROWS, bytes_max=BUNDLE_BYTES)
 

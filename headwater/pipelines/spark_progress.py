@@ -1,4 +1,4 @@
-"""The progress of Spark, for the user who waits: a shuffle yields nothing until all its input is read.
+"""The progress of Spark for a waiting user: a shuffle yields nothing until all input is read.
 
 A query becomes stages, one after the other. Spark reports the tasks of each stage, total and done,
 but not the number of stages to come. So the progress is a stage with its tasks, not a percentage.

@@ -3,10 +3,10 @@
     Kafka or files -> redact, parse, fold -> chunks -> join -> a transaction per batch + checkpoint
                          (Spark's workers)             (the driver: one write lock)
 
-It makes the same graph as the worker and counts each event once, whatever is killed; `stream_batches`
-explains why. It runs until it is stopped, and then finishes its batch. While Neo4j is unavailable it
-waits. Other failures (a broker that is down, a topic that does not exist yet) are retried with growing
-pauses, at most ten times without a batch in between.
+It makes the same graph as the worker and counts each event once, whatever is killed;
+`stream_batches` explains why. It runs until it is stopped, and then finishes its batch. While Neo4j
+is unavailable it waits. Other failures (a broker that is down, a topic that does not exist yet) are
+retried with growing pauses, at most ten times without a batch in between.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class Stream:
         self._failures = 0
 
     def run(self, spark: SparkSession, checkpoint: str, interval: TriggerInterval) -> None:
-        """Run the stream. Raises OtherGraphError, or UnavailableError if the source stays unavailable."""
+        """Run the stream.
+
+        Raises OtherGraphError, or UnavailableError if the source stays unavailable.
+        """
         log.info("stream_started source=%r neo4j=%s", self._source, self._database.uri)
         while not self._batches.stop.is_set():
             try:
@@ -171,9 +174,9 @@ def stream_session(
 ) -> Iterator[SparkSession]:
     """Yield a Spark session that can read this source.
 
-    The jars for Kafka are fetched once into `cache` (default: the user's cache); under spark-submit,
-    `--packages` must name them. `events_max` is the maximum of events in one transaction. Raises
-    JarError, or JavaError if Spark does not start.
+    The jars for Kafka are fetched once into `cache` (default: the user's cache); under
+    spark-submit, `--packages` must name them. `events_max` is the maximum of events in one
+    transaction. Raises JarError, or JavaError if Spark does not start.
     """
     settings = {
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(min(CHUNK_MESSAGES, events_max))
@@ -189,7 +192,7 @@ def stream_session(
 
 @contextmanager
 def _translate_spark_errors(batches: BatchWriter, spark_version: str) -> Iterator[None]:
-    """Raise the error of a batch itself in place of Spark's; other Spark errors as UnavailableError."""
+    """Raise a batch's own error in place of Spark's; other Spark errors as UnavailableError."""
     from pyspark.errors import PySparkException
 
     try:

@@ -1,20 +1,20 @@
-"""One micro-batch of the stream: folded in Spark's tasks, written by the driver, exactly once in effect.
+"""One micro-batch of the stream: folded in Spark's tasks, written by the driver, exactly once.
 
 Spark records the plan of a batch before it starts, and never plans another batch of that number,
-however often the stream restarts. The graph stores the number of the next batch as the checkpoint of
-a spool whose id is that of the query. The checkpoint moves in the transaction that counts the
+however often the stream restarts. The graph stores the number of the next batch as the checkpoint
+of a spool whose id is that of the query. The checkpoint moves in the transaction that counts the
 producer statistics of the batch. So after any crash:
 
 | position in the graph | meaning | action |
 |---|---|---|
-| the number of this batch | not committed; some facts may be there | fold it; known facts change nothing |
+| the number of this batch | not committed; some facts may be | fold; known facts change nothing |
 | one more | committed, and Spark was killed before it recorded that | none |
-| any other | another graph, or an old copy of Spark's checkpoint | end; going on would lose events |
+| any other | another graph, or an old copy of Spark's checkpoint | end, or events would be lost |
 
-A batch is one transaction, unless it is too large, has too many new facts, or Neo4j refuses it. Then
-it is written in several transactions that leave the checkpoint, and a last one moves it. A message
-that Neo4j refuses is found by halving and becomes a dead letter. Dead letters are safe at their
-destination before the checkpoint moves. A repeated batch may send the same dead letter again.
+A batch is one transaction, unless it is too large, has too many new facts, or Neo4j refuses it.
+Then it is written in several transactions that leave the checkpoint, and a last one moves it. A
+message that Neo4j refuses is found by halving and becomes a dead letter. Dead letters are safe at
+their destination before the checkpoint moves. A repeated batch may send the same dead letter again.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class BatchWriter:
         self._busy = threading.Lock()
 
     def identify(self, query: str, checkpoint: str) -> None:
-        """Set the id of the query and Spark's checkpoint folder, known once the query has started."""
+        """Set the id of the query and Spark's checkpoint folder, both known after the start."""
         self._id, self._checkpoint_folder = f"stream:{query}", checkpoint
         self._identified.set()
 
@@ -368,8 +368,8 @@ def fitting_chunks(
 ) -> Sequence[TaskChunk]:
     """Return the first parts that fit into one transaction, at least one.
 
-    Facts of earlier transactions are no longer new. So the first runs of new jobs need several small
-    transactions, and all later runs fit into one.
+    Facts of earlier transactions are no longer new. So the first runs of new jobs need several
+    small transactions, and all later runs fit into one.
     """
     events = new = 0
     for index, part in enumerate(parts):

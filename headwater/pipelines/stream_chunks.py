@@ -1,8 +1,8 @@
 """The work of a stream task on its messages, in the same steps as HTTP ingest and the worker.
 
-It redacts, parses, folds and counts. Each Arrow batch becomes one `Chunk`, a small value that goes to
-the driver instead of the events. A message that cannot be folded goes with it, redacted, with the
-reason; it does not stop the others.
+It redacts, parses, folds and counts. Each Arrow batch becomes one `Chunk`, a small value that goes
+to the driver instead of the events. A message that cannot be folded goes with it, redacted, with
+the reason; it does not stop the others.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class MessageRules(msgspec.Struct, frozen=True):
 
 
 def chunk_messages(rules: MessageRules) -> Cut:
-    """Return a function for `mapInArrow` that maps messages to chunks, numbered within their task."""
+    """Return a function for `mapInArrow` that maps messages to chunks, numbered by task."""
 
     def chunks(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow

@@ -5,9 +5,9 @@ The names are those of the API and the worker, and the sums are the same:
     headwater_events_received_total
         = headwater_events_folded_total + headwater_events_dead_total + headwater_stream_lag_offsets
 
-Folded and dead come from the checkpoint in the graph, so a restart does not reset them. The lag is the
-number of offsets behind the last batch in Spark's last progress report. Compacted or transactional
-topics have more offsets than messages. For files the lag is unknown, and 0.
+Folded and dead come from the checkpoint in the graph, so a restart does not reset them. The lag is
+the number of offsets behind the last batch in Spark's last progress report. Compacted or
+transactional topics have more offsets than messages. For files the lag is unknown, and 0.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ class Source(Protocol):
 class KafkaSource(msgspec.Struct, frozen=True):
     """Topics of Kafka.
 
-    `dead` is the topic of dead letters. `options` are those of Spark's source; names that begin with
-    `kafka.` are Kafka's own.
+    `dead` is the topic of dead letters. `options` are those of Spark's source; names that begin
+    with `kafka.` are Kafka's own.
     """
 
     bootstrap: str
@@ -170,7 +170,7 @@ class FileSource(msgspec.Struct, frozen=True):
         batch: int,
         dead: Sequence[DeadMessage],
     ) -> None:
-        """Write one file for the batch: a JSON object a line with reason, file and redacted line."""
+        """Write a file for the batch: JSON lines with reason, file and redacted line."""
         folder = Path(self.dead)
         folder.mkdir(parents=True, exist_ok=True)
         partial = folder / f".{batch:09}-{os.getpid()}"

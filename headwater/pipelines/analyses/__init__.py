@@ -1,2 +1,4 @@
-"""What `headwater pipeline analyse` asks of the lake, in Spark SQL: one file a view or a table, in words of its own at
-its head. `headwater.pipelines.analyse` runs them; docs/how-to/pipelines.md tells the columns."""
+"""The SQL of `headwater pipeline analyse`: one file for each view or table, described at its head.
+
+`headwater.pipelines.analyse` runs the files; docs/how-to/pipelines.md lists the columns.
+"""

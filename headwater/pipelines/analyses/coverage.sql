@@ -1,4 +1,5 @@
--- How complete what producers send is, by day and producer: runs by the day they began, events by their own.
+-- Completeness of the metadata that producers send, by day and producer.
+-- Runs count on the day of their start, events on the day of their event time.
 SELECT
   day,
   producer,

@@ -1,5 +1,6 @@
--- Who reads a dataset and what making it costs, in the last thirty days: the seconds of the runs that wrote it, each
--- split evenly among what the run wrote. Unused: written in that time, and read by nobody in it.
+-- The readers of each dataset and the cost of producing it in the last thirty days.
+-- The seconds of a run are split evenly among the datasets that it wrote. Unused: written in that
+-- time, and not read in it.
 WITH recent AS (
   SELECT DISTINCT u.run, u.job, u.side, u.dataset, r.started, r.ended
   FROM uses u JOIN runs r USING (run)

@@ -1,4 +1,5 @@
--- What the events of runs say, one row each, as far as the analyses need it. What is no such event has no run or time.
+-- One row for each run event, with the fields that the analyses need.
+-- Other events have no run or time.
 SELECT
   try_to_timestamp(event.eventTime) AS at,
   upper(event.eventType) AS type,

@@ -1,7 +1,7 @@
--- Whether the rows of the versions of a dataset are what they were: the median of the last days against that of the
--- days before, in units of their usual spread (the median of the distances from the median, made comparable to a
--- standard deviation by 1.4826). Drifted: more than three of those and a fifth away. With fewer than three versions on
--- either side nothing is judged.
+-- Drift of the row counts of the versions of a dataset: the median of the last days against that of
+-- the days before, in units of their usual spread. The spread is the median of the distances from the
+-- median, times 1.4826 to be comparable to a standard deviation. Drifted: more than three spreads and
+-- a fifth away. With fewer than three versions on either side there is no verdict.
 WITH versions AS (
   SELECT u.dataset, u.run, max(u.rows) AS rows, max(r.ended) AS at
   FROM uses u JOIN runs r USING (run)

@@ -1,4 +1,4 @@
--- Whether the runs of a job take longer than they did, judged as the row counts are: the median of the last days
+-- Jobs whose runs take longer than before, evaluated as row counts are: the median of the last days
 -- against that of the days before. Slower: more than three spreads and a fifth, and at least a second.
 WITH times AS (
   SELECT job, unix_millis(ended) / 1000.0D - unix_millis(started) / 1000.0D AS seconds,

@@ -1,4 +1,5 @@
--- One row a run: when it began and ended, and how. Of several endings the worst counts, as in the graph.
+-- One row for each run: its start, end and outcome. Of several outcomes the worst counts, as in the
+-- graph.
 SELECT
   run,
   job,

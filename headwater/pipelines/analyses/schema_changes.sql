@@ -1,4 +1,4 @@
--- Every time a dataset was written with other fields or types than the time before.
+-- Each write of a dataset with other fields or types than the write before.
 WITH written AS (
   SELECT dataset, run, min(at) AS at,
     max_by(transform(fields, f -> named_struct('name', f.name, 'type', coalesce(f.type, ''))), at) AS fields

@@ -1,4 +1,4 @@
--- One row for every dataset that an event of a run says it read or wrote.
+-- One row for each dataset that a run event reports as read or written.
 SELECT run, job, at, producer, type, 'read' AS side, d.dataset, one.facets.schema.fields AS fields,
   one.inputFacets.inputStatistics.rowCount AS rows, one.inputFacets.inputStatistics.size AS bytes
 FROM (SELECT *, explode(inputs) AS one FROM events) JOIN jobs USING (job_namespace, job_name)
