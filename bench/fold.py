@@ -33,7 +33,7 @@ from headwater.schema.events import Event, parse, parse_instant, to_datetime
 CAPTURES = Path(__file__).parent.parent / "tests" / "captures"
 BATCH_EVENTS = 1_000
 _RECEIVED = parse_instant("2026-12-31T00:00:00Z")
-_FUTURE_TOLERANCE_SECONDS = 60
+_FUTURE_SECONDS = 60
 STEPS = ("decode", "parse", "fold", "tally")
 _numbers = count()
 
@@ -83,7 +83,7 @@ def _tallied(bodies: Sequence[bytes], parsed: Sequence[Event]) -> ProducerStats:
             seq,
             body,
             event,
-            future_tolerance_seconds=_FUTURE_TOLERANCE_SECONDS,
+            future_seconds=_FUTURE_SECONDS,
             into=producer_stats,
         )
     return producer_stats

@@ -174,7 +174,7 @@ class Bench:
             b"0123456789abcdef",
             load_naming(),
             event_bytes_max=10 * 2**20,
-            future_tolerance_seconds=60,
+            future_seconds=60,
         )
         source = self._source(since)
         return BatchWriter(

@@ -64,7 +64,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
     heartbeat_timeout_seconds: int = 86_400
     # An event that says it happened this much after it was received is counted as one from the future.
-    future_tolerance_seconds: int = 60
+    future_seconds: int = 60
     # Hold the map in memory, so that questions about it need not be asked of Neo4j (docs/decisions/0013).
     lineage_cache: bool = True
     # The most values that the answer to a GraphQL query may hold.
@@ -178,7 +178,7 @@ def _refuse_unsafe(settings: Settings) -> None:
         )
     if settings.heartbeat_timeout_seconds <= 0:
         raise SettingsError("HEADWATER_HEARTBEAT_TIMEOUT_SECONDS must be above 0")
-    if settings.future_tolerance_seconds < 0:
-        raise SettingsError("HEADWATER_FUTURE_TOLERANCE_SECONDS must not be below 0")
+    if settings.future_seconds < 0:
+        raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
         raise SettingsError(f"HEADWATER_PORT {settings.port} is no port")

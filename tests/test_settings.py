@@ -56,7 +56,7 @@ def test_an_override_wins_and_none_does_not() -> None:
         ("HEADWATER_BATCH_BYTES_MAX", "-5"),
         ("HEADWATER_SPOOL_BYTES_MAX", "20GB"),
         ("HEADWATER_FOLD_EVENTS_MAX", "0"),
-        ("HEADWATER_FUTURE_TOLERANCE_SECONDS", "-1"),
+        ("HEADWATER_FUTURE_SECONDS", "-1"),
         ("HEADWATER_ALLOW_ANONYMOUS", "perhaps"),
         ("HEADWATER_REQUIRE_KEYS", "maybe"),
         ("HEADWATER_REDACTION_KEY", "too short"),

@@ -236,7 +236,7 @@ def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress)
         spool,
         events_max=settings.fold_events_max,
         naming=load_naming(settings.naming_path),
-        future_tolerance_seconds=settings.future_tolerance_seconds,
+        future_seconds=settings.future_seconds,
         on_commit=lambda folded: bar.advance(task, len(folded.received)),
     )
 

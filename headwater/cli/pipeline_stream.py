@@ -150,5 +150,5 @@ def _rules(settings: Settings) -> MessageRules:
         redaction_key=settings.redaction_key.encode() or load_key(settings.redaction_key_path),
         naming=load_naming(settings.naming_path),
         event_bytes_max=settings.event_bytes_max,
-        future_tolerance_seconds=settings.future_tolerance_seconds,
+        future_seconds=settings.future_seconds,
     )

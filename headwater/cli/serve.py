@@ -90,7 +90,7 @@ def worker(home: Home = None) -> None:
         spool,
         events_max=settings.fold_events_max,
         naming=load_naming(settings.naming_path),
-        future_tolerance_seconds=settings.future_tolerance_seconds,
+        future_seconds=settings.future_seconds,
         heartbeat_timeout_seconds=settings.heartbeat_timeout_seconds,
         on_commit=observe_commit,
     )

@@ -49,20 +49,20 @@ def parse_record(record: Record) -> ParsedRecord:
 
 
 def fold_batch(
-    records: list[ParsedRecord], naming: Naming, *, future_tolerance_seconds: int
+    records: list[ParsedRecord], naming: Naming, *, future_seconds: int
 ) -> Batch:
     """Return the batch of these records, folded.
 
-    Events dated more than `future_tolerance_seconds` after their receipt count as events from the future.
+    Events dated more than `future_seconds` after their receipt count as events from the future.
     """
     try:
         delta = fold((one.event for one in records if one.event is not None), naming)
-        return Batch(records, delta, _producer_stats(records, future_tolerance_seconds))
+        return Batch(records, delta, _producer_stats(records, future_seconds))
     except Exception as error:  # any event may break it; the others must still be folded
         return Batch(records, error=error)
 
 
-def _producer_stats(records: list[ParsedRecord], future_tolerance_seconds: int) -> ProducerStats:
+def _producer_stats(records: list[ParsedRecord], future_seconds: int) -> ProducerStats:
     stats = ProducerStats()
     for one in records:
         record = one.record
@@ -71,7 +71,7 @@ def _producer_stats(records: list[ParsedRecord], future_tolerance_seconds: int) 
             record.seq,
             record.body,
             one.event,
-            future_tolerance_seconds=future_tolerance_seconds,
+            future_seconds=future_seconds,
             reason=one.reason,
             into=stats,
         )

@@ -84,7 +84,7 @@ def count_event(
     body: bytes,
     event: Event | None,
     *,
-    future_tolerance_seconds: int,
+    future_seconds: int,
     reason: str = "",
     into: ProducerStats | None = None,
 ) -> ProducerStats:
@@ -93,7 +93,7 @@ def count_event(
     received: time of receipt, in microseconds since 1970.
     seq: sequence number in the spool.
     event: the parsed event; None if it was refused, for `reason`.
-    future_tolerance_seconds: seconds after receipt from which an event time counts as in the future.
+    future_seconds: seconds after receipt from which an event time counts as in the future.
     """
     into = ProducerStats() if into is None else into
     if event is None:
@@ -102,7 +102,7 @@ def count_event(
     else:
         producer = event.producer
         found = findings(
-            body, event, received=received, future_tolerance_seconds=future_tolerance_seconds
+            body, event, received=received, future_seconds=future_seconds
         )
     skews = None
     if event is not None and event.event_time.strip():

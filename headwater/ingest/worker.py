@@ -110,7 +110,7 @@ class Worker:
         events_max: int = 1_000,
         max_in_flight: int = 1,
         naming: Naming | None = None,
-        future_tolerance_seconds: int = 60,
+        future_seconds: int = 60,
         heartbeat_timeout_seconds: int = 86_400,
         on_commit: Callable[[CommitReport], object] = lambda _: None,
     ) -> None:
@@ -120,7 +120,7 @@ class Worker:
         self.batch_events = events_max
         self._max_in_flight = max_in_flight
         self._naming = naming or load_naming()
-        self._future_tolerance_seconds = future_tolerance_seconds
+        self._future_seconds = future_seconds
         self._heartbeat_timeout_seconds = heartbeat_timeout_seconds
         self._next_sweep = 0.0
         self._on_commit = on_commit
@@ -305,7 +305,7 @@ class Worker:
 
     def _fold(self, records: list[ParsedRecord]) -> Batch:
         return fold_batch(
-            records, self._naming, future_tolerance_seconds=self._future_tolerance_seconds
+            records, self._naming, future_seconds=self._future_seconds
         )
 
     def _write_batch(self, batch: Batch) -> None:

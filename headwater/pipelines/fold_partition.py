@@ -59,7 +59,7 @@ class FoldRules(msgspec.Struct, frozen=True):
     naming: Naming
     redaction_key: bytes
     event_bytes_max: int
-    future_tolerance_seconds: int = 60
+    future_seconds: int = 60
 
 
 def read_rules(settings: Settings) -> FoldRules:
@@ -69,7 +69,7 @@ def read_rules(settings: Settings) -> FoldRules:
         load_naming(settings.naming_path),
         key,
         settings.event_bytes_max,
-        settings.future_tolerance_seconds,
+        settings.future_seconds,
     )
 
 
@@ -150,7 +150,7 @@ class PartitionFolder:
 
     def __init__(self, rules: FoldRules, uncounted: Mapping[str, range] = NO_SPOOLS) -> None:
         self._rules = rules
-        self._counter = _ReceiptCounter(uncounted, rules.future_tolerance_seconds)
+        self._counter = _ReceiptCounter(uncounted, rules.future_seconds)
         self._redact = worker_cache.redactor(rules.redaction_key).redact
         self._naming = worker_cache.naming(rules.naming)
         self._seen: set[bytes] = set()
@@ -233,9 +233,9 @@ class _ReceiptCounter:
     Files that are not of a lake have no receipts, so their events are not counted.
     """
 
-    def __init__(self, uncounted: Mapping[str, range], future_tolerance_seconds: int) -> None:
+    def __init__(self, uncounted: Mapping[str, range], future_seconds: int) -> None:
         self.uncounted = uncounted
-        self._future_tolerance_seconds = future_tolerance_seconds
+        self._future_seconds = future_seconds
         self._stats: dict[str, ProducerStats] = {}
 
     def add(
@@ -262,7 +262,7 @@ class _ReceiptCounter:
             seq,
             body,
             event,
-            future_tolerance_seconds=self._future_tolerance_seconds,
+            future_seconds=self._future_seconds,
             reason=reason,
             into=producer_stats,
         )

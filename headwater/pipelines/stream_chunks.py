@@ -83,7 +83,7 @@ class MessageRules(msgspec.Struct, frozen=True):
     redaction_key: bytes
     naming: Naming
     event_bytes_max: int
-    future_tolerance_seconds: int
+    future_seconds: int
 
     def chunk(
         self, messages: Iterable[Message], refused: Mapping[int, str] = MappingProxyType({})
@@ -136,7 +136,7 @@ class MessageRules(msgspec.Struct, frozen=True):
             message.start,
             message.body,
             event,
-            future_tolerance_seconds=self.future_tolerance_seconds,
+            future_seconds=self.future_seconds,
             reason=reason,
         )
 

@@ -60,7 +60,7 @@ class EventFacet(NamedTuple):
 
 
 def findings(
-    body: bytes, event: Event, *, received: int, future_tolerance_seconds: int
+    body: bytes, event: Event, *, received: int, future_seconds: int
 ) -> list[Finding]:
     """Everything found in one event, each (rule, field) once.
 
@@ -68,7 +68,7 @@ def findings(
     `future_after` seconds later. `body` is what was sent.
     """
     found: dict[tuple[str, str], Finding] = {}
-    for finding in _all(body, event, received + future_tolerance_seconds * 1_000_000):
+    for finding in _all(body, event, received + future_seconds * 1_000_000):
         found.setdefault((finding.rule, finding.field), finding)
         if len(found) >= FINDINGS_MAX:
             break

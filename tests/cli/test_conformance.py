@@ -27,7 +27,7 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
         write_producer_stats(
             transaction,
             count_event(
-                RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_tolerance_seconds=60
+                RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_seconds=60
             ),
         )
     monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)

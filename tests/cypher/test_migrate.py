@@ -263,7 +263,7 @@ def _write_every_property(database: Database) -> None:
     assert sweep(database, now=NOW, heartbeat_timeout_seconds=60, holder="tests") == 1
     tell(database, events, [run_event("open", "START", 6, inputs=["raw"])])
     body = json.dumps(events[0]).encode()
-    stats = count_event(0, 4, body, None, future_tolerance_seconds=60, reason="not JSON")
+    stats = count_event(0, 4, body, None, future_seconds=60, reason="not JSON")
     with database.write() as transaction:
         write_producer_stats(transaction, stats)
         transaction.run("write/maintenance/retention", horizons="[]")

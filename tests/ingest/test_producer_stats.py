@@ -61,7 +61,7 @@ def tallied(sent: dict[str, Any], received: int = AT + SECOND, seq: int = 1) -> 
         parsed = parse(body, received=received)
     except EventError as error:
         parsed, reason = None, error.message
-    return count_event(received, seq, body, parsed, future_tolerance_seconds=60, reason=reason)
+    return count_event(received, seq, body, parsed, future_seconds=60, reason=reason)
 
 
 EVENTS = st.sampled_from(
@@ -130,7 +130,7 @@ def test_what_was_refused_is_counted_for_whoever_sent_it() -> None:
     found = tallied({"producer": SENDER, "run": {}}).findings[finding_urn(SENDER, "refused", "")]
     assert found.count == 1
     assert "runId" in found.example.detail
-    garbage = count_event(AT, 1, b"\xff{", None, future_tolerance_seconds=60, reason="not JSON")
+    garbage = count_event(AT, 1, b"\xff{", None, future_seconds=60, reason="not JSON")
     assert list(garbage.producers) == [producer_urn("")]
 
 

@@ -265,7 +265,7 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
     said = ProducerStats()
     for seq, body in enumerate(told(5), 1):
         count_event(
-            seq, seq, body, parse(body, received=seq), future_tolerance_seconds=60, into=said
+            seq, seq, body, parse(body, received=seq), future_seconds=60, into=said
         )
     begun = Checkpoint(5, 5, 0)
     write(

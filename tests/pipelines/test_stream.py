@@ -182,7 +182,7 @@ def test_files_that_are_added(
         redaction_key=KEY.encode(),
         naming=load_naming(),
         event_bytes_max=10_000,
-        future_tolerance_seconds=60,
+        future_seconds=60,
     )
     first, second = (
         bodies([event for number in numbers for event in events_of(number)])

@@ -34,7 +34,7 @@ def told(bodies: list[bytes]) -> tuple[GraphDelta, ProducerStats]:
     events = [parse(body, received=RECEIVED) for body in bodies]
     producer_stats = ProducerStats()
     for seq, (body, event) in enumerate(zip(bodies, events, strict=True)):
-        count_event(RECEIVED, seq, body, event, future_tolerance_seconds=60, into=producer_stats)
+        count_event(RECEIVED, seq, body, event, future_seconds=60, into=producer_stats)
     return fold(events), producer_stats
 
 

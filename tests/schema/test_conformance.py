@@ -49,13 +49,13 @@ def output(**facets: Any) -> dict[str, Any]:
     return {**DATASET, "facets": {key: {**SIGNED, **value} for key, value in facets.items()}}
 
 
-def found_in(event: object, future_tolerance_seconds: int = 60) -> list[tuple[str, str]]:
+def found_in(event: object, future_seconds: int = 60) -> list[tuple[str, str]]:
     body = json.dumps(event).encode()
     found = findings(
         body,
         parse(body, received=RECEIVED),
         received=RECEIVED,
-        future_tolerance_seconds=future_tolerance_seconds,
+        future_seconds=future_seconds,
     )
     return [(finding.rule, finding.field) for finding in found]
 
@@ -186,8 +186,8 @@ def test_every_rule_is_tried_and_explained() -> None:
 
 def test_how_far_ahead_is_the_future_is_a_setting() -> None:
     event = run_event(eventTime="2026-01-31T12:02:00Z")
-    assert found_in(event, future_tolerance_seconds=121) == []
-    assert found_in(event, future_tolerance_seconds=0) == [("event-from-the-future", "eventTime")]
+    assert found_in(event, future_seconds=121) == []
+    assert found_in(event, future_seconds=0) == [("event-from-the-future", "eventTime")]
 
 
 def test_a_job_or_a_dataset_alone_has_no_state_to_miss() -> None:
@@ -219,7 +219,7 @@ def test_real_producers_break_the_specification_in_known_ways_only(capture: Path
     seen: set[str] = set()
     for line in capture.read_bytes().splitlines():
         for finding in findings(
-            line, parse(line, received=RECEIVED), received=2**60, future_tolerance_seconds=60
+            line, parse(line, received=RECEIVED), received=2**60, future_seconds=60
         ):
             seen |= {finding.rule} if RULES[finding.rule].severity == "error" else set()
     assert seen <= {"facet-breaks-its-schema"}
@@ -246,5 +246,5 @@ def test_no_facet_makes_it_fail(run: dict[str, Any], dataset: dict[str, Any]) ->
         parsed = parse(body, received=RECEIVED)
     except EventError:
         return
-    for finding in findings(body, parsed, received=RECEIVED, future_tolerance_seconds=60):
+    for finding in findings(body, parsed, received=RECEIVED, future_seconds=60):
         assert finding.rule in RULES
