@@ -48,9 +48,7 @@ def parse_record(record: Record) -> ParsedRecord:
         return ParsedRecord(record, None, reason)
 
 
-def fold_batch(
-    records: list[ParsedRecord], naming: Naming, *, future_seconds: int
-) -> Batch:
+def fold_batch(records: list[ParsedRecord], naming: Naming, *, future_seconds: int) -> Batch:
     """Return the batch of these records, folded.
 
     Events dated more than `future_seconds` after their receipt count as events from the future.

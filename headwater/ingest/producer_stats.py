@@ -101,9 +101,7 @@ def count_event(
         found = [Finding("refused", "", reason)]
     else:
         producer = event.producer
-        found = findings(
-            body, event, received=received, future_seconds=future_seconds
-        )
+        found = findings(body, event, received=received, future_seconds=future_seconds)
     skews = None
     if event is not None and event.event_time.strip():
         skews = _skews(received - event.instant)

@@ -304,9 +304,7 @@ class Worker:
         return self._fold([parse_record(record) for record in records])
 
     def _fold(self, records: list[ParsedRecord]) -> Batch:
-        return fold_batch(
-            records, self._naming, future_seconds=self._future_seconds
-        )
+        return fold_batch(records, self._naming, future_seconds=self._future_seconds)
 
     def _write_batch(self, batch: Batch) -> None:
         """Send a batch while Neo4j commits earlier ones, then wait for the earliest of those."""

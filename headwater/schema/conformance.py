@@ -59,9 +59,7 @@ class EventFacet(NamedTuple):
     raw: bytes
 
 
-def findings(
-    body: bytes, event: Event, *, received: int, future_seconds: int
-) -> list[Finding]:
+def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -> list[Finding]:
     """Everything found in one event, each (rule, field) once.
 
     `received` is in microseconds since 1970; an event is from the future when its own time is more than

@@ -26,9 +26,7 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
     with database.write() as transaction:
         write_producer_stats(
             transaction,
-            count_event(
-                RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_seconds=60
-            ),
+            count_event(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_seconds=60),
         )
     monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
 

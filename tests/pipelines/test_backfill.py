@@ -264,9 +264,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
 def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> None:
     said = ProducerStats()
     for seq, body in enumerate(told(5), 1):
-        count_event(
-            seq, seq, body, parse(body, received=seq), future_seconds=60, into=said
-        )
+        count_event(seq, seq, body, parse(body, received=seq), future_seconds=60, into=said)
     begun = Checkpoint(5, 5, 0)
     write(
         graph,

@@ -34,9 +34,7 @@ QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { 
 
 def test_producers_and_what_is_found_in_their_events(database: Database, data: Ask) -> None:
     body = json.dumps(SENT).encode()
-    once = count_event(
-        RECEIVED, 7, body, parse(body, received=RECEIVED), future_seconds=60
-    )
+    once = count_event(RECEIVED, 7, body, parse(body, received=RECEIVED), future_seconds=60)
     with database.write() as transaction:
         write_producer_stats(transaction, join(once, once))
     received = "2026-01-31T12:00:02Z"
