@@ -27,7 +27,7 @@ from headwater.schema.facets import (
 )
 from headwater.schema.facets.dataset import DatasetOwnership, Schema, SchemaField
 from headwater.schema.facets.job import JobOwnership
-from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, has_scheme, has_zone
+from headwater.schema.facets.kinds import CACHED_BYTES_MAX, has_scheme, has_zone
 from headwater.schema.facets.lineage import ColumnLineage
 from headwater.schema.memo import Memo
 from headwater.schema.urns import canonical_run_id, is_uuid
@@ -140,7 +140,7 @@ def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) ->
 def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Finding]:
     for key, sent in facets.items():
         raw = bytes(sent)
-        look = _remembered if len(raw) <= REMEMBERED_BYTES_MAX else _facet
+        look = _remembered if len(raw) <= CACHED_BYTES_MAX else _facet
         for rule, path, detail in look(entity, key, raw):
             yield Finding(
                 rule, ".".join(part for part in (place, _short(key), path) if part), detail

@@ -19,8 +19,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from headwater.errors import EventError
 from headwater.schema.events import parse_instant
 
@@ -310,53 +308,3 @@ def run_events(
             body = {**body, "run": {"runId": run_id, "facets": {**facets, "errorMessage": message}}}
         events.append(_event("RunEvent", finished_at or started_at, {"eventType": kind, **body}))
     return events
-
-
-class CitationFacet(msgspec.Struct, frozen=True, rename="camel"):
-    """One citation as it was sent: a dataset, a version of it (`run_id`), a column (`field`), or an answer."""
-
-    namespace: str = ""
-    name: str = ""
-    run_id: str | None = None
-    field: str | None = None
-    answer_id: str | None = None
-
-
-class AnswerFacet(msgspec.Struct, frozen=True, rename="camel"):
-    """The `headwater_answer` facet, read back. What is not a citation in `cites` is skipped by `citations`."""
-
-    type: str | None = None
-    content: str | None = None
-    generated_at: str | None = None
-    generated_by: str | None = None
-    cites: list[msgspec.Raw] = []
-
-
-_answer = msgspec.json.Decoder(AnswerFacet)
-_citation = msgspec.json.Decoder(CitationFacet)
-
-
-def answer_facet(text: str) -> AnswerFacet:
-    """An Answer from its facet's JSON; one of wrong types comes back empty."""
-    try:
-        return _answer.decode(text)
-    except msgspec.MsgspecError:
-        return AnswerFacet()
-
-
-def citations(text: str) -> list[CitationFacet]:
-    """What the Answer cites, each citation once, in the order given."""
-    found: dict[CitationFacet, None] = {}
-    for raw in answer_facet(text).cites:
-        try:
-            citation = _citation.decode(raw)
-        except msgspec.MsgspecError:
-            continue
-        said = {name: getattr(citation, name) for name in ("run_id", "field", "answer_id")}
-        # A blank is as good as nothing.
-        citation = msgspec.structs.replace(
-            citation, **{k: v if v and v.strip() else None for k, v in said.items()}
-        )
-        if citation.answer_id or (citation.namespace.strip() and citation.name.strip()):
-            found[citation] = None
-    return list(found)

@@ -15,8 +15,10 @@ from headwater.schema.events import Event, parse
 from headwater.schema.facets import (
     FACETS,
     Entity,
+    Fault,
     JobName,
     Parent,
+    dataset,
     fault_of,
     is_valid,
     kind_of,
@@ -361,6 +363,50 @@ def test_a_lineage_input_without_a_type_is_nobodys() -> None:
     kept = salvage(facets.lineage.JobLineage, raw)
     assert kept is not None
     assert [len(entry.inputs or ()) for entry in kept.entries] == [2]
+
+
+@pytest.mark.parametrize(
+    ("entity", "key", "sent", "attribute", "value"),
+    [
+        ("run", "errorMessage", {"message": "no"}, "message", "no"),
+        ("run", "nominalTime", {"nominalStartTime": "today"}, "nominal_start_time", "today"),
+        ("job", "jobType", {"jobType": "DAG"}, "job_type", "DAG"),
+        ("job", "sourceCodeLocation", {"url": "git@host:repo"}, "url", "git@host:repo"),
+        ("dataset", "dataSource", {"uri": "file", "name": 5}, "uri", "file"),
+        (
+            "dataset",
+            "lifecycleStateChange",
+            {"lifecycleStateChange": "drop"},
+            "lifecycle_state_change",
+            "drop",
+        ),
+        ("dataset", "version", {"datasetVersion": 7}, "dataset_version", "7"),
+        ("output", "outputStatistics", {"rowCount": "3", "size": "x"}, "row_count", 3),
+    ],
+)
+def test_salvage_reads_a_facet_that_breaks_its_schema(
+    entity: Entity, key: str, sent: dict[str, Any], attribute: str, value: object
+) -> None:
+    raw = json.dumps(sent).encode()
+    assert not is_valid(entity, key, raw)
+    facet = salvage(FACETS[entity, key], raw)
+    assert getattr(facet, attribute) == value
+
+
+def test_an_expected_field_is_reported_at_its_path() -> None:
+    tags = {"tags": [{"key": "a", "value": "b"}, {"key": "c"}]}
+    fault = fault_of("dataset", "tags", json.dumps(tags).encode())
+    assert fault == Fault("tags[].value", "Object missing required field `value`")
+
+
+def test_fields_are_flattened_by_their_path_parents_first() -> None:
+    inner = [{"name": "city", "type": "string"}, {"name": " "}]
+    sent = {"fields": [{"name": "id", "type": "int"}, {"name": "home", "fields": inner}]}
+    schema = salvage(dataset.Schema, json.dumps(sent))
+    assert schema is not None
+    flat = dataset.flatten_fields(schema.fields)
+    assert list(flat.items()) == [("id", "int"), ("home", None), ("home.city", "string")]
+    assert dataset.flatten_fields(None) == {}
 
 
 WORDS = st.sampled_from(

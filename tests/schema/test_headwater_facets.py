@@ -9,7 +9,7 @@ import pytest
 
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Event, parse, parse_instant
-from headwater.schema.headwater_facets import CitationFacet
+from headwater.schema.facets.headwater import AnswerFacet, Citation, read_answer, read_citations
 
 NOON = "2026-01-01T12:00:00Z"
 ONE = "2026-01-01T13:00:00Z"
@@ -79,17 +79,17 @@ def test_an_answer_reads_back() -> None:
         "a", cites=cites, type="report", content="42", generated_at=NOON, generated_by="me"
     )
     text = json.dumps(event["dataset"]["facets"]["headwater_answer"])
-    said = native.answer_facet(text)
+    said = read_answer(text)
     assert (said.type, said.content, said.generated_at, said.generated_by) == (
         "report",
         "42",
         NOON,
         "me",
     )
-    assert native.citations(text) == [
-        CitationFacet("db", "t"),
-        CitationFacet("db", "t", run_id="r"),
-        CitationFacet(answer_id="other"),
+    assert read_citations(text) == [
+        Citation("db", "t"),
+        Citation("db", "t", run_id="r"),
+        Citation(answer_id="other"),
     ]
     parsed = through_the_door(event)
     assert parsed.dataset is not None
@@ -119,20 +119,24 @@ def test_what_is_no_citation_is_skipped_and_the_others_kept(cite: object) -> Non
     text = json.dumps(
         {"cites": [cite, {"namespace": "db", "name": "t"}, cite, {"namespace": "db", "name": "t"}]}
     )
-    assert native.citations(text) == [CitationFacet("db", "t")]
+    assert read_citations(text) == [Citation("db", "t")]
 
 
 def test_a_blank_answer_id_beside_a_dataset_is_as_good_as_none() -> None:
     text = json.dumps(
         {"cites": [{"answerId": " ", "namespace": "db", "name": "t", "runId": "", "field": " "}]}
     )
-    assert native.citations(text) == [CitationFacet("db", "t")]
+    assert read_citations(text) == [Citation("db", "t")]
 
 
-@pytest.mark.parametrize("text", ["[]", "5", '{"cites": 5}', '{"content": 5, "cites": []}'])
+@pytest.mark.parametrize("text", ["[]", "5", '{"cites": 5}', '{"content": 5, "cites": null}'])
 def test_an_answer_of_wrong_types_is_empty(text: str) -> None:
-    assert native.answer_facet(text) == native.AnswerFacet()
-    assert native.citations(text) == []
+    assert read_answer(text) == AnswerFacet()
+    assert read_citations(text) == []
+
+
+def test_the_readable_part_of_an_answer_is_kept() -> None:
+    assert read_answer('{"content": 5, "type": "report"}') == AnswerFacet(type="report")
 
 
 def test_sources_and_artifacts() -> None:

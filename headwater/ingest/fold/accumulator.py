@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from headwater.schema import facts
+from headwater.schema.facets.dataset import LifecycleStateChange
 from headwater.schema.facts import (
     Assertion,
     Assertions,
@@ -36,20 +37,6 @@ class Named(Protocol):
 
     @property
     def name(self) -> str: ...
-
-
-class Identifier(msgspec.Struct):
-    namespace: str
-    name: str
-
-
-class Lifecycle(msgspec.Struct, rename="camel"):
-    lifecycle_state_change: str
-    previous_identifier: Identifier | None = None
-
-
-IDENTIFIER = msgspec.json.Decoder(Identifier)
-LIFECYCLE = msgspec.json.Decoder(Lifecycle)
 
 
 class Moments(msgspec.Struct):
@@ -139,7 +126,7 @@ def halves(name: Name) -> tuple[str, str]:
     return name.namespace, name.name
 
 
-def renamed_from(said: Said, dataset: Name, lifecycle: Lifecycle | None) -> Name | None:
+def renamed_from(said: Said, dataset: Name, lifecycle: LifecycleStateChange | None) -> Name | None:
     """The name that a dataset had before; None unless it was renamed from another."""
     if lifecycle is None or lifecycle.lifecycle_state_change.upper() != RENAME:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.fold.accumulator import (
-    IDENTIFIER,
     Said,
     add_assertion,
     is_named,
@@ -15,25 +14,14 @@ from headwater.ingest.fold.accumulator import (
 from headwater.ingest.fold.datasets import DECLARED, column_flows, dataset_facts
 from headwater.ingest.fold.facet_readings import Reading, read_dataset
 from headwater.ingest.fold.lineage_facets import lineage_deleted
-from headwater.ingest.fold.registers import canonical, decoded
+from headwater.ingest.fold.registers import canonical
 from headwater.schema import facts
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Dataset, Facets
+from headwater.schema.facets import salvage
+from headwater.schema.facets.headwater import ArtifactFacet, SymlinksFacet, read_citations
 from headwater.schema.facts import AnswerFacts, DatasetFacts, JobFacts, Name, RunFacts, Usage
 from headwater.schema.urns import answer_urn, canonical_run_id
-
-
-class _ByHand(msgspec.Struct):
-    same: list[msgspec.Raw] = []
-    apart: list[msgspec.Raw] = []
-
-
-class _ArtifactFacet(msgspec.Struct, rename="camel"):
-    run_id: str
-
-
-_by_hand = msgspec.json.Decoder(_ByHand)
-_artifact = msgspec.json.Decoder(_ArtifactFacet)
 
 
 def dataset_event(said: Said, dataset: Dataset) -> None:
@@ -48,7 +36,8 @@ def dataset_event(said: Said, dataset: Dataset) -> None:
     _declared_origin(said, about, reading, facets)
     _decided_by_hand(said, about, facets)
     urn = said.dataset(about)
-    made = decoded(_artifact, facets.get(native.ARTIFACT_FACET))
+    sent = facets.get(native.ARTIFACT_FACET)
+    made = salvage(ArtifactFacet, sent) if sent is not None else None
     if made is not None and made.run_id.strip():
         texts = canonical({native.ARTIFACT_FACET: facets[native.ARTIFACT_FACET]})
         said.run(
@@ -80,11 +69,13 @@ def _declared_origin(said: Said, about: DatasetFacts, reading: Reading, facets: 
 
 def _decided_by_hand(said: Said, about: DatasetFacts, facets: Facets) -> None:
     """That two names are one dataset, or are not, whatever symlinks say."""
-    decided = decoded(_by_hand, facets.get(native.SYMLINKS_FACET))
-    for verdict, raws in (("same", decided.same), ("apart", decided.apart)) if decided else ():
-        for raw in raws:
-            other = decoded(IDENTIFIER, raw)
-            if other is not None and is_named(other):
+    sent = facets.get(native.SYMLINKS_FACET)
+    decided = salvage(SymlinksFacet, sent) if sent is not None else None
+    if decided is None:
+        return
+    for verdict, others in (("same", decided.same), ("apart", decided.apart)):
+        for other in others or ():
+            if is_named(other):
                 about.by_hand[said.mention(said.name(other))] = said.register(verdict)
 
 
@@ -93,7 +84,7 @@ def _answer(said: Said, dataset: Dataset, facet: msgspec.Raw) -> None:
     if text is None:
         return
     answers = [AnswerFacts(dataset.name, said.register(text))]
-    for citation in native.citations(text):
+    for citation in read_citations(text):
         if citation.answer_id:
             answers.append(AnswerFacts(citation.answer_id))
         else:

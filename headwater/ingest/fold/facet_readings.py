@@ -6,23 +6,34 @@ Producers send the same facets with every run, so a reading is made once and rem
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TypeVar
 
 import msgspec
 
-from headwater.ingest.fold.accumulator import IDENTIFIER, LIFECYCLE, Identifier, Lifecycle, is_named
-from headwater.ingest.fold.facets import Schema, flattened
+from headwater.ingest.fold.accumulator import is_named
 from headwater.ingest.fold.lineage_facets import (
     Target,
     column_lineage,
     dataset_lineage,
     job_lineage,
 )
-from headwater.ingest.fold.registers import REMEMBERED_BYTES_MAX, canonical, decoded
+from headwater.ingest.fold.registers import REMEMBERED_BYTES_MAX, canonical
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Facets
-from headwater.schema.facets import is_deleted
+from headwater.schema.facets import is_deleted, salvage
+from headwater.schema.facets.dataset import (
+    DatasetVersion,
+    LifecycleStateChange,
+    Schema,
+    Symlink,
+    Symlinks,
+    flatten_fields,
+)
+from headwater.schema.facets.job import SourceCodeLocation
 from headwater.schema.memo import Memo
 from headwater.schema.urns import schema_hash
+
+K = TypeVar("K", bound=msgspec.Struct)
 
 # Folded into edges, so not kept as text on the node as well.
 _FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
@@ -35,10 +46,10 @@ class Reading(msgspec.Struct, frozen=True, eq=False, gc=False):
     texts: dict[str, str]
     schema: str
     fields: str
-    symlinks: list[Identifier]
+    symlinks: list[Symlink]
     unlinked: bool
     version: str | None
-    lifecycle: Lifecycle | None
+    lifecycle: LifecycleStateChange | None
     columns: Target | None
     lineage: Target | None
 
@@ -51,22 +62,6 @@ class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
     lineage: list[Target] | None
 
 
-class _Symlinks(msgspec.Struct):
-    identifiers: list[msgspec.Raw] = []
-
-
-class _Version(msgspec.Struct, rename="camel"):
-    dataset_version: str | int
-
-
-class _CodeLocation(msgspec.Struct):
-    version: str | None = None
-
-
-_symlinks = msgspec.json.Decoder(_Symlinks)
-_schema = msgspec.json.Decoder(Schema)
-_version = msgspec.json.Decoder(_Version)
-_code_location = msgspec.json.Decoder(_CodeLocation)
 _READING_BYTES = 2_000
 
 
@@ -94,16 +89,16 @@ def read_job(facets: Facets | None) -> JobReading:
 
 def _dataset(facets: Facets) -> Reading:
     fields = _schema_fields(facets.get("schema"))
-    lifecycle = decoded(LIFECYCLE, facets.get("lifecycleStateChange"))
-    version = decoded(_version, facets.get("version"))
+    lifecycle = _read(LifecycleStateChange, facets, "lifecycleStateChange")
+    version = _read(DatasetVersion, facets, "version")
     symlinks = facets.get("symlinks")
     return Reading(
         texts=canonical({name: raw for name, raw in facets.items() if name not in _FOLDED_FACETS}),
         schema=schema_hash(fields) if fields else "",
         fields=fields,
-        symlinks=_names(symlinks),
+        symlinks=_names(facets),
         unlinked=symlinks is not None and is_deleted(bytes(symlinks)),
-        version=None if version is None else str(version.dataset_version),
+        version=version.dataset_version if version is not None else None,
         lifecycle=lifecycle,
         columns=column_lineage(facets),
         lineage=dataset_lineage(facets),
@@ -111,7 +106,7 @@ def _dataset(facets: Facets) -> Reading:
 
 
 def _job(facets: Facets) -> JobReading:
-    location = decoded(_code_location, facets.get("sourceCodeLocation"))
+    location = _read(SourceCodeLocation, facets, "sourceCodeLocation")
     return JobReading(
         texts=canonical(facets),
         code=location.version if location else None,
@@ -119,10 +114,14 @@ def _job(facets: Facets) -> JobReading:
     )
 
 
-def _names(symlinks: msgspec.Raw | None) -> list[Identifier]:
-    sent = decoded(_symlinks, symlinks)
-    names = [decoded(IDENTIFIER, raw) for raw in sent.identifiers] if sent else []
-    return [name for name in names if name is not None and is_named(name)]
+def _read(kind: type[K], facets: Facets, name: str) -> K | None:
+    raw = facets.get(name)
+    return salvage(kind, raw) if raw is not None else None
+
+
+def _names(facets: Facets) -> list[Symlink]:
+    symlinks = _read(Symlinks, facets, "symlinks")
+    return [name for name in symlinks.identifiers or () if is_named(name)] if symlinks else []
 
 
 def _schema_fields(schema: msgspec.Raw | None) -> str:
@@ -134,8 +133,8 @@ def _schema_fields(schema: msgspec.Raw | None) -> str:
 
 def _fields(raw: bytes) -> str:
     """The fields of a schema and their types as JSON, by their paths, in order; "" when it has none."""
-    schema = decoded(_schema, msgspec.Raw(raw))
-    fields = flattened(schema.fields) if schema else {}
+    schema = salvage(Schema, raw)
+    fields = flatten_fields(schema.fields) if schema else {}
     return msgspec.json.encode(list(fields.items())).decode() if fields else ""
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from headwater.ingest.fold.accumulator import (
     DROP,
-    Identifier,
     Said,
     add_assertion,
     add_input,
@@ -26,29 +23,12 @@ from headwater.ingest.fold.datasets import (
 )
 from headwater.ingest.fold.facet_readings import JobReading, Reading, read_dataset, read_job
 from headwater.ingest.fold.lineage_facets import JOB, Source, Target, job_lineage
-from headwater.ingest.fold.registers import canonical, decoded
+from headwater.ingest.fold.registers import canonical
 from headwater.schema.events import TERMINAL, Dataset, Event, Job, Run
-from headwater.schema.facets import read_parent
+from headwater.schema.facets import read_parent, salvage
+from headwater.schema.facets.run import JobDependencies, JobDependency
 from headwater.schema.facts import JobFacts, LwwRegister, Name, RunFacts, Usage
 from headwater.schema.urns import canonical_run_id, dataset_urn, job_urn, run_urn
-
-
-class _DependentRun(msgspec.Struct, rename="camel"):
-    run_id: str = ""
-
-
-class _Dependency(msgspec.Struct):
-    job: Identifier
-    run: _DependentRun | None = None
-
-
-class _Dependencies(msgspec.Struct):
-    upstream: list[msgspec.Raw] | None = None
-    downstream: list[msgspec.Raw] | None = None
-
-
-_dependency = msgspec.json.Decoder(_Dependency)
-_dependencies = msgspec.json.Decoder(_Dependencies)
 
 
 def run_event(said: Said, event: Event, sent: Run, of: Job) -> None:
@@ -258,19 +238,20 @@ def _jobs(name: Name | None) -> dict[str, Name]:
 
 def _control_flow(said: Said, run: RunFacts, job: JobFacts, sent: Run) -> None:
     """The jobDependencies facet: what runs after what. No data flows along it."""
-    dependencies = decoded(_dependencies, (sent.facets or {}).get("jobDependencies"))
+    facet = (sent.facets or {}).get("jobDependencies")
+    dependencies = salvage(JobDependencies, facet) if facet is not None else None
     if dependencies is None:
         return
-    for raw in dependencies.upstream or ():
-        _runs_after(said, run, job, decoded(_dependency, raw), upstream=True)
-    for raw in dependencies.downstream or ():
-        _runs_after(said, run, job, decoded(_dependency, raw), upstream=False)
+    for dependency in dependencies.upstream or ():
+        _runs_after(said, run, job, dependency, upstream=True)
+    for dependency in dependencies.downstream or ():
+        _runs_after(said, run, job, dependency, upstream=False)
 
 
 def _runs_after(
-    said: Said, run: RunFacts, job: JobFacts, other: _Dependency | None, *, upstream: bool
+    said: Said, run: RunFacts, job: JobFacts, other: JobDependency, *, upstream: bool
 ) -> None:
-    if other is None or not is_named(other.job):
+    if not is_named(other.job):
         return
     name = Name(other.job.namespace, other.job.name)
     there = (

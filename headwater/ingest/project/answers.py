@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from headwater.ingest.project.values import Names, Properties, named, time_at, time_of
-from headwater.schema import headwater_facets as native
+from headwater.schema.facets.headwater import AnswerFacet, read_answer, read_citations
+from headwater.schema.facets.headwater import Citation as CitedAs
 from headwater.schema.facts import AnswerFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.naming import Naming
@@ -31,7 +32,7 @@ class AnswerView(msgspec.Struct):
 def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
     """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
     text = facts.answer.value if facts.answer else ""
-    said = native.answer_facet(text) if text else native.AnswerFacet()
+    said = read_answer(text) if text else AnswerFacet()
     generated = time_of(said.generated_at) or (
         time_at(facts.answer.instant) if facts.answer and text else None
     )
@@ -45,18 +46,18 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
         "facts": pack(facts),
     }
     cites = (
-        [_citation(citation, naming, names) for citation in native.citations(text)] if text else []
+        [_citation(citation, naming, names) for citation in read_citations(text)] if text else []
     )
     return AnswerView(node, cites)
 
 
 def cited_names(facts: AnswerFacts, naming: Naming) -> list[Name]:
     """The datasets that an answer cites, before anything is known of their other names."""
-    cites = native.citations(facts.answer.value) if facts.answer and facts.answer.value else []
+    cites = read_citations(facts.answer.value) if facts.answer and facts.answer.value else []
     return [naming.normalise(cite.namespace, cite.name) for cite in cites if not cite.answer_id]
 
 
-def _citation(citation: native.CitationFacet, naming: Naming, names: Names) -> Citation:
+def _citation(citation: CitedAs, naming: Naming, names: Names) -> Citation:
     if citation.answer_id:
         return Citation(answer=answer_urn(citation.answer_id))
     name = named(naming.normalise(citation.namespace, citation.name), names)

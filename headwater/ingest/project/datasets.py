@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.fold.facets import (
-    Catalog,
-    DataSource,
-    Documentation,
-    Hierarchy,
-    LifecycleChange,
-    Owners,
-    Schema,
-    SourceDetails,
-    Storage,
-    Tags,
-    TypeFacet,
-    flattened,
+from headwater.ingest.project.values import (
+    Properties,
+    count_of,
     read_facet,
+    seen,
+    tag_words,
+    time_at,
+    time_of,
 )
-from headwater.ingest.project.values import Properties, count_of, seen, tag_words, time_at, time_of
 from headwater.schema import headwater_facets as native
+from headwater.schema.facets.dataset import (
+    Catalog,
+    DatasetDocumentation,
+    DatasetOwnership,
+    DatasetTags,
+    DatasetType,
+    DataSource,
+    Hierarchy,
+    LifecycleStateChange,
+    Schema,
+    Storage,
+    flatten_fields,
+)
+from headwater.schema.facets.headwater import SourceFacet
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import column_urn, dataset_urn, display_name, guid_of, source_urn
@@ -39,7 +46,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
     """A dataset from all that is said of it under any of its names; `own` is what is said under its own."""
     name = facts.dataset
     schema = read_facet(Schema, facts.facets, "schema")
-    fields = flattened(schema.fields) if schema else {}
+    fields = flatten_fields(schema.fields) if schema else {}
     node = {
         "namespace": display_name(name.namespace),
         "name": display_name(name.name),
@@ -63,10 +70,10 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
 
 
 def _described(facts: DatasetFacts) -> Properties:
-    kind = read_facet(TypeFacet, facts.facets, "datasetType")
-    owners = read_facet(Owners, facts.facets, "ownership")
-    documentation = read_facet(Documentation, facts.facets, "documentation")
-    tags = read_facet(Tags, facts.facets, "tags")
+    kind = read_facet(DatasetType, facts.facets, "datasetType")
+    owners = read_facet(DatasetOwnership, facts.facets, "ownership")
+    documentation = read_facet(DatasetDocumentation, facts.facets, "documentation")
+    tags = read_facet(DatasetTags, facts.facets, "tags")
     source = read_facet(DataSource, facts.facets, "dataSource")
     storage = read_facet(Storage, facts.facets, "storage")
     catalog = read_facet(Catalog, facts.facets, "catalog")
@@ -74,7 +81,7 @@ def _described(facts: DatasetFacts) -> Properties:
     return {
         "type": kind.dataset_type if kind else None,
         "subType": kind.sub_type if kind else None,
-        "owners": [owner.name for owner in owners.owners] if owners else None,
+        "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
         "tags": tag_words(tags.tags) if tags else None,
         "sourceName": source.name if source else None,
@@ -87,7 +94,7 @@ def _described(facts: DatasetFacts) -> Properties:
 
 
 def _lifecycle(facts: DatasetFacts) -> Properties:
-    change = read_facet(LifecycleChange, facts.facets, "lifecycleStateChange")
+    change = read_facet(LifecycleStateChange, facts.facets, "lifecycleStateChange")
     kind = change.lifecycle_state_change.upper() if change else None
     at = time_at(facts.facets["lifecycleStateChange"].instant) if change else None
     return {"lifecycle": kind, "lifecycleAt": at, "droppedAt": at if kind == "DROP" else None}
@@ -112,7 +119,7 @@ def source_properties(dataset: Name) -> Properties:
 
 
 def _source(facts: DatasetFacts) -> Properties | None:
-    details = read_facet(SourceDetails, facts.facets, native.SOURCE_FACET)
+    details = read_facet(SourceFacet, facts.facets, native.SOURCE_FACET)
     if details is None:
         return None
     return {

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from headwater.ingest.fold.facets import (
-    CodeLocation,
-    Documentation,
-    JobKind,
-    Owners,
+from headwater.ingest.project.values import Properties, read_facet, seen, tag_words
+from headwater.schema.facets.job import (
+    JobDocumentation,
+    JobOwnership,
+    JobTags,
+    JobType,
     SourceCode,
+    SourceCodeLocation,
     Sql,
-    Tags,
-    read_facet,
 )
-from headwater.ingest.project.values import Properties, seen, tag_words
 from headwater.schema.facts import JobFacts
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import display_name, guid_of, job_urn
@@ -21,12 +20,12 @@ from headwater.schema.urns import display_name, guid_of, job_urn
 def job_properties(facts: JobFacts) -> Properties:
     """A job node."""
     sql = read_facet(Sql, facts.facets, "sql")
-    kind = read_facet(JobKind, facts.facets, "jobType")
-    owners = read_facet(Owners, facts.facets, "ownership")
-    documentation = read_facet(Documentation, facts.facets, "documentation")
-    tags = read_facet(Tags, facts.facets, "tags")
+    kind = read_facet(JobType, facts.facets, "jobType")
+    owners = read_facet(JobOwnership, facts.facets, "ownership")
+    documentation = read_facet(JobDocumentation, facts.facets, "documentation")
+    tags = read_facet(JobTags, facts.facets, "tags")
     code = read_facet(SourceCode, facts.facets, "sourceCode")
-    location = read_facet(CodeLocation, facts.facets, "sourceCodeLocation")
+    location = read_facet(SourceCodeLocation, facts.facets, "sourceCodeLocation")
     return {
         "namespace": display_name(facts.job.namespace),
         "name": display_name(facts.job.name),
@@ -38,7 +37,7 @@ def job_properties(facts: JobFacts) -> Properties:
         "sql": sql.query if sql else None,
         "language": code.language if code else None,
         "sourceCode": code.source_code if code else None,
-        "owners": [owner.name for owner in owners.owners] if owners else None,
+        "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
         "tags": tag_words(tags.tags) if tags else None,
         "codeUrl": location.url if location else None,

@@ -9,21 +9,6 @@ from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
-from headwater.ingest.fold.facets import (
-    ArtifactDetails,
-    Assertions,
-    ErrorMessage,
-    ExternalQuery,
-    ExtractionError,
-    MappedTask,
-    NominalTime,
-    ProcessingEngine,
-    RunDetails,
-    Statistics,
-    Tags,
-    Tests,
-    read_facet,
-)
 from headwater.ingest.project.attempts import Attempts, attempts
 from headwater.ingest.project.quality import quality_read, quality_written
 from headwater.ingest.project.values import (
@@ -32,12 +17,25 @@ from headwater.ingest.project.values import (
     count_of,
     instant_in,
     named,
+    read_facet,
     tag_words,
     time_at,
     time_of,
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import TERMINAL
+from headwater.schema.facets.headwater import ArtifactFacet, RunFacet
+from headwater.schema.facets.run import (
+    AirflowMappedTask,
+    ErrorMessage,
+    ExternalQuery,
+    ExtractionError,
+    NominalTime,
+    ProcessingEngine,
+    RunTags,
+    Test,
+)
+from headwater.schema.facets.usage import DataQualityAssertions, InputStatistics, OutputStatistics
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
@@ -81,8 +79,8 @@ RunViews = Mapping[str, tuple[RunView | None, RunView]]
 
 def run_view(facts: RunFacts, names: Names) -> RunView:
     """A run as its own facts show it; what depends on other runs is added by the writer."""
-    details = read_facet(RunDetails, facts.facets, native.RUN_FACET) or RunDetails()
-    state = _placed(facts, attempts(facts.states), undated=details.undated)
+    details = read_facet(RunFacet, facts.facets, native.RUN_FACET) or RunFacet()
+    state = _placed(facts, attempts(facts.states), undated=details.undated is True)
     started = _started(facts, state)
     inputs, outputs = _usages(facts.inputs, names), _usages(facts.outputs, names)
     made = {urn: usage for urn, usage in outputs.items() if usage.made}
@@ -165,7 +163,7 @@ def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
     if not undated or state.started is not None:
         return state
     said = (
-        read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+        read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
         for usage in facts.outputs.values()
     )
     times = [instant_in(details.created_at) for details in said if details]
@@ -189,7 +187,7 @@ def _described(facts: RunFacts, *, since: int | None) -> Properties:
     nominal = read_facet(NominalTime, facts.facets, "nominalTime")
     query = read_facet(ExternalQuery, facts.facets, "externalQuery")
     extraction = read_facet(ExtractionError, facts.facets, "extractionError")
-    tags = read_facet(Tags, facts.facets, "tags")
+    tags = read_facet(RunTags, facts.facets, "tags")
     return {
         "error": _error(facts.facets, since=since),
         "extractionErrors": [one.error_message for one in extraction.errors]
@@ -209,7 +207,7 @@ def _described(facts: RunFacts, *, since: int | None) -> Properties:
 def _tested(facts: RunFacts) -> Properties:
     """The results of the tests that a run made: by the `test` facet, and as assertions on what it read."""
     results: dict[str, bool] = {}
-    tests = read_facet(Tests, facts.facets, "test")
+    tests = read_facet(Test, facts.facets, "test")
     for test in tests.tests if tests else ():
         results[test.name] = test.status.lower() in {
             "pass",
@@ -221,7 +219,7 @@ def _tested(facts: RunFacts) -> Properties:
             "warn",
         }
     for usage in facts.inputs.values():
-        assertions = read_facet(Assertions, usage.facets, "dataQualityAssertions")
+        assertions = read_facet(DataQualityAssertions, usage.facets, "dataQualityAssertions")
         for one in assertions.assertions if assertions else ():
             named = ".".join(word for word in (one.name or one.assertion, one.column) if word)
             results[named] = results.get(named, True) and one.success
@@ -247,15 +245,17 @@ def _slot(facts: RunFacts, job: Name | None) -> str | None:
     at = instant_in(nominal.nominal_start_time) if nominal else None
     if at is None or job is None:
         return None
-    mapped = read_facet(MappedTask, facts.facets, "airflow_mappedTask")
+    mapped = read_facet(AirflowMappedTask, facts.facets, "airflow_mappedTask")
     return f"{job_urn(job.namespace, job.name)}@{at}" + (f"#{mapped.map_index}" if mapped else "")
 
 
 def _artifact(
     facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None
 ) -> Properties:
-    details = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
-    statistics = read_facet(Statistics, usage.facets, "outputStatistics") or Statistics()
+    details = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
+    statistics = (
+        read_facet(OutputStatistics, usage.facets, "outputStatistics") or OutputStatistics()
+    )
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
     ended = time_at(state.finished if state.finished is not None else started)
     created = (time_of(details.created_at) if details else None) or ended
@@ -311,7 +311,7 @@ def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int
 
 
 def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
-    pinned = read_facet(ArtifactDetails, usage.facets, native.ARTIFACT_FACET)
+    pinned = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
     is_pinned = pinned is not None and bool(pinned.run_id.strip())
     made = (
         artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id)
@@ -319,7 +319,7 @@ def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
         else None
     )
     version = display_name(usage.version.value) if usage.version else None
-    statistics = read_facet(Statistics, usage.facets, "inputStatistics") or Statistics()
+    statistics = read_facet(InputStatistics, usage.facets, "inputStatistics") or InputStatistics()
     properties = {
         "rowCount": count_of(statistics.row_count),
         "bytes": count_of(statistics.size),

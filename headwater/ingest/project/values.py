@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from headwater.errors import EventError
-from headwater.ingest.fold.facets import Tag
 from headwater.schema.events import parse_instant, to_datetime
-from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
+from headwater.schema.facets import salvage
+from headwater.schema.facets.dataset import DatasetTag
+from headwater.schema.facets.job import JobTag
+from headwater.schema.facets.run import RunTag
+from headwater.schema.facts import DatasetFacts, JobFacts, Name, Registers, Span
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import dataset_urn
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 Properties = dict[str, Any]
 # Names by which datasets go here, by the urn of the other name they were sent with; those without an entry go by
@@ -25,6 +30,12 @@ _COUNT_MAX = 2**63 - 1
 _DATED = "lifecycleStateChange"
 # Of a dataset or a job, what changes with every event.
 _BESIDE = frozenset({"firstSeen", "lastSeen", "facts"})
+
+
+def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:
+    """Return the readable part of a facet; None if it is absent, deleted or of another form."""
+    register = facets.get(name)
+    return salvage(kind, register.value) if register is not None and register.value else None
 
 
 def named(name: Name, names: Names) -> Name:
@@ -113,10 +124,11 @@ def is_shown(old: Properties | None, new: Properties) -> bool:
     return old is None or any(old[key] != value for key, value in new.items() if key not in _BESIDE)
 
 
-def tag_words(tags: list[Tag]) -> list[str] | None:
+def tag_words(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] | None:
     """Tags as `key=value`, those of a field as `field:key=value`; a tag whose value says nothing more is its key."""
     words = []
-    for tag in tags:
+    for tag in tags or ():
         word = tag.key if tag.value in (None, "", "true", tag.key) else f"{tag.key}={tag.value}"
-        words.append(f"{tag.field}:{word}" if tag.field else word)
+        field = tag.field if isinstance(tag, DatasetTag) else None
+        words.append(f"{field}:{word}" if field else word)
     return sorted(set(words)) or None

@@ -1,7 +1,7 @@
-"""Every facet of the OpenLineage specification 2-0-2 as a type, by the entity it is on and its key.
+"""Every facet of the OpenLineage specification 2-0-2 as a type, by its entity and its key.
 
-The same key on two entities is two types. `dataset` is what stands under `facets` of a dataset, `input` and `output`
-what stands under its `inputFacets` and `outputFacets`. Unknown fields are allowed, as the specification allows them.
+The same key on two entities is two types. The entity `dataset` means the `facets` of a dataset;
+`input` and `output` mean its `inputFacets` and `outputFacets`. The specification allows unknown fields.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import msgspec
 
 from headwater.schema.facets import dataset, job, lineage, parent, run, usage
 from headwater.schema.facets.kinds import (
-    REMEMBERED_BYTES_MAX,
+    CACHED_BYTES_MAX,
     Facet,
     Fault,
-    fault,
+    fault_in,
     is_deleted,
-    read,
     salvage,
 )
 from headwater.schema.facets.parent import PARENT_KEYS, JobName, Parent, ParentFacet, read_parent
@@ -35,7 +34,6 @@ __all__ = [
     "is_deleted",
     "is_valid",
     "kind_of",
-    "read",
     "read_parent",
     "salvage",
 ]
@@ -85,7 +83,7 @@ FACETS: dict[tuple[Entity, str], type[Facet]] = {
     ("output", "subset"): usage.OutputSubset,
 }
 
-# What is really sent elsewhere than the specification has it: an older spelling, and dbt's assertions on the dataset.
+# Facets that producers send elsewhere: an older spelling of `parent`, and dbt's assertions on the dataset.
 _ELSEWHERE: dict[tuple[Entity, str], type[Facet]] = {
     ("run", "parentRun"): parent.ParentFacet,
     ("dataset", "dataQualityAssertions"): usage.DataQualityAssertions,
@@ -95,22 +93,22 @@ _ELSEWHERE: dict[tuple[Entity, str], type[Facet]] = {
 
 
 def kind_of(entity: Entity, key: str) -> type[Facet] | None:
-    """The type that a facet promises by its key; None for one that the specification does not know."""
+    """Return the type of a facet by its key; None for a key that the specification does not define."""
     return FACETS.get((entity, key)) or _ELSEWHERE.get((entity, key))
 
 
 def fault_of(entity: Entity, key: str, raw: bytes | msgspec.Raw) -> Fault | None:
-    """In what a facet breaks its schema. The one place where that is decided; unknown facets break none."""
+    """Return the first fault of a facet; None for a valid or unknown facet."""
     kind = kind_of(entity, key)
     if kind is None:
         return None
     text = bytes(raw)
-    return _remembered(kind, text) if len(text) <= REMEMBERED_BYTES_MAX else fault(kind, text)
+    return _fault_cached(kind, text) if len(text) <= CACHED_BYTES_MAX else fault_in(kind, text)
 
 
 def is_valid(entity: Entity, key: str, raw: bytes | msgspec.Raw) -> bool:
-    """Whether a facet keeps to its schema. Of one that does not, `salvage` still reads what can be read."""
+    """Return True if a facet keeps to its schema; `salvage` still reads parts of an invalid one."""
     return fault_of(entity, key, raw) is None
 
 
-_remembered = lru_cache(maxsize=8_192)(fault)
+_fault_cached = lru_cache(maxsize=8_192)(fault_in)

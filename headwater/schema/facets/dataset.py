@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
 
 import msgspec
 
-from headwater.schema.facets.kinds import Facet, Integer, Part, Time, Uri
+from headwater.schema.facets.kinds import (
+    Expected,
+    Facet,
+    Integer,
+    Label,
+    LifecycleState,
+    Part,
+    Time,
+    Uri,
+)
 
 
 class Catalog(Facet, frozen=True):
-    framework: str
-    type: str
     name: str
+    framework: Expected[str] = None
+    type: Expected[str] = None
     metadata_uri: str | None = None
     warehouse_uri: str | None = None
     source: str | None = None
@@ -38,12 +47,12 @@ class DataQualityMetrics(Facet, frozen=True):
 
 
 class DatasetType(Facet, frozen=True):
-    dataset_type: str
+    dataset_type: Expected[str] = None
     sub_type: str | None = None
 
 
 class DatasetVersion(Facet, frozen=True):
-    dataset_version: str
+    dataset_version: Label
 
 
 class DataSource(Facet, frozen=True):
@@ -57,8 +66,8 @@ class DatasetDocumentation(Facet, frozen=True):
 
 
 class HierarchyLevel(Part, frozen=True):
-    type: str
     name: str
+    type: Expected[str] = None
 
 
 class Hierarchy(Facet, frozen=True):
@@ -71,7 +80,7 @@ class PreviousIdentifier(Part, frozen=True):
 
 
 class LifecycleStateChange(Facet, frozen=True):
-    lifecycle_state_change: Literal["ALTER", "CREATE", "DROP", "OVERWRITE", "RENAME", "TRUNCATE"]
+    lifecycle_state_change: LifecycleState
     previous_identifier: PreviousIdentifier | None = None
 
 
@@ -97,14 +106,14 @@ class Schema(Facet, frozen=True):
 
 
 class Storage(Facet, frozen=True):
-    storage_layer: str
+    storage_layer: Expected[str] = None
     file_format: str | None = None
 
 
 class Symlink(Part, frozen=True):
     namespace: str
     name: str
-    type: str
+    type: Expected[str] = None
 
 
 class Symlinks(Facet, frozen=True):
@@ -113,10 +122,30 @@ class Symlinks(Facet, frozen=True):
 
 class DatasetTag(Part, frozen=True):
     key: str
-    value: str
+    value: Expected[str] = None
     source: str | None = None
     field: str | None = None
 
 
 class DatasetTags(Facet, frozen=True):
     tags: list[DatasetTag] | None = None
+
+
+# Deeper fields, and fields with a longer path, are no columns: paths grow with the square of the depth.
+_FIELD_DEPTH_MAX = 50
+_FIELD_PATH_MAX = 2_000
+
+
+def flatten_fields(
+    fields: Iterable[SchemaField] | None, prefix: str = "", depth: int = 1
+) -> dict[str, str | None]:
+    """Return the types of fields by their dotted path, parents before children."""
+    flat: dict[str, str | None] = {}
+    for field in fields or ():
+        path = prefix + field.name
+        if not field.name.strip() or (prefix and len(path) > _FIELD_PATH_MAX):
+            continue
+        flat[path] = field.type
+        if field.fields and depth < _FIELD_DEPTH_MAX:
+            flat.update(flatten_fields(field.fields, f"{path}.", depth + 1))
+    return flat

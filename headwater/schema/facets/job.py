@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from headwater.schema.facets.kinds import Facet, Part, Uri
+from headwater.schema.facets.kinds import Expected, Facet, Part, Uri
 
 
 class JobDocumentation(Facet, frozen=True):
@@ -21,8 +21,8 @@ class EmissionPattern(Part, frozen=True):
 
 
 class JobType(Facet, frozen=True):
-    processing_type: str
-    integration: str
+    processing_type: Expected[str] = None
+    integration: Expected[str] = None
     job_type: str | None = None
     emission_pattern: EmissionPattern | None = None
 
@@ -37,13 +37,13 @@ class JobOwnership(Facet, frozen=True):
 
 
 class SourceCode(Facet, frozen=True):
-    language: str
-    source_code: str
+    language: Expected[str] = None
+    source_code: Expected[str] = None
 
 
 class SourceCodeLocation(Facet, frozen=True):
-    type: str
-    url: Uri
+    type: Expected[str] = None
+    url: Expected[Uri] = None
     repo_url: str | None = None
     path: str | None = None
     version: str | None = None
@@ -59,7 +59,7 @@ class Sql(Facet, frozen=True):
 
 class JobTag(Part, frozen=True):
     key: str
-    value: str
+    value: Expected[str] = None
     source: str | None = None
 
 

@@ -1,7 +1,13 @@
-"""What all facets share: their base, the formats of their texts, and the two ways of reading one.
+"""The base of every facet, the formats of its texts, and the two ways to read one: strict and lenient.
 
-`read` is strict: a facet keeps to its schema or it is None. `salvage` takes what can be read and leaves out what
-cannot: one bad entry of a column lineage must not cost the others. A null where a field may be absent is no fault.
+Each facet has one definition, a `Facet`. A field that the specification requires and Headwater can do
+without is `Expected`: its absence is a fault, and the facet is still read.
+
+- `fault_in` is strict. It returns the first place where a facet breaks its schema.
+- `salvage` is lenient. It returns the readable part of a facet: broken entries and broken optional
+  fields are absent, a text of another format is kept, and a number sent as text becomes a number.
+
+A null where a field may be absent is no fault.
 """
 
 from __future__ import annotations
@@ -15,35 +21,46 @@ import msgspec
 from msgspec import Meta
 
 K = TypeVar("K", bound=msgspec.Struct)
+T = TypeVar("T")
 
-# Longer texts are decoded each time: facets that come with every event of a pipeline are short.
-REMEMBERED_BYTES_MAX = 4_096
+# Longer texts are decoded each time: the facets of every event of a pipeline are short.
+CACHED_BYTES_MAX = 4_096
 
 _URI = r"^[A-Za-z][A-Za-z0-9+.\-]*:\S"
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 _TIME = r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)(\[[^\]]*\])?$"
-_FORMATS = {_URI: "a URI with its scheme", _UUID: "a UUID", _TIME: "an ISO 8601 time with a zone"}
+_LIFECYCLE = r"^(ALTER|CREATE|DROP|OVERWRITE|RENAME|TRUNCATE)$"
+_FORMATS = {
+    _URI: "a URI with its scheme",
+    _UUID: "a UUID",
+    _TIME: "an ISO 8601 time with a zone",
+    _LIFECYCLE: "ALTER, CREATE, DROP, OVERWRITE, RENAME or TRUNCATE",
+}
 
 Uri = Annotated[str, Meta(pattern=_URI)]
 Uuid = Annotated[str, Meta(pattern=_UUID)]
 Time = Annotated[str, Meta(pattern=_TIME)]
-# JSON knows one kind of number: 3.0 is a whole one, and some senders write it so.
+LifecycleState = Annotated[str, Meta(pattern=_LIFECYCLE)]
+# JSON has one kind of number: 3.0 is a whole number, and some senders write it so.
 Integer = int | Annotated[float, Meta(multiple_of=1)]
+# Required by the specification; a facet without it is faulty and still readable.
+Expected = Annotated[T | None, Meta(extra={"expected": True})]
+# A text that some senders write as a whole number.
+Label = Annotated[str, Meta(extra={"accepts_number": True})]
 
-
-_scheme = re.compile(_URI)
-_zone = re.compile(r"([Zz]|[+-]\d\d(:?\d\d(:?\d\d(\.\d+)?)?)?)(\[[^\]]*\])?$")
+_SCHEME = re.compile(_URI)
+_ZONE = re.compile(r"([Zz]|[+-]\d\d(:?\d\d(:?\d\d(\.\d+)?)?)?)(\[[^\]]*\])?$")
 
 
 def has_scheme(text: str) -> bool:
-    """Whether a text may be a URI: it begins with a scheme and a colon."""
-    return _scheme.match(text) is not None
+    """Return True if a text begins with a URI scheme and a colon."""
+    return _SCHEME.match(text) is not None
 
 
 def has_zone(text: str) -> bool:
-    """Whether a time says in which zone it is."""
-    # The dashes of a date are no zone: only what comes after the hours counts.
-    return _zone.search(text.strip()[10:]) is not None
+    """Return True if an ISO 8601 time names its zone."""
+    # The dashes of a date are no zone, so only the text behind the date counts.
+    return _ZONE.search(text.strip()[10:]) is not None
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,57 +68,48 @@ class Part(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Facet(Part, frozen=True, kw_only=True):
-    """Any facet. Who sent it and by which schema is judged apart (`schema.conformance`): many senders leave it out."""
+    """Any facet. `schema.conformance` checks `_producer` and `_schemaURL`: many senders omit them."""
 
-    producer: Any = msgspec.field(name="_producer", default=None)
-    schema_url: Any = msgspec.field(name="_schemaURL", default=None)
     deleted: bool | None = msgspec.field(name="_deleted", default=None)
 
 
 class Fault(NamedTuple):
-    """Where a facet breaks its schema, indexes left out so that like meets like, and how."""
+    """The path at which a facet breaks its schema, without indexes, and the reason."""
 
     path: str
     message: str
 
 
-def read(kind: type[K], raw: bytes | str | msgspec.Raw) -> K | None:
-    """A facet that keeps to its schema; None when it does not."""
+def fault_in(kind: type[msgspec.Struct], raw: bytes) -> Fault | None:
+    """Return the first fault of a facet; None if it keeps to its schema or is deleted."""
+    try:
+        facet = _decoder(kind).decode(raw)
+    except msgspec.ValidationError as error:
+        found: Fault | None = _fault(str(error))
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return Fault("", f"cannot be read: {error}"[:_MESSAGE_MAX])
+    else:
+        found = _absent(facet)
+    return None if found is None or is_deleted(raw) else found
+
+
+def salvage(kind: type[K], raw: bytes | str | msgspec.Raw) -> K | None:
+    """Return the readable part of a facet; None if it is no object or lacks a field it cannot do without.
+
+    Do not change the result: equal texts may share one.
+    """
     try:
         decoder: msgspec.json.Decoder[K] = _decoder(kind)
         return decoder.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-
-
-def fault(kind: type[msgspec.Struct], raw: bytes) -> Fault | None:
-    """The first thing in which a facet breaks its schema; None when it keeps to it, or says it is deleted."""
-    try:
-        _decoder(kind).decode(raw)
-    except msgspec.ValidationError as error:
-        return None if is_deleted(raw) else _fault(str(error))
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        return Fault("", f"cannot be read: {error}"[:_MESSAGE_MAX])
-    return None
-
-
-def salvage(kind: type[K], raw: bytes | str | msgspec.Raw) -> K | None:
-    """What can be read of a facet: entries and optional fields that break the schema are left out.
-
-    None when it is no object, or a field of the facet itself that must be there is missing or of another type.
-    """
-    whole = read(kind, raw)
-    if whole is not None:
-        return whole
-    try:
-        kept = _kept(msgspec.json.decode(raw), kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return None
-    return kept if isinstance(kept, kind) else None
+        pass
+    text = raw if isinstance(raw, str) else bytes(raw)
+    salvaged = _salvage_cached if len(text) <= CACHED_BYTES_MAX else _salvage
+    return salvaged(kind, text)
 
 
 def is_deleted(raw: bytes) -> bool:
-    """Whether a facet says that it is no more: then nothing else need be in it."""
+    """Return True if the facet has `_deleted: true`; its other fields are then optional."""
     if b'"_deleted"' not in raw:
         return False
     try:
@@ -127,57 +135,147 @@ _PATTERN = re.compile(r"Expected `str` matching regex (?P<quote>['\"])(.+)(?P=qu
 
 
 def _fault(message: str) -> Fault:
-    at = _PATH.search(message)
+    """Convert a message of msgspec to a fault."""
+    location = _PATH.search(message)
     missing = _MISSING.search(message)
-    names = [_INDEX.sub("[]", at[1]) if at else "", missing[1] if missing else ""]
-    said = _PATTERN.sub(lambda found: f"Expected {_format(found[2])}", _PATH.sub("", message))
-    return Fault(".".join(name for name in names if name), said[:_MESSAGE_MAX])
+    names = [_INDEX.sub("[]", location[1]) if location else "", missing[1] if missing else ""]
+    reason = _PATTERN.sub(lambda found: f"Expected {_format(found[2])}", _PATH.sub("", message))
+    return Fault(".".join(name for name in names if name), reason[:_MESSAGE_MAX])
 
 
 def _format(pattern: str) -> str:
     return _FORMATS.get(pattern.replace("\\\\", "\\"), "another form")
 
 
+class _Field(NamedTuple):
+    """A field in which an expected value may be absent: of its object, or of an object within."""
+
+    attribute: str
+    key: str
+    is_expected: bool
+
+
+@lru_cache(maxsize=256)
+def _fields(kind: type[msgspec.Struct]) -> tuple[_Field, ...]:
+    return tuple(
+        _Field(field.name, field.encode_name, _is_expected(field.type))
+        for field in msgspec.structs.fields(kind)
+    )
+
+
+def _is_expected(kind: Any) -> bool:
+    return get_origin(kind) is Annotated and _has_mark(kind, "expected")
+
+
+def _has_mark(kind: Any, mark: str) -> bool:
+    return any(isinstance(meta, Meta) and mark in (meta.extra or ()) for meta in kind.__metadata__)
+
+
+def _absent(value: Any, path: str = "") -> Fault | None:
+    """Return the first absent field that the specification requires, at any depth."""
+    if isinstance(value, msgspec.Struct):
+        for field in _fields(type(value)):
+            inner = getattr(value, field.attribute)
+            if inner is None and field.is_expected:
+                return Fault(
+                    f"{path}.{field.key}".lstrip("."),
+                    f"Object missing required field `{field.key}`",
+                )
+            found = _absent(inner, f"{path}.{field.key}")
+            if found is not None:
+                return found
+    elif isinstance(value, list):
+        found_in_items = (_absent(item, f"{path}[]") for item in value)
+        return next((found for found in found_in_items if found is not None), None)
+    elif isinstance(value, dict):
+        found_in_entries = (_absent(item, f"{path}[]") for item in value.values())
+        return next((found for found in found_in_entries if found is not None), None)
+    return None
+
+
 _BROKEN = object()
 
 
-def _kept(value: Any, kind: Any) -> Any:
-    """`value` as `kind`, without the parts that break it; `_BROKEN` when nothing is left."""
-    if not _tag_fits(value, kind):
+def _salvage(kind: type[K], raw: bytes | str) -> K | None:
+    try:
+        readable = _readable(msgspec.json.decode(raw), kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return readable if isinstance(readable, kind) else None
+
+
+_salvage_cached = lru_cache(maxsize=8_192)(_salvage)
+
+
+def _readable(value: Any, kind: Any) -> Any:
+    """Return `value` as `kind`, without its broken parts; `_BROKEN` if nothing is left."""
+    if not _has_tag(value, kind):
         return _BROKEN
     try:
-        return msgspec.convert(value, kind)
+        return msgspec.convert(value, kind, strict=False)
     except (msgspec.ValidationError, RecursionError):
         pass
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return _readable_struct(value, kind) if isinstance(value, dict) else _BROKEN
     origin = get_origin(kind)
-    if origin in (Union, UnionType):
-        tries = (_kept(value, arm) for arm in get_args(kind) if arm is not type(None))
-        return next((one for one in tries if one is not _BROKEN), _BROKEN)
-    if origin is list and isinstance(value, list):
-        items = (_kept(item, get_args(kind)[0]) for item in value)
-        return [item for item in items if item is not _BROKEN]
-    if origin is dict and isinstance(value, dict):
-        entries = {key: _kept(item, get_args(kind)[1]) for key, item in value.items()}
-        return {key: item for key, item in entries.items() if item is not _BROKEN}
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, dict):
-        return _kept_struct(value, kind)
-    return _BROKEN
+    reader = _READERS.get(origin)
+    return _BROKEN if reader is None else reader(value, kind)
 
 
-def _tag_fits(value: Any, kind: Any) -> bool:
-    """Outside of a union nobody asks for the tag, and an object without one would pass for any of them."""
+def _readable_union(value: Any, kind: Any) -> Any:
+    arms = (_readable(value, arm) for arm in get_args(kind) if arm is not type(None))
+    return next((one for one in arms if one is not _BROKEN), _BROKEN)
+
+
+def _readable_list(value: Any, kind: Any) -> Any:
+    if not isinstance(value, list):
+        return _BROKEN
+    items = (_readable(item, get_args(kind)[0]) for item in value)
+    return [item for item in items if item is not _BROKEN]
+
+
+def _readable_dict(value: Any, kind: Any) -> Any:
+    if not isinstance(value, dict):
+        return _BROKEN
+    entries = {key: _readable(item, get_args(kind)[1]) for key, item in value.items()}
+    return {key: item for key, item in entries.items() if item is not _BROKEN}
+
+
+def _readable_annotated(value: Any, kind: Any) -> Any:
+    """Read a text of another format as it was sent; hold numbers to their constraints."""
+    if type(value) is int and _has_mark(kind, "accepts_number"):
+        return str(value)
+    base = get_args(kind)[0]
+    return _BROKEN if base in (int, float) else _readable(value, base)
+
+
+_READERS = {
+    Union: _readable_union,
+    UnionType: _readable_union,
+    list: _readable_list,
+    dict: _readable_dict,
+    Annotated: _readable_annotated,
+}
+
+
+def _has_tag(value: Any, kind: Any) -> bool:
+    """Return True unless `kind` has a tag that `value` lacks.
+
+    Outside of a union msgspec does not check the tag, so an object without one would fit any arm.
+    """
     config = getattr(kind, "__struct_config__", None)
     if config is None or config.tag is None:
         return True
     return isinstance(value, dict) and value.get(config.tag_field) == config.tag
 
 
-def _kept_struct(value: dict[str, Any], kind: type[msgspec.Struct]) -> Any:
+def _readable_struct(value: dict[str, Any], kind: type[msgspec.Struct]) -> Any:
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
-        one = _kept(value[field.encode_name], field.type) if field.encode_name in value else _BROKEN
-        if one is not _BROKEN:
-            fields[field.name] = one
+        key = field.encode_name
+        readable = _readable(value[key], field.type) if key in value else _BROKEN
+        if readable is not _BROKEN:
+            fields[field.name] = readable
         elif field.required:
             return _BROKEN
     try:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from headwater.schema.facets.kinds import REMEMBERED_BYTES_MAX, Facet, Part, Uuid
+from headwater.schema.facets.kinds import CACHED_BYTES_MAX, Facet, Part, Uuid
 
 # In the order in which they are asked.
 PARENT_KEYS = ("parent", "parentRun")
@@ -81,7 +81,7 @@ def _parents(facets: Mapping[str, msgspec.Raw | bytes | str]) -> Iterator[Parent
 
 def _parent(sent: msgspec.Raw | bytes | str) -> Parent | None:
     raw = sent if isinstance(sent, str) else bytes(sent)
-    return _remembered(raw) if len(raw) <= REMEMBERED_BYTES_MAX else _read(raw)
+    return _remembered(raw) if len(raw) <= CACHED_BYTES_MAX else _read(raw)
 
 
 def _read(raw: bytes | str) -> Parent | None:

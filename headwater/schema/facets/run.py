@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from headwater.schema.facets.kinds import Facet, Integer, Part, Time, Uuid
+from headwater.schema.facets.kinds import Expected, Facet, Integer, Part, Time, Uuid
 
 
 class EnvironmentVariable(Part, frozen=True):
@@ -20,7 +20,7 @@ class EnvironmentVariables(Facet, frozen=True):
 
 class ErrorMessage(Facet, frozen=True):
     message: str
-    programming_language: str
+    programming_language: Expected[str] = None
     stack_trace: str | None = None
 
 
@@ -37,7 +37,7 @@ class ExecutionParameters(Facet, frozen=True):
 
 class ExternalQuery(Facet, frozen=True):
     external_query_id: str
-    source: str
+    source: Expected[str] = None
 
 
 class ExtractionFailure(Part, frozen=True):
@@ -48,9 +48,9 @@ class ExtractionFailure(Part, frozen=True):
 
 
 class ExtractionError(Facet, frozen=True):
-    total_tasks: Integer
-    failed_tasks: Integer
     errors: list[ExtractionFailure]
+    total_tasks: Expected[Integer] = None
+    failed_tasks: Expected[Integer] = None
 
 
 class DependencyJob(Part, frozen=True):
@@ -82,14 +82,14 @@ class NominalTime(Facet, frozen=True):
 
 
 class ProcessingEngine(Facet, frozen=True):
-    version: str
+    version: Expected[str] = None
     name: str | None = None
     openlineage_adapter_version: str | None = None
 
 
 class RunTag(Part, frozen=True):
     key: str
-    value: str
+    value: Expected[str] = None
     source: str | None = None
 
 
@@ -112,3 +112,9 @@ class TestExecution(Part, frozen=True):
 
 class Test(Facet, frozen=True):
     tests: list[TestExecution]
+
+
+class AirflowMappedTask(Facet, frozen=True):
+    """The facet `airflow_mappedTask` of Airflow's provider; no part of the specification."""
+
+    map_index: int

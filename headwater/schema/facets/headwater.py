@@ -1,0 +1,99 @@
+"""Headwater's own facets, as `schema.headwater_facets` builds them.
+
+They carry the prefix `headwater_`, as the specification asks of custom facets.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from headwater.schema.facets.kinds import Facet, Integer, Part, salvage
+
+
+class SourceFacet(Facet, frozen=True):
+    """`headwater_source`: one capture of a dataset that no known run produced."""
+
+    origin: str | None = None
+    format: str | None = None
+    row_count: Integer | None = None
+    captured_at: str | None = None
+    checksum: str | None = None
+
+
+class ArtifactFacet(Facet, frozen=True):
+    """`headwater_artifact`: one version of a dataset, and the run that produced it."""
+
+    run_id: str
+    type: str | None = None
+    row_count: Integer | None = None
+    storage_path: str | None = None
+    created_at: str | None = None
+    schema: str | None = None
+
+
+class RunFacet(Facet, frozen=True):
+    """`headwater_run`: code version and trigger of a run; `undated` if it was registered without a time."""
+
+    version: str | None = None
+    triggered_by: str | None = None
+    undated: bool | None = None
+
+
+class AliasedName(Part, frozen=True):
+    """The name of a dataset in `headwater_symlinks`."""
+
+    namespace: str
+    name: str
+
+
+class SymlinksFacet(Facet, frozen=True):
+    """`headwater_symlinks`: names that a steward declared the same dataset, or another one."""
+
+    same: list[AliasedName] | None = None
+    apart: list[AliasedName] | None = None
+
+
+class Citation(Part, frozen=True):
+    """One citation as sent: a dataset, a version of it (`run_id`), a column (`field`), or an answer."""
+
+    namespace: str = ""
+    name: str = ""
+    run_id: str | None = None
+    field: str | None = None
+    answer_id: str | None = None
+
+
+class AnswerFacet(Facet, frozen=True):
+    """`headwater_answer`: an answer and its citations."""
+
+    type: str | None = None
+    content: str | None = None
+    generated_at: str | None = None
+    generated_by: str | None = None
+    cites: list[Citation] | None = None
+
+
+def read_answer(text: str) -> AnswerFacet:
+    """Return the readable part of an answer; an empty one for a text that is no facet."""
+    return salvage(AnswerFacet, text) or AnswerFacet()
+
+
+def read_citations(text: str) -> list[Citation]:
+    """Return the citations of an answer, each once, in the order given."""
+    found: dict[Citation, None] = {}
+    for citation in read_answer(text).cites or ():
+        # A blank text means an absent one.
+        citation = msgspec.structs.replace(
+            citation,
+            run_id=_text(citation.run_id),
+            field=_text(citation.field),
+            answer_id=_text(citation.answer_id),
+        )
+        is_dataset = bool(citation.namespace.strip() and citation.name.strip())
+        if citation.answer_id or is_dataset:
+            found[citation] = None
+    return list(found)
+
+
+def _text(value: str | None) -> str | None:
+    return value if value and value.strip() else None
