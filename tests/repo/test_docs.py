@@ -91,7 +91,7 @@ def test_every_route_has_a_row(tmp_path: Path) -> None:
             for route in application.routes
             if isinstance(route, Route | Mount)
         }
-    assert set(rows("http.md")) == paths
+    assert {name for name in rows("http.md") if name.startswith("/")} == paths
 
 
 def test_every_link_leads_somewhere() -> None:
