@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from headwater.ingest.fold import fold
-from headwater.ingest.fold.registers import FACET_BYTES_MAX, NESTING_MAX
+from headwater.ingest.fold.canonical_facets import FACET_BYTES_MAX, NESTING_MAX
 from headwater.schema.events import parse, parse_instant
 from headwater.schema.facts import (
     ColumnKey,

@@ -18,7 +18,7 @@ from headwater.ingest.project import (
     answer_view,
     dataset_view,
     job_properties,
-    marked,
+    mark_version,
     run_view,
 )
 from headwater.schema.events import parse
@@ -224,7 +224,7 @@ def test_which_version_an_input_names() -> None:
     }
     used = run(
         event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}])
-    ).uses
+    ).reads
     assert [(use.dataset, use.pinned, use.properties) for use in used] == [
         (
             "dataset:db:t",
@@ -243,7 +243,7 @@ def test_which_version_an_input_names() -> None:
         pin = {"headwater_artifact": {**FACET, "runId": blank}}
         assert (
             run(event(1, "START", inputs=[{"namespace": "db", "name": "t", "inputFacets": pin}]))
-            .uses[0]
+            .reads[0]
             .pinned
             is None
         )
@@ -266,7 +266,7 @@ def test_where_something_is_said_of_quality_is_marked() -> None:
 
     def marks(*events: dict[str, Any]) -> list[tuple[Any, ...]]:
         marked_uses = [
-            marked(f"version of {use.dataset}", use.properties) for use in run(*events).uses
+            mark_version(f"version of {use.dataset}", use.properties) for use in run(*events).reads
         ]
         return [tuple(properties[key] for key in keys) for properties in marked_uses]
 

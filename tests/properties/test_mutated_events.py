@@ -90,7 +90,7 @@ def shown(event: Event) -> None:
     nodes: list[dict[str, Any]] = []
     for run in delta.runs.values():
         view = run_view(run, {})
-        nodes += [view.node, *view.artifacts.values(), *(use.properties for use in view.uses)]
+        nodes += [view.node, *view.artifacts.values(), *(use.properties for use in view.reads)]
     for dataset in delta.datasets.values():
         table = dataset_view(dataset)
         nodes += [table.node, *table.columns.values(), table.source or {}]

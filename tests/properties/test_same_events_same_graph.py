@@ -164,7 +164,7 @@ def _links(delta: GraphDelta) -> set[tuple[str, str, str]]:
 
     links = set()
     for urn, view in runs.items():
-        for use in view.uses:
+        for use in view.reads:
             source = source_urn(use.name.namespace, use.name.name)
             said = {
                 version

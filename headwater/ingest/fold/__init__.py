@@ -1,16 +1,17 @@
-"""`fold(events) -> GraphDelta`: what a set of events says, with no I/O, no clock and no order.
+"""`fold(events) -> GraphDelta`: the facts of a set of events, without I/O, clock or order.
 
-The online worker calls it on small batches, the bulk pipelines on partitions; both then `join`. Every event is
-looked at alone, so the result is a function of the set of events and of nothing else; what many of them say in the
-same words is told once, with the moments at which they said it (`Said.once`). Names of datasets are read by the rules
-of naming (`schema.naming`), wherever in an event they stand.
+The worker calls it on small batches, the bulk pipelines on partitions; both then `join` the deltas.
+Each event is folded alone, so the result is a function of the set of events. Descriptions that many
+events repeat are folded once, over the time range of those events
+(`DeltaAccumulator.describe_once`). Dataset names are normalised by `schema.naming` wherever they
+occur in an event.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwater.ingest.fold.accumulator import Said, Told
+from headwater.ingest.fold.accumulator import DeltaAccumulator, Descriptions
 from headwater.ingest.fold.dataset_events import dataset_event
 from headwater.ingest.fold.job_events import job_event
 from headwater.ingest.fold.run_events import run_event
@@ -20,20 +21,26 @@ from headwater.schema.naming import Naming, load_naming
 
 
 def fold(events: Iterable[Event], naming: Naming | None = None) -> GraphDelta:
-    """What all these events say together. Raises nothing for any event that `parse` let through."""
+    """Return the joined facts of all events. Never fail on an event that `parse` accepted."""
     naming, delta = naming or load_naming(), GraphDelta()
-    told: Told = {}
+    descriptions: Descriptions = {}
     for event in events:
-        _tell(Said(naming, delta, told, event.instant, event.instant, event.rank), event)
-    for (tell, *about), moments in told.items():
-        tell(Said(naming, delta, told, moments.first, moments.last, moments.rank), *about)
+        _fold_event(
+            DeltaAccumulator(naming, delta, descriptions, event.instant, event.instant, event.rank),
+            event,
+        )
+    for (describe, *arguments), times in descriptions.items():
+        accumulator = DeltaAccumulator(
+            naming, delta, descriptions, times.first, times.last, times.rank
+        )
+        describe(accumulator, *arguments)
     return delta
 
 
-def _tell(said: Said, event: Event) -> None:
+def _fold_event(accumulator: DeltaAccumulator, event: Event) -> None:
     if event.run is not None and event.job is not None:
-        run_event(said, event, event.run, event.job)
+        run_event(accumulator, event, event.run, event.job)
     elif event.dataset is not None:
-        dataset_event(said, event.dataset)
+        dataset_event(accumulator, event.dataset)
     elif event.job is not None:
-        job_event(said, event, event.job)
+        job_event(accumulator, event, event.job)

@@ -1,4 +1,4 @@
-"""What is taken from events: how names are read, the facts found so far, and when what is told was said."""
+"""The accumulator of a fold: it joins facts into a GraphDelta, for one time range of events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RENAME, DROP = "RENAME", "DROP"
 
 
 class Named(Protocol):
-    """Anything with the two halves of a name as they were sent."""
+    """Anything with a namespace and a name as the producer sent them."""
 
     @property
     def namespace(self) -> str: ...
@@ -39,8 +39,8 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-class Moments(msgspec.Struct):
-    """When the same was said, once or several times: the first and last instant, and the highest rank at the last."""
+class TimeRange(msgspec.Struct):
+    """The time range of repeated events, with the highest rank among those at its last instant."""
 
     first: int
     last: int
@@ -52,20 +52,21 @@ class Moments(msgspec.Struct):
             self.last, self.rank = instant, rank
 
 
-# A function that tells something, and what it is told about.
-Told = dict[tuple[Any, ...], Moments]
+# The key is a function that adds a description to an accumulator, and the arguments for it.
+Descriptions = dict[tuple[Any, ...], TimeRange]
 
 
-class Said(msgspec.Struct, frozen=True):
-    """What is taken from events that say the same: how names are read, the facts found so far, and when it was said.
+class DeltaAccumulator(msgspec.Struct, frozen=True):
+    """A view of the delta that stamps added facts with one time range.
 
-    All facts are joins over moments, so it is the same to tell a thing once for all the moments at which it was said as
-    to tell it for each of them. `told` gathers what can be told so: `once`.
+    `first` and `last` are instants in microseconds since 1970; `rank` orders events of one instant.
+    All facts are joins over time. So adding a description once over the time range of its events
+    gives the same delta as adding it for each event. `descriptions` gathers such repetitions.
     """
 
     naming: Naming
     delta: GraphDelta
-    told: Told
+    descriptions: Descriptions
     first: int
     last: int
     rank: int
@@ -84,54 +85,66 @@ class Said(msgspec.Struct, frozen=True):
         last, rank = self.last, self.rank
         return {name: LwwRegister(last, rank, text) for name, text in texts.items()}
 
-    def flow(self, ways: frozenset[str]) -> Derivation:
+    def derivation(self, ways: frozenset[str]) -> Derivation:
         return Derivation(self.first, ways)
 
-    def once(self, tell: Callable[..., None], *about: Hashable) -> None:
-        """Call `tell(said, *about)` at the end, once for all the events that say it."""
-        key = (tell, *about)
-        moments = self.told.get(key)
-        if moments is None:
-            self.told[key] = Moments(self.first, self.last, self.rank)
-        else:
-            moments.add(self.last, self.rank)
+    def describe_once(self, describe: Callable[..., None], *arguments: Hashable) -> None:
+        """Have `describe(accumulator, *arguments)` called once for all events that repeat it.
 
-    def name(self, named: Named) -> Name:
+        The call comes after the last event, with an accumulator for the time range of all of them.
+        """
+        key = (describe, *arguments)
+        times = self.descriptions.get(key)
+        if times is None:
+            self.descriptions[key] = TimeRange(self.first, self.last, self.rank)
+        else:
+            times.add(self.last, self.rank)
+
+    def normalise(self, named: Named) -> Name:
+        """Return the normalised name of a dataset."""
         return self.naming.normalise(named.namespace, named.name)
 
-    def run(self, run: RunFacts) -> None:
+    def add_run(self, run: RunFacts) -> None:
         facts.add(self.delta.runs, run_urn(run.run_id), run, facts.join_runs)
 
-    def job(self, job: JobFacts) -> str:
-        urn = job_urn(*halves(job.job))
-        # Mostly it is only referred to.
+    def add_job(self, job: JobFacts) -> str:
+        """Add the facts of a job; return its urn."""
+        urn = job_urn_of(job.job)
+        # Most references to a job add no facts.
         if urn not in self.delta.jobs or job != JobFacts(job.job):
             facts.add(self.delta.jobs, urn, job, facts.join_jobs)
         return urn
 
-    def dataset(self, dataset: DatasetFacts) -> str:
-        urn = dataset_urn(*halves(dataset.dataset))
+    def add_dataset(self, dataset: DatasetFacts) -> str:
+        """Add the facts of a dataset; return its urn."""
+        urn = dataset_urn_of(dataset.dataset)
         facts.add(self.delta.datasets, urn, dataset, facts.join_datasets)
         return urn
 
-    def mention(self, name: Name) -> str:
-        """A dataset that the event only refers to: it is in the graph, and nothing more is said of it."""
-        urn = dataset_urn(*halves(name))
+    def ensure_dataset(self, name: Name) -> str:
+        """Add a dataset that the event only refers to; return its urn."""
+        urn = dataset_urn_of(name)
         if urn not in self.delta.datasets:
             self.delta.datasets[urn] = DatasetFacts(name)
         return urn
 
 
-def halves(name: Name) -> tuple[str, str]:
-    return name.namespace, name.name
+def dataset_urn_of(name: Name) -> str:
+    return dataset_urn(name.namespace, name.name)
 
 
-def renamed_from(said: Said, dataset: Name, lifecycle: LifecycleStateChange | None) -> Name | None:
-    """The name that a dataset had before; None unless it was renamed from another."""
+def job_urn_of(name: Name) -> str:
+    return job_urn(name.namespace, name.name)
+
+
+def renamed_from(
+    accumulator: DeltaAccumulator, dataset: Name, lifecycle: LifecycleStateChange | None
+) -> Name | None:
+    """Return the former name of a renamed dataset, or None."""
     if lifecycle is None or lifecycle.lifecycle_state_change.upper() != RENAME:
         return None
     previous = lifecycle.previous_identifier
-    old = said.name(previous) if previous and is_named(previous) else dataset
+    old = accumulator.normalise(previous) if previous and is_named(previous) else dataset
     return None if old == dataset else old
 
 
@@ -139,22 +152,22 @@ def is_named(named: Named) -> bool:
     return bool(named.namespace.strip() and named.name.strip())
 
 
-def add_assertion(claims: Assertions, urn: str, claim: Assertion) -> None:
-    facts.add(claims, urn, claim, facts.join_assertions)
+def add_assertion(assertions: Assertions, urn: str, assertion: Assertion) -> None:
+    facts.add(assertions, urn, assertion, facts.join_assertions)
 
 
-def add_usage(used: dict[str, Usage], usage: Usage) -> None:
+def add_usage(usages: dict[str, Usage], usage: Usage) -> None:
     # One event may name a dataset twice.
-    facts.add(used, dataset_urn(*halves(usage.dataset)), usage, facts.join_usages)
+    facts.add(usages, dataset_urn_of(usage.dataset), usage, facts.join_usages)
 
 
-def add_input(used: dict[str, Usage], name: Name) -> None:
-    """A dataset of which is known only that it was read."""
-    urn = dataset_urn(*halves(name))
-    if urn not in used:
-        used[urn] = Usage(name)
+def add_input(usages: dict[str, Usage], name: Name) -> None:
+    """Add a dataset that was read, without further facts."""
+    urn = dataset_urn_of(name)
+    if urn not in usages:
+        usages[urn] = Usage(name)
 
 
-def json_of(value: object) -> str:
-    """Canonical JSON."""
+def canonical_json(value: object) -> str:
+    """Return a value as JSON with sorted keys."""
     return msgspec.json.encode(value, order="sorted").decode()

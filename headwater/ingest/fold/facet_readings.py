@@ -1,6 +1,6 @@
-"""What the facets of a dataset or a job say, whenever they say it: everything that follows from their bytes alone.
+"""Read the facets of a dataset or a job: all values that follow from their bytes alone.
 
-Producers send the same facets with every run, so a reading is made once and remembered; only the moment is new.
+Producers send the same facets with every run, so readings are memoised; only the time is new.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TypeVar
 import msgspec
 
 from headwater.ingest.fold.accumulator import is_named
+from headwater.ingest.fold.canonical_facets import MEMOISED_BYTES_MAX, canonical
 from headwater.ingest.fold.lineage_facets import (
     Target,
     column_lineage,
     dataset_lineage,
     job_lineage,
 )
-from headwater.ingest.fold.registers import REMEMBERED_BYTES_MAX, canonical
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import Facets
 from headwater.schema.facets import is_deleted, salvage
@@ -35,13 +35,18 @@ from headwater.schema.urns import schema_hash
 
 K = TypeVar("K", bound=msgspec.Struct)
 
-# Folded into edges, so not kept as text on the node as well.
+# Folded into edges, so the node does not store them as text.
 _FOLDED_FACETS = frozenset({"columnLineage", "lineage", native.ARTIFACT_FACET})
 
 
-class Reading(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """Of a dataset: the texts of its facets, the hash and fields of its schema ("" without one), the names it goes by
-    as well, whether its symlinks are deleted, its version, what was last done to it, and what it came from."""
+class DatasetReading(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """The values of a dataset's facets.
+
+    texts: the canonical JSON of each facet.
+    schema, fields: the hash and the fields of the schema, "" without one.
+    unlinked: True if its symlinks facet is deleted.
+    columns, lineage: the sources that its columnLineage and lineage facets name.
+    """
 
     texts: dict[str, str]
     schema: str
@@ -55,7 +60,7 @@ class Reading(msgspec.Struct, frozen=True, eq=False, gc=False):
 
 
 class JobReading(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """Of a job: the texts of its facets, the version of its code, and what its lineage facet says."""
+    """The values of a job's facets: canonical JSON, version of its code, and lineage entries."""
 
     texts: dict[str, str]
     code: str | None
@@ -66,33 +71,35 @@ _READING_BYTES = 2_000
 
 
 def _size(facets: Facets, _: object) -> int:
-    """A reading holds about as much text again as it was made of, and what it came from is kept apart."""
+    """Return the size of a reading: as much text as its facets. Lineage has a memo of its own."""
     return _READING_BYTES + facets.size()
 
 
-_datasets: Memo[Facets, Reading] = Memo(64 * 2**20, size=_size)
+_datasets: Memo[Facets, DatasetReading] = Memo(64 * 2**20, size=_size)
 _jobs: Memo[Facets, JobReading] = Memo(32 * 2**20, size=_size)
-_NOTHING = Facets()
+_NO_FACETS = Facets()
 
 
-def read_dataset(facets: Facets | None) -> Reading:
-    facets = _NOTHING if facets is None else facets
+def read_dataset(facets: Facets | None) -> DatasetReading:
+    """Return the memoised reading of a dataset's facets."""
+    facets = _NO_FACETS if facets is None else facets
     reading = _datasets.get(facets)
     return reading if reading is not None else _datasets.put(facets, _dataset(facets))
 
 
 def read_job(facets: Facets | None) -> JobReading:
-    facets = _NOTHING if facets is None else facets
+    """Return the memoised reading of a job's facets."""
+    facets = _NO_FACETS if facets is None else facets
     reading = _jobs.get(facets)
     return reading if reading is not None else _jobs.put(facets, _job(facets))
 
 
-def _dataset(facets: Facets) -> Reading:
+def _dataset(facets: Facets) -> DatasetReading:
     fields = _schema_fields(facets.get("schema"))
     lifecycle = _read(LifecycleStateChange, facets, "lifecycleStateChange")
     version = _read(DatasetVersion, facets, "version")
     symlinks = facets.get("symlinks")
-    return Reading(
+    return DatasetReading(
         texts=canonical({name: raw for name, raw in facets.items() if name not in _FOLDED_FACETS}),
         schema=schema_hash(fields) if fields else "",
         fields=fields,
@@ -128,14 +135,14 @@ def _schema_fields(schema: msgspec.Raw | None) -> str:
     if schema is None:
         return ""
     raw = bytes(schema)
-    return (_remembered_fields if len(raw) <= REMEMBERED_BYTES_MAX else _fields)(raw)
+    return _memoised_fields(raw) if len(raw) <= MEMOISED_BYTES_MAX else _fields(raw)
 
 
 def _fields(raw: bytes) -> str:
-    """The fields of a schema and their types as JSON, by their paths, in order; "" when it has none."""
+    """Return the field paths and types of a schema as JSON, in order; "" without fields."""
     schema = salvage(Schema, raw)
     fields = flatten_fields(schema.fields) if schema else {}
     return msgspec.json.encode(list(fields.items())).decode() if fields else ""
 
 
-_remembered_fields = lru_cache(maxsize=8_192)(_fields)
+_memoised_fields = lru_cache(maxsize=8_192)(_fields)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from headwater.ingest.fold.registers import decoded
+from headwater.ingest.fold.canonical_facets import decoded
 from headwater.schema.facets import is_deleted
 from headwater.schema.memo import Memo
 

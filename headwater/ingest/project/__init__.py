@@ -9,50 +9,50 @@ from __future__ import annotations
 
 from headwater.ingest.project.answers import AnswerView, Citation, answer_view, cited_names
 from headwater.ingest.project.datasets import (
-    NO_SOURCE,
+    UNREGISTERED_SOURCE,
     DatasetView,
     column_properties,
     dataset_view,
     source_properties,
 )
 from headwater.ingest.project.jobs import job_properties
-from headwater.ingest.project.quality import marked
-from headwater.ingest.project.runs import RunView, RunViews, Use, run_view
+from headwater.ingest.project.quality import mark_version
+from headwater.ingest.project.runs import DatasetRead, RunView, RunViews, run_view
 from headwater.ingest.project.values import (
     Names,
     Properties,
-    differing,
-    is_only_seen_again,
-    is_shown,
-    named,
-    seen_again,
+    canonical_name,
+    changed_properties,
+    differs_visibly,
+    is_repeated_observation,
+    last_seen_row,
     time_at,
-    told,
+    without_nulls,
 )
 
 __all__ = [
-    "NO_SOURCE",
+    "UNREGISTERED_SOURCE",
     "AnswerView",
     "Citation",
+    "DatasetRead",
     "DatasetView",
     "Names",
     "Properties",
     "RunView",
     "RunViews",
-    "Use",
     "answer_view",
+    "canonical_name",
+    "changed_properties",
     "cited_names",
     "column_properties",
     "dataset_view",
-    "differing",
-    "is_only_seen_again",
-    "is_shown",
+    "differs_visibly",
+    "is_repeated_observation",
     "job_properties",
-    "marked",
-    "named",
+    "last_seen_row",
+    "mark_version",
     "run_view",
-    "seen_again",
     "source_properties",
     "time_at",
-    "told",
+    "without_nulls",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from headwater.ingest.project.values import Names, Properties, named, time_at, time_of
+from headwater.ingest.project.values import Names, Properties, canonical_name, parse_time, time_at
 from headwater.schema.facets.headwater import AnswerFacet, read_answer, read_citations
 from headwater.schema.facets.headwater import Citation as CitedAs
 from headwater.schema.facts import AnswerFacts, Name
@@ -33,7 +33,7 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
     """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
     text = facts.answer.value if facts.answer else ""
     said = read_answer(text) if text else AnswerFacet()
-    generated = time_of(said.generated_at) or (
+    generated = parse_time(said.generated_at) or (
         time_at(facts.answer.instant) if facts.answer and text else None
     )
     node = {
@@ -60,7 +60,7 @@ def cited_names(facts: AnswerFacts, naming: Naming) -> list[Name]:
 def _citation(citation: CitedAs, naming: Naming, names: Names) -> Citation:
     if citation.answer_id:
         return Citation(answer=answer_urn(citation.answer_id))
-    name = named(naming.normalise(citation.namespace, citation.name), names)
+    name = canonical_name(naming.normalise(citation.namespace, citation.name), names)
     halves = (name.namespace, name.name)
     return Citation(
         dataset=dataset_urn(*halves),

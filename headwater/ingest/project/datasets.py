@@ -6,12 +6,12 @@ import msgspec
 
 from headwater.ingest.project.values import (
     Properties,
-    count_of,
+    parse_count,
+    parse_time,
     read_facet,
     seen,
-    tag_words,
+    tag_texts,
     time_at,
-    time_of,
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.facets.dataset import (
@@ -32,7 +32,7 @@ from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import column_urn, dataset_urn, display_name, guid_of, source_urn
 
-NO_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
+UNREGISTERED_SOURCE = dict.fromkeys(("origin", "format", "rowCount", "capturedAt", "checksum"))
 
 
 class DatasetView(msgspec.Struct):
@@ -83,7 +83,7 @@ def _described(facts: DatasetFacts) -> Properties:
         "subType": kind.sub_type if kind else None,
         "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
-        "tags": tag_words(tags.tags) if tags else None,
+        "tags": tag_texts(tags.tags) if tags else None,
         "sourceName": source.name if source else None,
         "sourceUri": source.uri if source else None,
         "storage": storage.storage_layer if storage else None,
@@ -127,7 +127,7 @@ def _source(facts: DatasetFacts) -> Properties | None:
         "registered": True,
         "origin": details.origin,
         "format": details.format,
-        "rowCount": count_of(details.row_count),
-        "capturedAt": time_of(details.captured_at),
+        "rowCount": parse_count(details.row_count),
+        "capturedAt": parse_time(details.captured_at),
         "checksum": details.checksum,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.ingest.project.values import Properties, read_facet, seen, tag_words
+from headwater.ingest.project.values import Properties, read_facet, seen, tag_texts
 from headwater.schema.facets.job import (
     JobDocumentation,
     JobOwnership,
@@ -39,7 +39,7 @@ def job_properties(facts: JobFacts) -> Properties:
         "sourceCode": code.source_code if code else None,
         "owners": [owner.name for owner in owners.owners or ()] if owners else None,
         "description": documentation.description if documentation else None,
-        "tags": tag_words(tags.tags) if tags else None,
+        "tags": tag_texts(tags.tags) if tags else None,
         "codeUrl": location.url if location else None,
         "codeRepo": location.repo_url if location else None,
         "codePath": location.path if location else None,

@@ -44,7 +44,7 @@ def quality_read(usage: Usage, dataset: str, said: int | None, *, failing: bool)
     }
 
 
-def marked(version: str, properties: Properties) -> Properties:
+def mark_version(version: str, properties: Properties) -> Properties:
     """The properties of the edge from this version to its reader."""
     if properties.get("reportedAt") is None:
         return properties

@@ -14,13 +14,13 @@ from headwater.ingest.project.quality import quality_read, quality_written
 from headwater.ingest.project.values import (
     Names,
     Properties,
-    count_of,
-    instant_in,
-    named,
+    canonical_name,
+    parse_count,
+    parse_instant_or_none,
+    parse_time,
     read_facet,
-    tag_words,
+    tag_texts,
     time_at,
-    time_of,
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import TERMINAL
@@ -44,7 +44,7 @@ from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uu
 _SOON = timedelta(hours=1)
 
 
-class Use(msgspec.Struct, frozen=True, gc=False):
+class DatasetRead(msgspec.Struct, frozen=True, gc=False):
     """A dataset that a run read; `pinned` when the event names the run that made the version, `version` when it
     names the version as its producer does."""
 
@@ -62,7 +62,7 @@ class RunView(msgspec.Struct, gc=False):
     job: str | None
     node: Properties
     artifacts: dict[str, Properties]
-    uses: list[Use]
+    reads: list[DatasetRead]
     produced: dict[str, Properties]
     dropped: list[str]
     derived: dict[str, list[str]] = {}
@@ -131,10 +131,12 @@ def run_view(facts: RunFacts, names: Names) -> RunView:
             artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
             produced[artifact] = {}
     failing = bool(node["testsFailed"])
-    uses = [_use(urn, usage, said, failing=failing) for urn, usage in sorted(inputs.items())]
+    reads = [
+        _dataset_read(urn, usage, said, failing=failing) for urn, usage in sorted(inputs.items())
+    ]
     goes_by = job_urn(job.namespace, job.name) if job else None
     dropped = sorted(urn for urn, usage in outputs.items() if usage.dropped)
-    return RunView(goes_by, node, artifacts, uses, produced, dropped, derived)
+    return RunView(goes_by, node, artifacts, reads, produced, dropped, derived)
 
 
 def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
@@ -143,14 +145,16 @@ def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
         return used
     usages: dict[str, Usage] = {}
     for _, usage in sorted(used.items()):
-        name = named(usage.dataset, names)
+        name = canonical_name(usage.dataset, names)
         explicit = (
-            None if usage.explicit is None else {named(source, names) for source in usage.explicit}
+            None
+            if usage.explicit is None
+            else {canonical_name(source, names) for source in usage.explicit}
         )
         usage = msgspec.structs.replace(
             usage,
             dataset=name,
-            derived={named(source, names) for source in usage.derived},
+            derived={canonical_name(source, names) for source in usage.derived},
             explicit=explicit,
         )
         urn = dataset_urn(name.namespace, name.name)
@@ -166,7 +170,7 @@ def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
         read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
         for usage in facts.outputs.values()
     )
-    times = [instant_in(details.created_at) for details in said if details]
+    times = [parse_instant_or_none(details.created_at) for details in said if details]
     made = max((time for time in times if time is not None), default=None)
     if made is None:
         return state
@@ -196,10 +200,10 @@ def _described(facts: RunFacts, *, since: int | None) -> Properties:
         "engine": " ".join(word for word in (engine.name, engine.version) if word)
         if engine
         else None,
-        "nominalStart": time_of(nominal.nominal_start_time) if nominal else None,
-        "nominalEnd": time_of(nominal.nominal_end_time) if nominal else None,
+        "nominalStart": parse_time(nominal.nominal_start_time) if nominal else None,
+        "nominalEnd": parse_time(nominal.nominal_end_time) if nominal else None,
         "externalQueryId": query.external_query_id if query else None,
-        "tags": tag_words(tags.tags) if tags else None,
+        "tags": tag_texts(tags.tags) if tags else None,
         **_tested(facts),
     }
 
@@ -242,7 +246,7 @@ def _told(state: Attempts, job: Name | None, reads: bool, writes: bool) -> str |
 def _slot(facts: RunFacts, job: Name | None) -> str | None:
     """The schedule slot a run was for: its job, the nominal time, and which of several mapped tasks it is."""
     nominal = read_facet(NominalTime, facts.facets, "nominalTime")
-    at = instant_in(nominal.nominal_start_time) if nominal else None
+    at = parse_instant_or_none(nominal.nominal_start_time) if nominal else None
     if at is None or job is None:
         return None
     mapped = read_facet(AirflowMappedTask, facts.facets, "airflow_mappedTask")
@@ -258,7 +262,7 @@ def _artifact(
     )
     # A run that has ended made its version when it ended; until then readers meet what it has written so far.
     ended = time_at(state.finished if state.finished is not None else started)
-    created = (time_of(details.created_at) if details else None) or ended
+    created = (parse_time(details.created_at) if details else None) or ended
     return {
         "namespace": display_name(usage.dataset.namespace),
         "name": display_name(usage.dataset.name),
@@ -267,11 +271,11 @@ def _artifact(
         **_made(time_at(started), created),
         "complete": state.status == "COMPLETE",
         "status": state.status,
-        "rowCount": count_of(
+        "rowCount": parse_count(
             details.row_count if details and details.row_count is not None else statistics.row_count
         ),
-        "bytes": count_of(statistics.size),
-        "fileCount": count_of(statistics.file_count),
+        "bytes": parse_count(statistics.size),
+        "fileCount": parse_count(statistics.file_count),
         "type": details.type if details else None,
         "storagePath": details.storage_path if details else None,
         "schema": details.schema if details else None,
@@ -310,7 +314,7 @@ def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int
     return {**version, **times}
 
 
-def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
+def _dataset_read(urn: str, usage: Usage, said: int | None, *, failing: bool) -> DatasetRead:
     pinned = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
     is_pinned = pinned is not None and bool(pinned.run_id.strip())
     made = (
@@ -321,13 +325,13 @@ def _use(urn: str, usage: Usage, said: int | None, *, failing: bool) -> Use:
     version = display_name(usage.version.value) if usage.version else None
     statistics = read_facet(InputStatistics, usage.facets, "inputStatistics") or InputStatistics()
     properties = {
-        "rowCount": count_of(statistics.row_count),
-        "bytes": count_of(statistics.size),
+        "rowCount": parse_count(statistics.row_count),
+        "bytes": parse_count(statistics.size),
         "requestedVersion": f"{urn}@{version}" if version and not made else None,
         **_parts(usage),
         **quality_read(usage, urn, said, failing=failing),
     }
-    return Use(urn, usage.dataset, made, version, properties)
+    return DatasetRead(urn, usage.dataset, made, version, properties)
 
 
 def _parts(usage: Usage) -> Properties:

@@ -38,12 +38,12 @@ def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:
     return salvage(kind, register.value) if register is not None and register.value else None
 
 
-def named(name: Name, names: Names) -> Name:
+def canonical_name(name: Name, names: Names) -> Name:
     """The name by which a dataset goes."""
     return names.get(dataset_urn(name.namespace, name.name), name) if names else name
 
 
-def count_of(value: object) -> int | None:
+def parse_count(value: object) -> int | None:
     """A count that may have come as text or as 1.0; None when it is none, or more than Neo4j can hold."""
     try:
         count = msgspec.convert(value, int, strict=False)
@@ -56,11 +56,11 @@ def time_at(instant: int | None) -> datetime | None:
     return None if instant is None else to_datetime(instant)
 
 
-def time_of(text: str | None) -> datetime | None:
-    return time_at(instant_in(text))
+def parse_time(text: str | None) -> datetime | None:
+    return time_at(parse_instant_or_none(text))
 
 
-def instant_in(text: str | None) -> int | None:
+def parse_instant_or_none(text: str | None) -> int | None:
     """The instant that a text names; None when it names none."""
     if not text:
         return None
@@ -77,19 +77,19 @@ def seen(span: Span | None) -> Properties:
     }
 
 
-def told(properties: Properties) -> Properties:
+def without_nulls(properties: Properties) -> Properties:
     """Those of which there is anything to tell: all that a new node or edge needs."""
     return {key: value for key, value in properties.items() if value is not None}
 
 
-def differing(old: Properties | None, new: Properties, *always: str) -> Properties:
+def changed_properties(old: Properties | None, new: Properties, *always: str) -> Properties:
     """What is not as it was, and what is written in any case."""
     if old is None:
         return new
     return {key: value for key, value in new.items() if key in always or old[key] != value}
 
 
-def is_only_seen_again(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFacts) -> bool:
+def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFacts) -> bool:
     """Whether nothing is new in what is said of a dataset or a job but when it was said."""
     mine, now = old.facets, new.facets
     if len(mine) != len(now) or any(
@@ -112,19 +112,19 @@ def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
     )
 
 
-def seen_again(
+def last_seen_row(
     urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts
 ) -> Properties:
     """The row that is to be written of one of which nothing is new but when it was said."""
     return {"urn": urn, "properties": {**seen(facts.span), "facts": pack(own)}, "shown": False}
 
 
-def is_shown(old: Properties | None, new: Properties) -> bool:
+def differs_visibly(old: Properties | None, new: Properties) -> bool:
     """Whether what is shown of a node beside when it was seen is not what it was."""
     return old is None or any(old[key] != value for key, value in new.items() if key not in _BESIDE)
 
 
-def tag_words(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] | None:
+def tag_texts(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] | None:
     """Tags as `key=value`, those of a field as `field:key=value`; a tag whose value says nothing more is its key."""
     words = []
     for tag in tags or ():

@@ -17,12 +17,12 @@ import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
 from headwater.ingest.project import (
-    NO_SOURCE,
+    UNREGISTERED_SOURCE,
     DatasetView,
     dataset_view,
-    is_only_seen_again,
-    is_shown,
-    seen_again,
+    differs_visibly,
+    is_repeated_observation,
+    last_seen_row,
     time_at,
 )
 from headwater.ingest.write.cache import Memory
@@ -198,7 +198,9 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
     canonicals = sorted({places.goes_by[urn] for urn in places.changed})
     told = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
     again = {
-        urn for urn, (old, new) in told.items() if old is not None and is_only_seen_again(old, new)
+        urn
+        for urn, (old, new) in told.items()
+        if old is not None and is_repeated_observation(old, new)
     }
     facts = {urn: pair for urn, pair in told.items() if urn not in again}
     # Facts of other names are written at once: by them it would not be seen any more that this was put off.
@@ -215,11 +217,16 @@ def write_places(transaction: Transaction, places: Places, memory: Memory) -> No
         for urn, (old, new) in facts.items()
     }
     nodes = [
-        {"urn": urn, "properties": new.node, "shown": is_shown(old.node if old else None, new.node)}
+        {
+            "urn": urn,
+            "properties": new.node,
+            "shown": differs_visibly(old.node if old else None, new.node),
+        }
         for urn, (old, new) in views.items()
     ]
     nodes += [
-        seen_again(urn, told[urn][1], places.members[urn]) for urn in sorted(again & told_otherwise)
+        last_seen_row(urn, told[urn][1], places.members[urn])
+        for urn in sorted(again & told_otherwise)
     ]
     run_rows(transaction, "write/datasets/datasets", nodes)
     aliases = [
@@ -267,7 +274,11 @@ def _write_sources(
             rows.append({"urn": source, "dataset": urn, "properties": new.source})
         elif old is not None and old.source is not None:
             rows.append(
-                {"urn": source, "dataset": urn, "properties": {**NO_SOURCE, "registered": False}}
+                {
+                    "urn": source,
+                    "dataset": urn,
+                    "properties": {**UNREGISTERED_SOURCE, "registered": False},
+                }
             )
             withdrawn.append(source)
     run_rows(transaction, "write/versions/sources", rows)

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TypeVar
 
 from headwater.cypher.driver.database import Transaction
-from headwater.ingest.project import seen_again, time_at
+from headwater.ingest.project import last_seen_row, time_at
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.datasets import whole_of
 from headwater.ingest.write.rows import run_rows
@@ -25,12 +25,12 @@ def write_seen(transaction: Transaction, memory: Memory, *, before: int | None =
     graph."""
     jobs, datasets, edges = (_taken(waiting, before) for waiting in memory.seen)
     members = {urn: memory.datasets[urn] for urn in sorted(datasets)}
-    whole = [seen_again(urn, whole_of(urn, names), names[urn]) for urn, names in members.items()]
+    whole = [last_seen_row(urn, whole_of(urn, names), names[urn]) for urn, names in members.items()]
     run_rows(transaction, "write/datasets/datasets", whole)
     run_rows(
         transaction,
         "write/lineage/jobs",
-        [seen_again(urn, memory.jobs[urn], memory.jobs[urn]) for urn in sorted(jobs)],
+        [last_seen_row(urn, memory.jobs[urn], memory.jobs[urn]) for urn in sorted(jobs)],
     )
     seen = [memory.edges[key] for key in sorted(edges)]
     rows = [{"edge": edge.id, "last": time_at(edge.span.last)} for edge in seen if edge.span]

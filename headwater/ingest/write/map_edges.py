@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import RunView, RunViews, column_properties, named, time_at
+from headwater.ingest.project import RunView, RunViews, canonical_name, column_properties, time_at
 from headwater.ingest.write.cache import Memory, Newest
 from headwater.ingest.write.datasets import Places
 from headwater.ingest.write.rows import run_rows
@@ -101,7 +101,9 @@ def _goes_by(places: Places, urn: str) -> str:
     if urn.startswith("column:"):
         parts = parse_urn(urn).parts
         return (
-            column_urn(*_halves(named(Name(*parts[:2]), places.names)), parts[2]) if parts else urn
+            column_urn(*_halves(canonical_name(Name(*parts[:2]), places.names)), parts[2])
+            if parts
+            else urn
         )
     name = places.names.get(urn)
     return dataset_urn(*_halves(name)) if name else urn
@@ -274,7 +276,7 @@ def _flow_row(
 
 def _mention_column(places: Places, columns: dict[str, Row], dataset: Name, field: str) -> str:
     """A column node that an edge needs; returns the urn it was sent with."""
-    name = named(dataset, places.names)
+    name = canonical_name(dataset, places.names)
     urn = column_urn(*_halves(name), field)
     columns[urn] = {
         "urn": urn,
@@ -370,7 +372,7 @@ def _newest(side: str, urn: str, view: RunView | None) -> tuple[str, Newest] | N
         or view.node["finishedAt"] is None
     ):
         return None
-    read = {use.dataset for use in view.uses} if view.node["startedAt"] is not None else set()
+    read = {use.dataset for use in view.reads} if view.node["startedAt"] is not None else set()
     made = {artifact["dataset"] for artifact in view.artifacts.values()}
     return view.job, Newest(
         view.node["finishedAt"], urn, frozenset(read if side == READS else made)

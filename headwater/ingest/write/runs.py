@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import Properties, RunView, RunViews, differing, time_at, told
+from headwater.ingest.project import (
+    Properties,
+    RunView,
+    RunViews,
+    changed_properties,
+    time_at,
+    without_nulls,
+)
 from headwater.ingest.write.rows import run_rows
 from headwater.ingest.write.schema_versions import write_artifact_schemas
 from headwater.ingest.write.version_links import (
@@ -42,7 +49,7 @@ def write_runs(
     nodes = [
         {
             "urn": urn,
-            "properties": differing(
+            "properties": changed_properties(
                 old.node if old else None, view.node, "status", "heartbeatLost"
             ),
             "running": view.is_running,
@@ -87,8 +94,8 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
         {
             "urn": artifact,
             "dataset": properties["dataset"],
-            "properties": told(_kept(properties, view)),
-            "produced": told(view.produced[artifact]),
+            "properties": without_nulls(_kept(properties, view)),
+            "produced": without_nulls(view.produced[artifact]),
             "schema": schema_urn(properties["schemaHash"]) if properties["schemaHash"] else None,
         }
         for artifact, properties in sorted(view.artifacts.items())
@@ -98,7 +105,7 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
         "urn": urn,
         "lastHeartbeatAt": time_at(heard.get(urn)) if view.is_running else None,
     }
-    return {"properties": told(node), "jobs": sorted(facts.jobs), "made": made}
+    return {"properties": without_nulls(node), "jobs": sorted(facts.jobs), "made": made}
 
 
 def _stands_anew(old: RunView | None, new: RunView) -> bool:
@@ -126,7 +133,7 @@ def _artifacts(urn: str, old: RunView | None, view: RunView) -> Iterator[Row]:
                 "urn": artifact,
                 "run": urn,
                 "dataset": properties["dataset"],
-                "properties": differing(before, now, "status", "startedAt"),
+                "properties": changed_properties(before, now, "status", "startedAt"),
                 "produced": produced,
             }
 
@@ -163,8 +170,8 @@ def _reads_anew(facts: tuple[RunFacts | None, RunFacts], old: RunView | None, ne
     before, now = facts
     if old is None or before is None:
         return True
-    was = (old.node["startedAt"], old.uses, before.after)
-    return was != (new.node["startedAt"], new.uses, now.after)
+    was = (old.node["startedAt"], old.reads, before.after)
+    return was != (new.node["startedAt"], new.reads, now.after)
 
 
 def run_changes(

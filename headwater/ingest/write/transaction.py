@@ -23,8 +23,8 @@ from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.ingest.project import (
     RunView,
     answer_view,
-    is_only_seen_again,
-    is_shown,
+    differs_visibly,
+    is_repeated_observation,
     job_properties,
     run_view,
 )
@@ -377,12 +377,12 @@ def _views(
 def _write_jobs(transaction: Transaction, changes: Changes[JobFacts], memory: Memory) -> None:
     rows = []
     for urn, (old, new) in changes.items():
-        if old is not None and is_only_seen_again(old, new):
+        if old is not None and is_repeated_observation(old, new):
             memory.seen.jobs.setdefault(urn, memory.position)
             continue
         memory.seen.jobs.pop(urn, None)
         properties = job_properties(new)
-        shown = is_shown(job_properties(old) if old else None, properties)
+        shown = differs_visibly(job_properties(old) if old else None, properties)
         rows.append({"urn": urn, "properties": properties, "shown": shown})
     run_rows(transaction, "write/lineage/jobs", rows)
 

@@ -28,10 +28,10 @@ from headwater.ingest.project import (
     answer_view,
     cited_names,
     column_properties,
-    marked,
+    mark_version,
     run_view,
     source_properties,
-    told,
+    without_nulls,
 )
 from headwater.ingest.write.cache import Memory
 from headwater.ingest.write.datasets import Places, learn_names
@@ -138,7 +138,7 @@ def _gone(run: str, urn: str, properties: Properties) -> Moved:
 
 def run_reader(urn: str, facts: RunFacts, view: RunView) -> Reader:
     reads = [
-        Read(use.dataset, use.name, use.pinned, use.version, use.properties) for use in view.uses
+        Read(use.dataset, use.name, use.pinned, use.version, use.properties) for use in view.reads
     ]
     return Reader(urn, view.node["startedAt"], reads, bool(facts.after), derived=view.derived)
 
@@ -374,10 +374,14 @@ def _linked(reader: Reader, links: Mapping[str, tuple[str, Properties]], *, is_n
     """The links of one consumer; of one that was not there before with the versions that came into being of each."""
     rows, into = [], _into(reader.derived) if is_new else {}
     for version, (dataset, properties) in sorted(links.items()):
-        properties = marked(version, properties)
+        properties = mark_version(version, properties)
         if is_new:
             rows.append(
-                {"version": version, "properties": told(properties), "into": into.get(dataset, [])}
+                {
+                    "version": version,
+                    "properties": without_nulls(properties),
+                    "into": into.get(dataset, []),
+                }
             )
         else:
             rows.append({"version": version, "properties": properties})

@@ -215,7 +215,7 @@ def shown(entity: str, delta: GraphDelta) -> dict[str, Any]:
     if entity == "dataset":
         return dataset_view(delta.datasets[ds("t")]).node
     if entity == "input":
-        return view.uses[0].properties
+        return view.reads[0].properties
     return view.artifacts[version("t", "r")] if entity == "output" else view.node
 
 
@@ -256,11 +256,11 @@ def test_what_is_said_of_the_quality_of_an_input_or_output_is_on_its_edge(
     sent = {"any": "thing"}
     delta = said("input", key, sent)
     view = run_view(delta.runs[run_of("r")], {})
-    assert json.loads(view.uses[0].properties[name]).items() >= sent.items()
+    assert json.loads(view.reads[0].properties[name]).items() >= sent.items()
     assert view.produced[version("t", "r")][name] is None
     written = run_view(said("output", key, sent).runs[run_of("r")], {})
     assert json.loads(written.produced[version("t", "r")][name]).items() >= sent.items()
-    assert written.uses[0].properties[name] is None
+    assert written.reads[0].properties[name] is None
 
 
 def test_a_key_on_two_entities_is_two_facets() -> None:

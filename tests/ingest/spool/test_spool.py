@@ -103,7 +103,7 @@ def test_what_is_set_aside_is_listed_newest_first_and_once_with_its_newest_reaso
 def test_beyond_its_bound_it_is_full_and_takes_no_half_of_a_request(tmp_path: Path) -> None:
     with closing(Spool(tmp_path / "small.db", bytes_max=1_000_000)) as spool:
         spool.append([b"x" * 100_000] * 5, received=1)
-        with pytest.raises(SpoolFullError, match="cannot keep events"):
+        with pytest.raises(SpoolFullError, match="cannot store events"):
             spool.append([b"y", b"z" * 2_000_000], received=2)
         assert spool.last() == 5
         assert set(read(spool)) == {b"x" * 100_000}
@@ -126,7 +126,7 @@ def test_a_file_with_small_pages_is_used_as_it_is_and_keeps_its_bound(tmp_path: 
         connection.pragma("journal_mode", "wal")
     with closing(Spool(path, bytes_max=1_000_000)) as spool:
         spool.append([b"x" * 100_000] * 5, received=1)
-        with pytest.raises(SpoolFullError, match="cannot keep events"):
+        with pytest.raises(SpoolFullError, match="cannot store events"):
             spool.append([b"y" * 600_000], received=2)
         spool.check_writable()
         assert read(spool) == [b"x" * 100_000] * 5

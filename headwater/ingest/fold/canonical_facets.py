@@ -1,7 +1,7 @@
-"""Facets as the values of registers: canonical JSON text.
+"""Facets as canonical JSON text, the values of their registers.
 
-A facet that is not what its name promises is left out of what is derived from it, never the event: a strict reader
-would lose every event of a local Spark, whose `dataSource` facet breaks its own schema.
+Readers skip a facet that violates its schema, and never the event. A strict reader would lose every
+event of a local Spark, whose `dataSource` facet violates its own schema.
 """
 
 from __future__ import annotations
@@ -16,34 +16,37 @@ from headwater.schema import headwater_facets as native
 
 T = TypeVar("T")
 
-# Of a facet larger than this the graph keeps the short values and the beginning of texts; the event log has it whole.
+# Of a larger facet the graph stores the short values and the beginning of texts. The event log has all
+# of it.
 FACET_BYTES_MAX = 32_768
-_KEPT_CHARACTERS = 4_000
-# Nested deeper, a facet is none: how deep a reader can go would depend on where it is called from.
+_STORED_CHARACTERS = 4_000
+# Deeper nested facets are skipped: the depth that a reader reaches depends on its caller.
 NESTING_MAX = 200
-# Facets that come with every event of a pipeline (schemas, engines, owners) are short; long ones are not remembered.
-REMEMBERED_BYTES_MAX = 4_096
-# What the graph itself is made from is kept whatever its size.
-_NEVER_CUT = frozenset(
+# Facets that come with every event (schemas, engines, owners) are short; longer ones are not memoised.
+MEMOISED_BYTES_MAX = 4_096
+# The graph is built from these facets, so they are stored whatever their size.
+_STORED_WHOLE = frozenset(
     {"schema", native.ANSWER_FACET, native.SOURCE_FACET, native.ARTIFACT_FACET, native.RUN_FACET}
 )
 
 
 def canonical(facets: Mapping[str, msgspec.Raw] | None) -> dict[str, str]:
-    """The texts of facets by name, "" for one that is deleted; one that is no JSON object, or nested too deep, is left
-    out."""
+    """Return the canonical texts of facets by name, "" for a deleted facet.
+
+    Skip facets that are no JSON object or nested too deep.
+    """
     found: dict[str, str] = {}
     for name, raw in facets.items() if facets else ():
         text = bytes(raw)
-        read = _remembered if len(text) <= REMEMBERED_BYTES_MAX else _canonical
-        value = read(text, name in _NEVER_CUT)
+        read = _memoised if len(text) <= MEMOISED_BYTES_MAX else _canonical
+        value = read(text, name in _STORED_WHOLE)
         if value is not None:
             found[name] = value
     return found
 
 
 def decoded(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw | None) -> T | None:
-    """A facet as its type; None when it is absent or something else."""
+    """Return a facet as its type; None if it is absent or violates the type."""
     if raw is None:
         return None
     try:
@@ -53,7 +56,7 @@ def decoded(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw | None) -> T | No
 
 
 def _canonical(raw: bytes, whole: bool) -> str | None:
-    """A facet as canonical JSON: "" when it says it is deleted, None when it is no facet at all."""
+    """Return a facet as canonical JSON; "" if it is deleted, None if it is malformed."""
     try:
         value = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -72,15 +75,13 @@ def _canonical(raw: bytes, whole: bool) -> str | None:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-_remembered = lru_cache(maxsize=8_192)(_canonical)
+_memoised = lru_cache(maxsize=8_192)(_canonical)
 
 
 def _cut(value: Any) -> Any:
-    return (
-        f"{value[:_KEPT_CHARACTERS]}…"
-        if isinstance(value, str) and len(value) > _KEPT_CHARACTERS
-        else value
-    )
+    if isinstance(value, str) and len(value) > _STORED_CHARACTERS:
+        return f"{value[:_STORED_CHARACTERS]}…"
+    return value
 
 
 def _too_deep(raw: bytes, value: Any) -> bool:
@@ -88,12 +89,11 @@ def _too_deep(raw: bytes, value: Any) -> bool:
         return False
     level = [value]
     for _ in range(NESTING_MAX):
-        level = [
-            item
-            for holder in level
-            for item in (holder.values() if isinstance(holder, dict) else holder)
-            if isinstance(item, list | dict)
-        ]
-        if not level:
+        deeper = []
+        for container in level:
+            items = container.values() if isinstance(container, dict) else container
+            deeper += [item for item in items if isinstance(item, list | dict)]
+        if not deeper:
             return False
+        level = deeper
     return True
