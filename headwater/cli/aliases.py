@@ -12,7 +12,7 @@ import typer
 from headwater.cli.options import Home, Json, Url, api_url, graph_view
 
 if TYPE_CHECKING:
-    from headwater.lineage.questions.aliases import Symlink
+    from headwater.lineage.questions.aliases import Alias
     from headwater.lineage.view import GraphView
 
 Namespace = Annotated[str, typer.Argument(help="Namespace of the one name.")]
@@ -31,16 +31,16 @@ def listed(home: Home = None, as_json: Json = False) -> None:
     show.rows(["name", "dataset", "declaredBy", "since", "via"], found, as_json=as_json)
 
 
-def _all(view: GraphView) -> Iterator[Symlink]:
-    from headwater.lineage.questions.aliases import SYMLINKS_MAX, symlinks
+def _all(view: GraphView) -> Iterator[Alias]:
+    from headwater.lineage.questions.aliases import ALIASES_MAX, list_aliases
 
     after = ""
-    while page := symlinks(view, first=SYMLINKS_MAX, after=after):
+    while page := list_aliases(view, first=ALIASES_MAX, after=after):
         yield from page
         after = page[-1].urn
 
 
-def _data(one: Symlink) -> dict[str, object]:
+def _data(one: Alias) -> dict[str, object]:
     via = one.via and {"namespace": one.via.namespace, "name": one.via.name}
     return {
         "name": {"namespace": one.name.namespace, "name": one.name.name},
@@ -51,7 +51,7 @@ def _data(one: Symlink) -> dict[str, object]:
     }
 
 
-def _row(one: Symlink) -> dict[str, object]:
+def _row(one: Alias) -> dict[str, object]:
     names = {"name": one.name, "dataset": one.dataset, "via": one.via}
     return {
         **_data(one),

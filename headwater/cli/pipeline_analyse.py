@@ -78,4 +78,4 @@ def _save(settings: Settings, found: AnalysisResult, told: list[Finding]) -> Non
 
     with closing(connect(with_local_neo4j(settings))) as database:
         migrate(database)
-        save_analysis(database, told, until=found.until, analysed=datetime.now(tz=UTC))
+        save_analysis(database, told, newest_event_at=found.until, analysed_at=datetime.now(tz=UTC))

@@ -48,7 +48,7 @@ def get_analyses(request: OperationRequest) -> AnalysisShown:
     if found is None:
         raise NotFoundError("no analysis has findings", hint="Run `headwater pipeline analyse`.")
     shown = [FindingShown(one.table, one.subject, one.values) for one in found.findings]
-    return AnalysisShown(found.until, found.analysed, shown)
+    return AnalysisShown(found.newest_event_at, found.analysed_at, shown)
 
 
 def analyses_api() -> Api:

@@ -269,7 +269,7 @@ def _write_every_property(database: Database) -> None:
         transaction.run("write/maintenance/retention", horizons="[]")
         transaction.run("write/maintenance/count_late_runs", late=2)
     finding = Finding("summary", ds("mart"), {"runs": 1})
-    save_analysis(database, [finding], until=NOW, analysed=NOW)
+    save_analysis(database, [finding], newest_event_at=NOW, analysed_at=NOW)
 
 
 def _rename_back(database: Database) -> None:

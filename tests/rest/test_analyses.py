@@ -32,8 +32,8 @@ def test_what_was_found_is_told_as_far_as_it_may_be_seen(
     save_analysis(
         database,
         told,
-        until=datetime(2026, 3, 31, tzinfo=UTC),
-        analysed=datetime(2026, 4, 1, tzinfo=UTC),
+        newest_event_at=datetime(2026, 3, 31, tzinfo=UTC),
+        analysed_at=datetime(2026, 4, 1, tzinfo=UTC),
     )
     whole = client.get(PATH).json()
     assert (whole["until"], whole["analysed"]) == ("2026-03-31T00:00:00Z", "2026-04-01T00:00:00Z")

@@ -213,10 +213,13 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
     )
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(
-        "upstream_assets[1]: 2 assets are called 't': dataset:one:t, dataset:two:t."
+        "upstream_assets[1]: 2 assets have the name 't': dataset:one:t, dataset:two:t."
     )
     asked = client.get("/v1/lineage/t")
-    assert (asked.status_code, "2 assets are called 't'" in asked.json()["detail"]) == (409, True)
+    assert (asked.status_code, "2 assets have the name 't'" in asked.json()["detail"]) == (
+        409,
+        True,
+    )
     by_urn = register(client, "m", "dataset:two:t")
     assert by_urn["upstream_assets"] == [
         {"id": asset_id("dataset:two:t"), "name": "dataset:two:t", "known": True}

@@ -7,7 +7,7 @@ from datetime import datetime
 import strawberry
 
 from headwater.graphql.types.scalars import Long
-from headwater.lineage.questions.conformance import Found
+from headwater.lineage.questions.conformance import Finding as CountedFinding
 from headwater.lineage.questions.conformance import Producer as CountedProducer
 
 
@@ -41,7 +41,7 @@ class Finding:
     hint: str = strawberry.field(description="How to put it right.")
 
     @classmethod
-    def of(cls, found: Found) -> Finding:
+    def of(cls, found: CountedFinding) -> Finding:
         return cls(**vars(found))
 
 

@@ -25,8 +25,7 @@ from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.nodes import resolve
 from headwater.lineage.pagination import Page
-from headwater.lineage.questions import aliases as symlinks
-from headwater.lineage.questions import conformance
+from headwater.lineage.questions import aliases, conformance
 from headwater.lineage.questions import schema_diff as schemas
 from headwater.schema.urns import answer_urn, dataset_urn, job_urn, parse_urn, run_urn
 
@@ -99,7 +98,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         self, info: Info, first: First = 100, after: After = None
     ) -> Connection[Alias]:
         found = await info.context.ask(
-            symlinks.symlinks,
+            aliases.list_aliases,
             info.context.view,
             first=checked_first(first) + 1,
             after=after or "",

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import strawberry
 
-from headwater.lineage.questions.aliases import Symlink as FoundSymlink
+from headwater.lineage.questions.aliases import Alias as FoundAlias
 from headwater.schema.facts import Name
 
 
@@ -33,7 +33,7 @@ class Alias:
     )
 
     @classmethod
-    def of(cls, found: FoundSymlink) -> Alias:
+    def of(cls, found: FoundAlias) -> Alias:
         return cls(
             name=QualifiedName.of(found.name),
             dataset=QualifiedName.of(found.dataset),

@@ -1,4 +1,4 @@
-"""Which names go by which dataset, why, and since when."""
+"""Aliases of datasets: which dataset each stands for, who declared it, and since when."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from headwater.schema.events import to_datetime
 from headwater.schema.facts import DatasetFacts, Name
 from headwater.schema.visibility import Visibility
 
-SYMLINKS_MAX = 1_000
+ALIASES_MAX = 1_000
 
 
 @dataclass(frozen=True)
-class Symlink:
-    """A name and the dataset that goes by it. `declared_by` is `facet` or `manual`; `via` is the third name that both are
-    joined to, where they are not joined themselves."""
+class Alias:
+    """An alias and its canonical dataset.
+
+    `declared_by` is `facet` or `manual`. `via` is the third name of the dataset to which the alias
+    is joined, or None if it is joined to the canonical name itself or that name is hidden.
+    """
 
     urn: str
     name: Name
@@ -33,43 +36,46 @@ class Symlink:
     via: Name | None
 
 
-def symlinks(view: GraphView, *, first: int = 100, after: str = "") -> list[Symlink]:
-    """The other names of datasets after a urn, in the order of their urns; those of which both names may be seen."""
-    if not 0 <= first <= SYMLINKS_MAX:
-        raise QueryError(f"first {first} is not between 0 and {SYMLINKS_MAX}")
-    rows = (
-        view.read("read/catalog/aliases", after=after, limit=first, sees=view.visibility.regexes)
-        if first
-        else []
-    )
-    return [_symlink(row, view.visibility) for row in rows]
+def list_aliases(view: GraphView, *, first: int = 100, after: str = "") -> list[Alias]:
+    """Return the aliases after a urn, in the order of their urns, if both names are visible.
+
+    Raises QueryError for `first` outside the bounds.
+    """
+    if not 0 <= first <= ALIASES_MAX:
+        raise QueryError(f"first {first} is not between 0 and {ALIASES_MAX}")
+    if not first:
+        return []
+    rows = view.read("read/catalog/aliases", after=after, limit=first, sees=view.visibility.regexes)
+    return [_alias(row, view.visibility) for row in rows]
 
 
-def _symlink(row: Row, visibility: Visibility) -> Symlink:
+def _alias(row: Row, visibility: Visibility) -> Alias:
     facts = {
-        one["urn"]: msgspec.json.decode(one["facts"], type=DatasetFacts) for one in row["members"]
+        member["urn"]: msgspec.json.decode(member["facts"], type=DatasetFacts)
+        for member in row["members"]
     }
     urn, canonical = row["urn"], row["canonical"]
-    by, since, joined_to = _why(urn, canonical, facts)
-    return Symlink(
+    declared_by, since, joined_to = _declaration(urn, canonical, facts)
+    via = None
+    if joined_to != canonical and visibility.includes(facts[joined_to].dataset.namespace):
+        via = facts[joined_to].dataset
+    return Alias(
         urn=urn,
         name=facts[urn].dataset,
         dataset_urn=canonical,
         dataset=facts[canonical].dataset,
-        declared_by=by,
+        declared_by=declared_by,
         since=to_datetime(since),
-        via=_through(facts[joined_to].dataset, visibility) if joined_to != canonical else None,
+        via=via,
     )
 
 
-def _through(name: Name, visibility: Visibility) -> Name | None:
-    return name if visibility.includes(name.namespace) else None
-
-
-def _why(urn: str, canonical: str, facts: Mapping[str, DatasetFacts]) -> tuple[str, int, str]:
-    """Why a name is joined to the dataset it goes by, or else to another of its names; since when; and to which."""
+def _declaration(
+    urn: str, canonical: str, facts: Mapping[str, DatasetFacts]
+) -> tuple[str, int, str]:
+    """Return who joined an alias to its dataset, since when, and to which of the names."""
     for other in (canonical, *sorted(facts.keys() - {urn, canonical})):
         joined = alias_since(urn, facts[urn], other, facts[other])
         if joined is not None:
             return (*joined, other)
-    raise AssertionError(f"{urn} goes by {canonical} and is joined to none of its names")
+    raise AssertionError(f"the alias {urn} of {canonical} is joined to none of its names")

@@ -1,4 +1,4 @@
-"""What the analyses of the lake found, as nodes of the graph: read by dashboards, replaced by the next analysis."""
+"""The results of lake analyses, stored as nodes for dashboards; each analysis replaces the last."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.write_lock import lock
 from headwater.lineage.view import GraphView
 
-PIECE = 1_000
+BATCH_SIZE = 1_000
 HOLDER = "analyse"
 LIMIT_MAX = 1_000
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a table: `subject` is the urn of the dataset or job, "" for what is about the whole."""
+    """One row of a table. `subject` is the urn of a dataset or job, "" for the whole lake."""
 
     table: str
     subject: str
@@ -28,49 +28,57 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The findings that may be seen, and the instants of the events and of the analysis."""
+    """The visible findings, the time of the newest analysed event, and the time of the analysis."""
 
-    until: datetime
-    analysed: datetime
+    newest_event_at: datetime
+    analysed_at: datetime
     findings: list[Finding]
 
 
 def save_analysis(
-    database: Database, findings: Sequence[Finding], *, until: datetime, analysed: datetime
+    database: Database,
+    findings: Sequence[Finding],
+    *,
+    newest_event_at: datetime,
+    analysed_at: datetime,
 ) -> None:
-    """Put these in place of those of the last analysis, in pieces under the write lock. Raises UnavailableError."""
-    rows = [
-        {
-            "urn": f"analysis:{one.table}:{one.subject}",
-            "subject": one.subject,
-            "properties": {
-                "table": one.table,
-                "values": json.dumps(one.values, default=_text, sort_keys=True),
-            }
-            | {"subject": one.subject, "newestEventAt": until, "analysedAt": analysed},
+    """Replace the findings of the last analysis, in batches under the write lock.
+
+    Raises UnavailableError.
+    """
+    rows = []
+    for finding in sorted(findings, key=lambda finding: (finding.table, finding.subject)):
+        properties = {
+            "table": finding.table,
+            "subject": finding.subject,
+            "values": json.dumps(finding.values, default=_encode_date, sort_keys=True),
+            "newestEventAt": newest_event_at,
+            "analysedAt": analysed_at,
         }
-        for one in sorted(findings, key=lambda one: (one.table, one.subject))
-    ]
-    for start in range(0, len(rows), PIECE):
+        urn = f"analysis:{finding.table}:{finding.subject}"
+        rows.append({"urn": urn, "subject": finding.subject, "properties": properties})
+    for start in range(0, len(rows), BATCH_SIZE):
         with database.write() as transaction:
             lock(transaction, HOLDER)
-            transaction.run("write/maintenance/analyses", rows=rows[start : start + PIECE])
+            transaction.run("write/maintenance/analyses", rows=rows[start : start + BATCH_SIZE])
     with database.write() as transaction:
         lock(transaction, HOLDER)
-        transaction.run("write/maintenance/delete_old_analyses", analysed=analysed)
+        transaction.run("write/maintenance/delete_old_analyses", analysed=analysed_at)
 
 
 def read_analysis(view: GraphView, *, table: str = "", limit: int = LIMIT_MAX) -> Analysis | None:
-    """What the last analysis found, of one table or of all; None when there was none. What is about the whole is told
-    only to those who may see everything, since it counts what others may not see."""
+    """Read the findings of the last analysis, of one table or of all; None without an analysis.
+
+    Findings about the whole lake count hidden nodes too. So only unrestricted callers get them.
+    """
     rows = view.read("read/estate/analyses", table=table, sees=view.visibility.regexes, limit=limit)
     if not rows:
         return None
-    found = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]
-    return Analysis(rows[0]["newestEventAt"], rows[0]["analysedAt"], found)
+    findings = [Finding(row["table"], row["subject"], json.loads(row["values"])) for row in rows]
+    return Analysis(rows[0]["newestEventAt"], rows[0]["analysedAt"], findings)
 
 
-def _text(value: object) -> str:
+def _encode_date(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} is nothing that a table holds")
+    raise TypeError(f"a finding cannot hold a {type(value).__name__}")

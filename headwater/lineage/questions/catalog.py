@@ -1,6 +1,6 @@
-"""What there is, in pages: namespaces, datasets and jobs, runs and versions, sources, tags, and how they grew.
+"""The catalog in pages: namespaces, datasets, jobs, runs, versions, sources, tags, growth.
 
-For those who turn pages by offset. Only what may be seen is listed and counted.
+Pages are selected by offset. Only visible nodes are listed and counted.
 """
 
 from __future__ import annotations
@@ -18,36 +18,35 @@ from headwater.lineage.traversal.bfs import COLUMNS_DOWN, COLUMNS_UP, Bounds, Ed
 from headwater.lineage.view import GraphView
 
 _QUARTER_SECONDS = 900
+_RUN_STATUSES = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
 
 
 @dataclass(frozen=True)
 class UrnPage:
-    """One page, as urns, and how many there are in all."""
+    """One page of urns, and the number of nodes on all pages."""
 
     urns: list[str]
     total: int
 
 
 def namespaces(view: GraphView, *, skip: int, limit: int) -> list[Row]:
-    """Namespaces by name, each with the first and last time that anything in it was seen."""
+    """Return the namespaces by name, each with its first and last observation."""
     return view.read(
         "read/catalog/namespaces", sees=view.visibility.regexes, skip=skip, limit=limit
     )
 
 
 def namespace(view: GraphView, name: str) -> Row | None:
-    """One namespace; None when it may not be seen or holds nothing."""
-    rows = (
-        view.read("read/catalog/namespace", namespace=name)
-        if view.visibility.includes(name)
-        else []
-    )
+    """Return one namespace; None if it is hidden or empty."""
+    if not view.visibility.includes(name):
+        return None
+    rows = view.read("read/catalog/namespace", namespace=name)
     return {"namespace": name, **rows[0]} if rows and rows[0]["size"] else None
 
 
 def datasets_in_namespace(view: GraphView, namespace: str, *, skip: int, limit: int) -> UrnPage:
-    """The datasets of a namespace by name."""
-    return _listed(
+    """Return a page of the datasets of a namespace, by name."""
+    return _read_page(
         view, "read/catalog/datasets_in_namespace", namespace=namespace, skip=skip, limit=limit
     )
 
@@ -55,13 +54,15 @@ def datasets_in_namespace(view: GraphView, namespace: str, *, skip: int, limit: 
 def jobs_in_namespace(
     view: GraphView, namespace: str, *, states: Sequence[str] | None, skip: int, limit: int
 ) -> UrnPage:
-    """The jobs of a namespace by name; with `states` those whose newest run has one of these statuses."""
-    states = None if states is None else list(states)
-    return _listed(
+    """Return a page of the jobs of a namespace, by name.
+
+    With `states`, only jobs whose newest run has one of these statuses are listed.
+    """
+    return _read_page(
         view,
         "read/catalog/jobs_in_namespace",
         namespace=namespace,
-        states=states,
+        states=None if states is None else list(states),
         skip=skip,
         limit=limit,
     )
@@ -70,21 +71,20 @@ def jobs_in_namespace(
 def jobs_by_last_seen(
     view: GraphView, *, states: Sequence[str] | None, skip: int, limit: int
 ) -> UrnPage:
-    """The jobs of all namespaces, those last seen first."""
-    states = None if states is None else list(states)
-    return _listed(
+    """Return a page of the jobs of all namespaces, the last seen first."""
+    return _read_page(
         view,
         "read/catalog/jobs_by_last_seen",
         sees=view.visibility.regexes,
-        states=states,
+        states=None if states is None else list(states),
         skip=skip,
         limit=limit,
     )
 
 
 def runs_of_job(view: GraphView, job: str, *, skip: int, limit: int) -> UrnPage:
-    """The runs of a job, newest first."""
-    return _listed(
+    """Return a page of the runs of a job, newest first."""
+    return _read_page(
         view,
         "read/catalog/runs_of_job",
         urn=job,
@@ -95,17 +95,17 @@ def runs_of_job(view: GraphView, job: str, *, skip: int, limit: int) -> UrnPage:
 
 
 def versions_of_dataset(view: GraphView, dataset: str, *, skip: int, limit: int) -> UrnPage:
-    """The versions of a dataset, newest first."""
-    return _listed(view, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit)
+    """Return a page of the versions of a dataset, newest first."""
+    return _read_page(view, "read/catalog/versions_of_dataset", urn=dataset, skip=skip, limit=limit)
 
 
-def _listed(view: GraphView, query: str, **parameters: Any) -> UrnPage:
+def _read_page(view: GraphView, query: str, **parameters: Any) -> UrnPage:
     rows = view.read(query, **parameters)
     return UrnPage(rows[0]["urns"], rows[0]["total"]) if rows else UrnPage([], 0)
 
 
 def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
-    """The places where datasets are, by name."""
+    """Return the data sources by name."""
     return view.read(
         "read/catalog/data_sources",
         name=None,
@@ -116,7 +116,7 @@ def data_sources(view: GraphView, *, skip: int, limit: int) -> list[Row]:
 
 
 def data_source(view: GraphView, name: str) -> Row | None:
-    """One of them; None when there is none."""
+    """Return one data source; None without one of that name."""
     rows = view.read(
         "read/catalog/data_sources", name=name, sees=view.visibility.regexes, skip=0, limit=1
     )
@@ -124,56 +124,62 @@ def data_source(view: GraphView, name: str) -> Row | None:
 
 
 def tags(view: GraphView, *, skip: int, limit: int) -> list[str]:
-    """The tags in use, by name."""
+    """Return the tags in use, by name."""
     rows = view.read("read/catalog/tags", sees=view.visibility.regexes, skip=skip, limit=limit)
     return [row["tag"] for row in rows]
 
 
 def node_counts(view: GraphView, kind: str, edges: Sequence[datetime]) -> list[int]:
-    """How many `datasets`, `jobs` or `sources` there were at the end of each interval. `edges` are where the intervals
-    begin, and where the last ends."""
+    """Count the `datasets`, `jobs` or `sources` known at the end of each interval.
+
+    `edges` are the beginnings of the intervals and the end of the last one.
+    """
     rows = view.read(
         "read/catalog/first_seen_by_quarter",
         kind=kind,
         since=edges[0],
         sees=view.visibility.regexes,
     )
-    before = sum(row["count"] for row in rows if row["quarter"] is None)
-    grown = _by_interval(
+    known = sum(row["count"] for row in rows if row["quarter"] is None)
+    added = _count_by_interval(
         ((row["quarter"], "", row["count"]) for row in rows if row["quarter"] is not None), edges
     )
     counts = []
     for index in range(len(edges) - 1):
-        before += grown[index, ""]
-        counts.append(before)
+        known += added[index, ""]
+        counts.append(known)
     return counts
 
 
 def run_counts(view: GraphView, edges: Sequence[datetime]) -> list[dict[str, int]]:
-    """How many runs began (START) and ended (COMPLETE, FAIL, ABORT, ABANDONED) in each interval."""
+    """Count the runs that began (START) and that ended with each status in each interval."""
     rows = view.read("read/catalog/runs_by_quarter", since=edges[0], sees=view.visibility.regexes)
-    counted = _by_interval(((row["quarter"], row["status"], row["count"]) for row in rows), edges)
-    statuses = ("START", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
-    return [
-        {status: counted[index, status] for status in statuses} for index in range(len(edges) - 1)
-    ]
+    counted = _count_by_interval(
+        ((row["quarter"], row["status"], row["count"]) for row in rows), edges
+    )
+    return [_of_interval(counted, index) for index in range(len(edges) - 1)]
 
 
-def _by_interval(
+def _of_interval(counted: Counter[tuple[int, str]], index: int) -> dict[str, int]:
+    return {status: counted[index, status] for status in _RUN_STATUSES}
+
+
+def _count_by_interval(
     counts: Iterable[tuple[int, str, int]], edges: Sequence[datetime]
 ) -> Counter[tuple[int, str]]:
-    found: Counter[tuple[int, str]] = Counter()
+    """Add up counts by quarter of an hour and status into counts by interval and status."""
+    by_interval: Counter[tuple[int, str]] = Counter()
     for quarter, status, count in counts:
-        at = datetime.fromtimestamp(quarter * _QUARTER_SECONDS, UTC) + timedelta(seconds=1)
-        index = sum(1 for edge in edges if edge <= at) - 1
+        inside = datetime.fromtimestamp(quarter * _QUARTER_SECONDS, UTC) + timedelta(seconds=1)
+        index = sum(1 for edge in edges if edge <= inside) - 1
         if 0 <= index < len(edges) - 1:
-            found[index, status] += count
-    return found
+            by_interval[index, status] += count
+    return by_interval
 
 
 @dataclass(frozen=True)
 class ColumnGraph:
-    """Columns and what flows between them."""
+    """Columns and the edges between them."""
 
     columns: list[str]
     edges: list[Edge]
@@ -182,17 +188,22 @@ class ColumnGraph:
 def column_graph(
     view: GraphView, urns: Sequence[str], *, depth: int, downstream: bool
 ) -> ColumnGraph:
-    """The columns from which those of some datasets and jobs come, and with `downstream` those that they go into. A urn
-    of a column stands for itself."""
-    own = [urn for urn in urns if urn.startswith("column:")]
+    """Return the columns upstream of datasets, jobs and columns, and with `downstream` those below.
+
+    A traversal starts at all columns of a dataset or of the outputs of a job.
+    """
+    starts = [urn for urn in urns if urn.startswith("column:")]
     others = [urn for urn in urns if not urn.startswith("column:")]
-    rows = view.read("read/nodes/columns", urns=others, limit=NODES_MAX) if others else []
-    starts = visible(view, [*own, *(row["urn"] for row in rows)])
+    if others:
+        rows = view.read("read/nodes/columns", urns=others, limit=NODES_MAX)
+        starts += [row["urn"] for row in rows]
+    starts = visible(view, starts)
     bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    layers = (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,)
-    walks = (
-        [explore(view, layer, {"all": starts}, bounds)["all"] for layer in layers] if starts else []
-    )
-    columns = dict.fromkeys([*starts, *(urn for walk in walks for urn in walk.nodes)])
-    edges = {edge for walk in walks for edge in walk.edges}
+    columns = dict.fromkeys(starts)
+    edges: set[Edge] = set()
+    for layer in (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,):
+        if starts:
+            walk = explore(view, layer, {"all": starts}, bounds)["all"]
+            columns.update(dict.fromkeys(walk.nodes))
+            edges |= walk.edges
     return ColumnGraph([urn for urn in columns if urn.startswith("column:")], sorted(edges))

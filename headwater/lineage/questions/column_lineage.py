@@ -1,7 +1,8 @@
-"""Where the values of a column come from and go to, and in which ways.
+"""Column lineage: the origin and the use of the values of a column, with their transformations.
 
-A lineage of columns, and beside each of its edges what is known of it: through which job, and how: `DIRECT:IDENTITY`,
-`INDIRECT:FILTER`, with `:masked` where the values were masked on the way. A job that may not be seen is not named.
+Each edge of the lineage carries its derivations: the job, and transformations such as
+`DIRECT:IDENTITY` or `INDIRECT:FILTER`, followed by `:masked` if the values were masked. A hidden
+job is not named.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 
 MASKED = "masked"
-WAYS_MAX = 50_000
+DERIVATIONS_MAX = 50_000
 
 
 @dataclass(frozen=True)
 class ColumnDerivation:
-    """How one column comes from another in one job; `dataset_level`: the other feeds the whole of its dataset."""
+    """How a job derives one column from another.
+
+    `dataset_level`: the source column feeds the whole dataset of the target column.
+    """
 
     job: str | None
     transformations: list[str]
@@ -29,15 +33,18 @@ class ColumnDerivation:
 
     @property
     def masked(self) -> bool:
-        """Whether no way leads past a mask."""
+        """Return True if every transformation masks the values."""
         return bool(self.transformations) and all(
-            MASKED in way.split(":") for way in self.transformations
+            MASKED in transformation.split(":") for transformation in self.transformations
         )
 
 
 @dataclass(frozen=True)
 class ColumnLineage:
-    """A lineage of columns and the ways of its edges; an edge to an answer or to a stub has none."""
+    """A lineage of columns with the derivations of its edges.
+
+    Edges to an answer or a hidden node have none.
+    """
 
     lineage: Lineage
     derivations: dict[Edge, list[ColumnDerivation]]
@@ -53,7 +60,10 @@ def column_lineage(
     depth: int = DEPTH_DEFAULT,
     fresh: bool = False,
 ) -> ColumnLineage:
-    """The lineage of a column of a dataset by any of its names. `fresh` and what it raises are as with `lineage`."""
+    """Return the lineage of a column of a dataset, which may be given by any of its names.
+
+    `fresh` and the errors are those of `lineage`.
+    """
     found = lineage(
         view,
         column_urn(namespace, dataset, column),
@@ -62,20 +72,26 @@ def column_lineage(
         fresh=fresh,
     )
     pairs = [
-        edge
+        {"source": edge.source, "target": edge.target}
         for edge in found.edges
         if edge.source.startswith("column:") and edge.target.startswith("column:")
     ]
-    asked = [{"source": edge.source, "target": edge.target} for edge in pairs]
-    rows = (
-        view.read("read/nodes/column_transformations", pairs=asked, limit=WAYS_MAX) if asked else []
-    )
-    unseen = hidden(view, {row["job"] for row in rows if row["job"]})
+    return ColumnLineage(found, _read_derivations(view, pairs) if pairs else {})
+
+
+def _read_derivations(
+    view: GraphView, pairs: list[dict[str, str]]
+) -> dict[Edge, list[ColumnDerivation]]:
+    rows = view.read("read/nodes/column_transformations", pairs=pairs, limit=DERIVATIONS_MAX)
+    hidden_jobs = hidden(view, {row["job"] for row in rows if row["job"]})
     derivations: dict[Edge, list[ColumnDerivation]] = defaultdict(list)
     for row in rows:
-        job = None if not row["job"] or row["job"] in unseen else str(row["job"])
-        way = ColumnDerivation(job, list(row["ways"] or ()), bool(row["whole"]))
-        known = derivations[Edge(row["source"], row["target"], "FEEDS")]
-        if way not in known:
-            known.append(way)
-    return ColumnLineage(found, dict(derivations))
+        derivation = ColumnDerivation(
+            job=str(row["job"]) if row["job"] and row["job"] not in hidden_jobs else None,
+            transformations=list(row["transformations"] or ()),
+            dataset_level=bool(row["datasetLevel"]),
+        )
+        of_edge = derivations[Edge(row["source"], row["target"], "FEEDS")]
+        if derivation not in of_edge:
+            of_edge.append(derivation)
+    return dict(derivations)

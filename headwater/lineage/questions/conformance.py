@@ -1,4 +1,4 @@
-"""Who sends what, how far off its clock is, and what is found in its events, with what each rule means."""
+"""The producers of events: their counts, their clock skew and the rules that events break."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from headwater.lineage.view import GraphView
 from headwater.schema.conformance_rules import RULES, Rule
 
 PRODUCERS_MAX = 500
-# Of one producer; a sender of nonsense must not make the answer endless.
+# For each producer, so that a broken one cannot make the answer arbitrarily long.
 FINDINGS_MAX = 200
-# A rule of another version of Headwater than this one.
-_UNKNOWN = Rule(
+_UNKNOWN_RULE = Rule(
     "info",
-    "A rule that this version does not know.",
+    "A rule that this version of Headwater does not have.",
     "Run the version that wrote it, or a newer one.",
 )
 
 
 @dataclass(frozen=True)
-class Found:
-    """One rule broken at one field, so many times. `sequence` is the number of an event of it in the spool."""
+class Finding:
+    """A rule broken `count` times at one field.
+
+    `sequence` is the number of an example event in the spool.
+    """
 
     rule: str
     field: str
@@ -41,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Skew:
-    """How much later than they say they happened events are received, in seconds."""
+    """The delay between the event time and the receipt of events, in seconds."""
 
     min: float
     median: float
@@ -50,7 +52,7 @@ class Skew:
 
 @dataclass(frozen=True)
 class Producer:
-    """What one producer sent: how many events, received from when to when, and what was found in them."""
+    """A producer with the number of its events, the times of receipt and its findings."""
 
     producer: str
     events: int
@@ -58,41 +60,52 @@ class Producer:
     last_received_at: datetime
     future_events: int
     skew: Skew | None
-    findings: list[Found]
+    findings: list[Finding]
 
 
 def producers(view: GraphView, *, producer: str = "", first: int = 100) -> list[Producer]:
-    """Producers whose name begins so, those with the most events first, with their findings, most frequent first.
+    """Return the producers whose name begins with `producer`, those with the most events first.
 
-    Raises ForbiddenError for whoever does not see everything: what is counted of a producer is of all namespaces.
+    The findings of each come with the most frequent first. Raises ForbiddenError for a restricted
+    caller, because the counts cover all namespaces; QueryError for `first` outside the bounds.
     """
     if not view.visibility.is_unrestricted:
         raise ForbiddenError(
-            "what producers send is told of all namespaces at once, and this key is for some"
+            "counts by producer cover all namespaces, but this key is restricted to some"
         )
     if not 0 <= first <= PRODUCERS_MAX:
         raise QueryError(f"first {first} is not between 0 and {PRODUCERS_MAX}")
     rows = view.read("read/estate/event_producers", producer=producer, limit=first)
-    names = [row["producer"] for row in rows]
-    found: dict[str, list[Found]] = defaultdict(list)
-    for row in (
-        view.read("read/estate/findings", producers=names, limit=FINDINGS_MAX) if names else []
-    ):
-        found[row["producer"]].append(_found(row))
-    return [_producer(row, found[row["producer"]]) for row in rows]
+    findings = _read_findings(view, [row["producer"] for row in rows])
+    return [_producer(row, findings.get(row["producer"], [])) for row in rows]
 
 
-def _producer(row: Row, found: list[Found]) -> Producer:
-    known = row["skewMedian"] is not None
-    skew = Skew(row["skewMin"], row["skewMedian"], row["skewMax"]) if known else None
+def _read_findings(view: GraphView, names: list[str]) -> dict[str, list[Finding]]:
+    findings: dict[str, list[Finding]] = defaultdict(list)
+    if names:
+        for row in view.read("read/estate/findings", producers=names, limit=FINDINGS_MAX):
+            findings[row["producer"]].append(_finding(row))
+    return findings
+
+
+def _producer(row: Row, findings: list[Finding]) -> Producer:
+    skew = None
+    if row["skewMedian"] is not None:
+        skew = Skew(row["skewMin"], row["skewMedian"], row["skewMax"])
     return Producer(
-        row["producer"], row["events"], row["first"], row["last"], row["futureEvents"], skew, found
+        producer=row["producer"],
+        events=row["events"],
+        first_received_at=row["first"],
+        last_received_at=row["last"],
+        future_events=row["futureEvents"],
+        skew=skew,
+        findings=findings,
     )
 
 
-def _found(row: Row) -> Found:
-    rule = RULES.get(row["rule"], _UNKNOWN)
-    return Found(
+def _finding(row: Row) -> Finding:
+    rule = RULES.get(row["rule"], _UNKNOWN_RULE)
+    return Finding(
         rule=row["rule"],
         field=row["field"],
         severity=rule.severity,

@@ -1,13 +1,15 @@
-"""Whether a number is out of the ordinary, judged by the ones before it.
+"""Outlier detection for a number, given earlier ones.
 
-The rule is the modified z-score of Iglewicz and Hoaglin ("How to Detect and Handle Outliers", 1993), as the NIST
-e-Handbook of Statistical Methods (1.3.5.17) gives it: the distance to the median of the earlier numbers over the median
-of their absolute deviations (MAD), times 0.6745, is above 3.5. Medians, since the earlier numbers may hold an outlier
-themselves. Where most of them are the same, the MAD is 0, and the mean absolute deviation times the square root of half
-of pi stands for it (both estimate the same standard deviation); where all are the same, any other number stands out.
+The rule is the modified z-score of Iglewicz and Hoaglin ("How to Detect and Handle Outliers",
+1993), in the form of the NIST e-Handbook of Statistical Methods (1.3.5.17). The score is the
+distance to the median of the earlier numbers, times 0.6745, over the median of their absolute
+deviations (MAD). A score above 3.5 is an outlier. Medians are used because the earlier numbers may
+hold an outlier themselves. If most of them are equal, the MAD is 0. Then the mean absolute
+deviation times the square root of half of pi replaces it; both estimate the same standard
+deviation. If all of them are equal, any other number is an outlier.
 
-Two things are asked besides: at least three earlier numbers, of which the newest ten count, and a distance of at least
-`share` of the median, so that a small change of a steady number is none.
+Two conditions are added. At least three earlier numbers must be known, and the newest ten count.
+The distance must be at least `share` of the median, so a small change of a constant is no outlier.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _PER_MEAN = math.sqrt(math.pi / 2)
 
 @dataclass(frozen=True)
 class Outlier:
-    """A number out of the ordinary; `score` is infinite where the earlier ones were all the same."""
+    """A number with its modified z-score, which is infinite if all earlier numbers are equal."""
 
     value: float
     median: float
@@ -35,14 +37,13 @@ class Outlier:
 
 
 def find_outlier(value: float, earlier: Sequence[float], *, share: float = SHARE) -> Outlier | None:
-    """How far a number is out of the ordinary, given earlier ones, newest first; None when it is not, or when too few
-    are known to tell."""
+    """Return the number as an outlier of earlier ones, newest first; None if it is not one."""
     known = earlier[:EARLIER_MAX]
     if len(known) < EARLIER_MIN:
         return None
     middle = float(median(known))
     distance = abs(value - middle)
-    score = _score(distance, [abs(one - middle) for one in known])
+    score = _score(distance, [abs(number - middle) for number in known])
     if score <= SCORE_MAX or distance < share * abs(middle):
         return None
     return Outlier(value, middle, score)

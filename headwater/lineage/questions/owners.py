@@ -1,6 +1,7 @@
-"""Who owns what: the owners that producers told, with what each owns, and what nobody owns.
+"""The owners of datasets and jobs, the nodes of each, and the nodes without an owner.
 
-Names of owners are as they were sent (`ownership` facets of datasets and jobs); dropped datasets are not counted.
+Owner names are as sent in the `ownership` facets of datasets and jobs. Dropped datasets are not
+counted.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ OWNERS_MAX = 10_000
 
 @dataclass(frozen=True)
 class Owner:
+    """An owner and the number of datasets and jobs it owns."""
+
     name: str
     datasets: int
     jobs: int
@@ -24,7 +27,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Owners:
-    """A page of owners, those of the most first; how many there are; the datasets and jobs that nobody owns."""
+    """A page of owners, the largest first, their number, and the nodes without an owner."""
 
     page: Page[Owner]
     count: int
@@ -33,17 +36,18 @@ class Owners:
 
 
 def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Owners:
-    """Who owns how much. Raises QueryError for a bad `first` or cursor."""
+    """Return a page of owners. Raises QueryError for a bad `first` or cursor."""
     rows = view.read("read/catalog/owners", sees=view.visibility.regexes, limit=OWNERS_MAX)
-    unowned = next((row for row in rows if row["owner"] is None), {"datasets": 0, "jobs": 0})
-    found = [
-        Owner(row["owner"], row["datasets"], row["jobs"])
-        for row in rows
-        if row["owner"] is not None
-    ]
+    unowned = {"datasets": 0, "jobs": 0}
+    found: list[Owner] = []
+    for row in rows:
+        if row["owner"] is None:
+            unowned = row
+        else:
+            found.append(Owner(row["owner"], row["datasets"], row["jobs"]))
     shown = page(
         found,
-        lambda one: (-one.datasets - one.jobs, one.name),
+        lambda owner: (-owner.datasets - owner.jobs, owner.name),
         first=first,
         after=after,
         shape=(0, ""),
@@ -54,7 +58,10 @@ def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Own
 def nodes_of_owner(
     view: GraphView, owner: str, *, first: int = 20, after: str | None = None
 ) -> Page[NodeName]:
-    """The datasets and jobs of one owner by their urns; of nobody for an empty name."""
+    """Return a page of the datasets and jobs of an owner, by urn; "" selects unowned nodes.
+
+    Raises QueryError for a bad `first` or cursor.
+    """
     checked_page(first)
     cursor = read_cursor(after, ("",))[0] if after else ""
     rows = view.read(

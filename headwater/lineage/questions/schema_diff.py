@@ -1,4 +1,4 @@
-"""What changed from one schema to another."""
+"""The difference between two schemas."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from headwater.schema.urns import parse_urn, schema_urn
 
 
 def schema_diff(view: GraphView, before: str, after: str) -> list[str]:
-    """How two schemas differ, given by their urns, by their hashes, or by the urns of versions that have them.
+    """Return the changes from one schema to another, in words.
 
-    Raises NotFoundError for one that is not in the graph, or for a version whose schema nobody sent.
+    A schema is given by its urn, by its hash, or by the urn of a version that has it. Raises
+    NotFoundError for a schema that is missing, hidden or was never sent.
     """
-    old, new = (_fields(view, text) for text in (before, after))
+    old, new = (_read_fields(view, reference) for reference in (before, after))
     return drift(old, new)
 
 
-def _fields(view: GraphView, text: str) -> dict[str, str | None]:
-    urn = text if ":" in text else schema_urn(text)
+def _read_fields(view: GraphView, reference: str) -> dict[str, str | None]:
+    urn = reference if ":" in reference else schema_urn(reference)
     kind = parse_urn(urn).kind
     if kind not in ("schema", "artifact"):
         raise QueryError(
-            f"{text!r} has no schema of its own", hint="Name a schema or a version of a dataset."
+            f"{reference!r} has no schema of its own",
+            hint="Name a schema or a version of a dataset.",
         )
     rows = view.read("read/catalog/schema", urn=urn) if visible(view, [urn]) else []
     if not rows:
         raise NotFoundError(
-            f"no schema is known of {text!r}", hint="Dataset.schemaVersions lists them."
+            f"no schema is known of {reference!r}", hint="List them with Dataset.schemaVersions."
         )
     return dict(json.loads(rows[0]["fields"]))

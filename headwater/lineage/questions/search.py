@@ -1,13 +1,14 @@
-"""Search by text, over the full-text index of names, descriptions, columns, tags and owners.
+"""Text search over the full-text index of names, descriptions, columns, tags and owners.
 
-What a user types never reaches Lucene as syntax: it is cut into words of letters, digits and underscores, and each
-word becomes three clauses (the word itself, its beginning, any part), so no character can be an error or an
-operator. A text that is itself a urn, a run id or the id of an answer finds that node first; then what is called so,
-what is called so at its beginning, and the rest, each as Lucene ranks them.
+User text never reaches Lucene as syntax. It is split into words of letters, digits and underscores,
+and each word becomes three clauses: the word, its prefix, and any substring. So no character can
+cause a syntax error or act as an operator. A text that is a urn, a run id or an answer id finds
+that node first. Then come nodes with that name, nodes whose name begins so, and the rest, each in
+the order of Lucene.
 
-SearchFilters are joined by and. The counts beside the hits (`kinds`, `namespaces`, `tags`) are of all that the text finds,
-before any filter, so that they tell what a filter would leave. At most `HITS_MAX` hits are looked at, the best ones;
-`truncated` tells that there are more.
+Filters are combined with AND. The counts beside the hits (`kinds`, `namespaces`, `tags`) cover all
+hits of the text before filters, so they show how many hits a filter would keep. At most `HITS_MAX`
+hits are examined, the best ones; `truncated` is True if there are more.
 """
 
 from __future__ import annotations
@@ -32,15 +33,18 @@ HITS_MAX = 2_000
 VALUES_MAX = 50
 TEXT_CHARACTERS_MAX = 500
 WORDS_MAX = 8
-# A longer word is searched for by its beginning: Lucene gives up on a pattern of hundreds of characters.
+# A longer word is cut to its prefix, because Lucene rejects a pattern of hundreds of characters.
 WORD_CHARACTERS_MAX = 64
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One node that was found. `rank` 0: the text is its urn or id; 1: its name; 2: the beginning of its name; 3: the
-    text is somewhere in it. Within a rank the higher `score` comes first."""
+    """A node that matches the text.
+
+    `rank` is 0 if the text is its urn or id, 1 if it is its name, 2 if its name begins so, and 3
+    otherwise. Within a rank, the higher `score` comes first.
+    """
 
     node: NodeName
     rank: int
@@ -51,7 +55,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class ValueCount:
-    """So many of the hits have this value."""
+    """A value and the number of hits that have it."""
 
     value: str
     count: int
@@ -59,7 +63,7 @@ class ValueCount:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A page of hits, how many hits there are after the filters, and counts of those before them, most first."""
+    """A page of hits, the number of hits after the filters, and counts before them."""
 
     page: Page[Hit]
     count: int
@@ -71,31 +75,29 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class SearchFilters:
-    """What hits must be; an empty one asks for nothing. `kind` as in `NodeName`; `tag` as `key=value` or `key`."""
+    """Conditions on hits; an empty one matches everything.
+
+    `kind` is a kind of `NodeName`; `tag` is `key=value` or `key`.
+    """
 
     kind: str = ""
     namespace: str = ""
     tag: str = ""
     owner: str = ""
 
-    def keep(self, hit: Hit) -> bool:
+    def matches(self, hit: Hit) -> bool:
+        """Return True if the hit meets every condition."""
         return (
             self.kind in ("", hit.node.kind)
             and self.namespace in ("", hit.node.namespace)
-            and (
-                not self.tag
-                or any(
-                    self.tag in (tag, f"{tag}=true") or tag.startswith(f"{self.tag}=")
-                    for tag in hit.tags
-                )
-            )
+            and (not self.tag or any(_is_tag(self.tag, tag) for tag in hit.tags))
             and (not self.owner or self.owner in hit.owners)
         )
 
 
-def _is_tag(asked: str, tag: str) -> bool:
-    """What was sent as `certified=true` stands as `certified`."""
-    return asked in (tag, f"{tag}=true") or tag.startswith(f"{asked}=")
+def _is_tag(wanted: str, tag: str) -> bool:
+    """Return True if a tag matches; `certified=true` is stored as `certified`."""
+    return wanted in (tag, f"{tag}=true") or tag.startswith(f"{wanted}=")
 
 
 def search(
@@ -106,26 +108,35 @@ def search(
     first: int = 20,
     after: str | None = None,
 ) -> SearchResult:
-    """Nodes that hold every word of the text. Raises QueryError for a bad kind, `first` or cursor."""
+    """Return the nodes that contain every word of the text.
+
+    Raises QueryError for an unknown kind, a bad `first` or a bad cursor.
+    """
     if not 0 <= first <= SEARCH_MAX:
         raise QueryError(f"first {first} is not between 0 and {SEARCH_MAX}")
     if filters.kind and filters.kind not in NODE_KINDS.values():
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
-    hits, truncated = _hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
-    kept = [hit for hit in hits if filters.keep(hit)]
-    shown = page(kept, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
+    hits, truncated = _find_hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
+    matching = [hit for hit in hits if filters.matches(hit)]
+    shown = page(matching, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
+    tags: list[str] = []
+    for hit in hits:
+        tags += set(hit.tags)
     return SearchResult(
-        page=replace(shown, entries=_named(view, shown.entries)),
-        count=len(kept),
+        page=replace(shown, entries=_with_node_names(view, shown.entries)),
+        count=len(matching),
         truncated=truncated,
         kinds=_count(hit.node.kind for hit in hits),
         namespaces=_count(hit.node.namespace for hit in hits if hit.node.namespace),
-        tags=_count(tag for hit in hits for tag in set(hit.tags)),
+        tags=_count(tags),
     )
 
 
 def lucene_query(text: str) -> str:
-    """The text as a Lucene query: every word must occur, whole, as a beginning or as a part; "" when it has none."""
+    """Return the text as a Lucene query that requires every word; "" if it has no word.
+
+    A word may occur whole, as a prefix or as a substring.
+    """
     words = [word.lower()[:WORD_CHARACTERS_MAX] for word in _WORD.findall(text)][:WORDS_MAX]
     return " AND ".join(f"({word}^8 OR {word}*^3 OR *{word}*)" for word in words)
 
@@ -134,53 +145,60 @@ def _order(hit: Hit) -> tuple[int, float, int, str]:
     return hit.rank, -hit.score, len(hit.node.name), hit.node.urn
 
 
-def _hits(view: GraphView, wanted: str) -> tuple[list[Hit], bool]:
-    """Everything that a text finds and that may be seen, each node once, and whether there is more."""
-    if not wanted:
+def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
+    """Return all visible nodes that match a text, each once, and True if there are more."""
+    if not text:
         return [], False
-    query = lucene_query(wanted)
-    sees = view.visibility.regexes
-    rows = (
-        view.read("read/catalog/search", query=query, text=wanted, sees=sees, limit=HITS_MAX + 1)
-        if query
-        else []
-    )
-    exact = read_nodes(view, _exactly(wanted))
-    seen = set(visible(view, [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]))
-    hits = {
-        urn: _hit({"urn": urn, "rank": 0, "score": 0.0, **_described(row)})
-        for urn, row in exact.items()
-    }
+    query = lucene_query(text)
+    rows: list[Row] = []
+    if query:
+        rows = view.read(
+            "read/catalog/search",
+            query=query,
+            text=text,
+            sees=view.visibility.regexes,
+            limit=HITS_MAX + 1,
+        )
+    answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]
+    visible_answers = set(visible(view, answers))
+    hits = {urn: _exact_hit(urn, row) for urn, row in read_nodes(view, _exact_urns(text)).items()}
     for row in rows[:HITS_MAX]:
-        if row["label"] != "Answer" or row["urn"] in seen:
+        if row["label"] != "Answer" or row["urn"] in visible_answers:
             hits.setdefault(row["urn"], _hit(row))
     return list(hits.values()), len(rows) > HITS_MAX
 
 
-def _described(row: Row) -> Row:
+def _exact_hit(urn: str, row: Row) -> Hit:
+    """Return the hit of a node whose urn or id is the text, from the properties of the node."""
     name = row.get("name") or row.get("pipelineName") or row.get("answerId") or row["urn"]
-    return {"name": name, **{key: row.get(key) for key in ("namespace", "tags", "owners")}}
+    described = {key: row.get(key) for key in ("namespace", "tags", "owners")}
+    return _hit({"urn": urn, "name": name, "rank": 0, "score": 0.0, **described})
 
 
 def _hit(row: Row) -> Hit:
-    node = NodeName(row["urn"], kind_of(row["urn"]), row["namespace"], row["name"])
     return Hit(
-        node, row["rank"], row["score"], tuple(row["tags"] or ()), tuple(row["owners"] or ())
+        node=NodeName(row["urn"], kind_of(row["urn"]), row["namespace"], row["name"]),
+        rank=row["rank"],
+        score=row["score"],
+        tags=tuple(row["tags"] or ()),
+        owners=tuple(row["owners"] or ()),
     )
 
 
-def _named(view: GraphView, hits: list[Hit]) -> list[Hit]:
-    """With the names that nodes have everywhere: those of the page alone are looked up."""
+def _with_node_names(view: GraphView, hits: list[Hit]) -> list[Hit]:
+    """Return the hits of one page with the display names of their nodes."""
     names = name_nodes(view, [hit.node.urn for hit in hits])
     return [replace(hit, node=node) for hit, node in zip(hits, names, strict=True)]
 
 
 def _count(values: Iterable[str]) -> list[ValueCount]:
-    counted = sorted(Counter(values).items(), key=lambda one: (-one[1], one[0]))
+    """Count equal values; return the most frequent first, then by value."""
+    counted = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
     return [ValueCount(value, count) for value, count in counted[:VALUES_MAX]]
 
 
-def _exactly(text: str) -> list[str]:
+def _exact_urns(text: str) -> list[str]:
+    """Return the urns that a text may spell or name by an id."""
     urns = [answer_urn(text), run_urn(text)]
     try:
         parse_urn(text)

@@ -1,7 +1,7 @@
-"""A trace as a tree: the answer first, and below each node what it came from.
+"""A trace as a tree: the answer at the root, the sources of each node below it.
 
-A node is unfolded where it is first met, and only named where it is met again
-(`repeated`), so that diamonds cannot blow it up: there are as many branches as edges, and one more.
+A node is expanded at its first occurrence; further occurrences are only named (`repeated`). So a
+graph with diamonds has at most one branch more than it has edges.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from headwater.lineage.traversal.bfs import Edge
 
 
 class Branch(NamedTuple):
-    """One place in the tree. `parent` is the index of the branch above, -1 for the root; `type` is that of the edge
-    which leads from it to the branch above; `repeated`: what it came from stands elsewhere."""
+    """One occurrence of a node in the tree.
+
+    `parent` is the index of the branch above, -1 for the root. `type` is the type of the edge from
+    this node to the node above. `repeated`: the node is expanded at another branch.
+    """
 
     urn: str
     depth: int
@@ -25,19 +28,18 @@ class Branch(NamedTuple):
 
 
 def trace_tree(root: str, edges: Iterable[Edge]) -> list[Branch]:
-    """The branches in preorder: each before what is below it, those below one node by urn."""
-    behind: dict[str, list[Edge]] = defaultdict(list)
+    """Return the branches in preorder: each before those below it, siblings by urn."""
+    incoming: dict[str, list[Edge]] = defaultdict(list)
     for edge in sorted(set(edges), reverse=True):
-        behind[edge.target].append(edge)
+        incoming[edge.target].append(edge)
     branches: list[Branch] = []
-    unfolded: set[str] = set()
-    waiting = [(root, 0, -1, "")]
-    while waiting:
-        urn, depth, parent, type = waiting.pop()
-        branches.append(Branch(urn, depth, parent, type, urn in unfolded))
-        if urn not in unfolded:
-            unfolded.add(urn)
-            waiting.extend(
-                (edge.source, depth + 1, len(branches) - 1, edge.type) for edge in behind[urn]
-            )
+    expanded: set[str] = set()
+    stack = [(root, 0, -1, "")]
+    while stack:
+        urn, depth, parent, type = stack.pop()
+        branches.append(Branch(urn, depth, parent, type, urn in expanded))
+        if urn not in expanded:
+            expanded.add(urn)
+            index = len(branches) - 1
+            stack.extend((edge.source, depth + 1, index, edge.type) for edge in incoming[urn])
     return branches

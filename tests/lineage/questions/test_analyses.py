@@ -34,10 +34,10 @@ def graph(database: Database, view: GraphView) -> Iterator[GraphView]:
 def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
     empty_handed = read_analysis(graph)
     assert empty_handed is None
-    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=FIRST)
+    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=FIRST)
     assert read_analysis(graph) == Analysis(UNTIL, FIRST, [DRIFT, SLOW, WHOLE])
     again = Finding("row_counts", ds("mart"), {"drifted": True, "day": date(2026, 3, 30)})
-    save_analysis(graph.database, [again, WHOLE], until=UNTIL, analysed=SECOND)
+    save_analysis(graph.database, [again, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
     told = Finding("row_counts", ds("mart"), {"drifted": True, "day": "2026-03-30"})
     assert read_analysis(graph) == Analysis(UNTIL, SECOND, [told, WHOLE])
     assert read_analysis(graph, table="summary") == Analysis(UNTIL, SECOND, [WHOLE])
@@ -48,7 +48,7 @@ def test_it_replaces_what_was_found_before(graph: GraphView) -> None:
 
 
 def test_what_may_not_be_seen_is_not_told(graph: GraphView) -> None:
-    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], until=UNTIL, analysed=SECOND)
+    save_analysis(graph.database, [SLOW, DRIFT, WHOLE], newest_event_at=UNTIL, analysed_at=SECOND)
     seen = read_analysis(graph.visible_to(Visibility(("etl",))))
     assert seen is not None
     assert seen.findings == [SLOW]

@@ -1,18 +1,18 @@
-// Return the datasets and jobs with one of the given names, in any namespace. `told` is false for a
-// dataset that events only refer to.
+// Return the datasets and jobs with one of the given names, in any namespace. `described` is false
+// for a dataset that events only refer to.
 // access: read
 // params: $names LIST<STRING>, $sees LIST<STRING>, $limit INTEGER = 20
-// returns: wanted, urn, namespace, told
+// returns: name, urn, namespace, described
 // example: headwater cypher read/catalog/assets_by_name --param names=planes --param sees=null
-UNWIND $names AS wanted
-CALL (wanted) {
-  CALL (wanted) {
-    MATCH (n:Dataset {name: wanted}) RETURN n
+UNWIND $names AS name
+CALL (name) {
+  CALL (name) {
+    MATCH (n:Dataset {name: name}) RETURN n
     UNION ALL
-    MATCH (n:Job {name: wanted}) RETURN n
+    MATCH (n:Job {name: name}) RETURN n
   }
   WITH n
   WHERE $sees IS NULL OR any(p IN $sees WHERE n.namespace =~ p)
   RETURN n ORDER BY n.urn LIMIT $limit
 }
-RETURN wanted, n.urn AS urn, n.namespace AS namespace, n.firstSeen IS NOT NULL AS told
+RETURN name, n.urn AS urn, n.namespace AS namespace, n.firstSeen IS NOT NULL AS described
