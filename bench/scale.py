@@ -219,7 +219,7 @@ _ROWS = {
     "cores of each": "neo4jCores",
     "page cache of each, GB": "neo4jPageCacheGB",
     "store of each, GB": "neo4jStoreGB",
-    "graph, GB a day before roll-up": "graphGBPerDay",
+    "graph, GB a day before rollup": "graphGBPerDay",
     "archive, GB a day": "archiveGBPerDay",
     "spool or topic, GB an hour": "spoolGBPerHour",
 }
