@@ -43,9 +43,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.processes import accepting, free_port
+from bench.processes import accepting
 from bench.report import Report, say, spread
 from bench.usage import cpu_seconds
+from headwater.local.ports import free_port
 
 WITHOUT, UP, DOWN = "without", "up", "down"
 WAYS = (WITHOUT, UP, DOWN)

@@ -28,12 +28,13 @@ from typing import Any
 
 from bench.events import pair
 from bench.graph import SIZES
-from bench.processes import Client, environment, free_port, process, wait_ready
+from bench.processes import Client, environment, process, wait_ready
 from bench.report import Report, say, spread
 from bench.usage import cpu_seconds, resident_megabytes
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.local.neo4j import LocalNeo4j
+from headwater.local.ports import free_port
 
 SETTLE_SECONDS_MAX = 300.0
 _POLL_SECONDS = 0.02

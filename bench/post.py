@@ -38,10 +38,11 @@ import apsw
 
 from bench.events import events
 from bench.poster import BATCH, GZIP, SINGLE
-from bench.processes import ANSWER_SECONDS_MAX, accepting, free_port, process, wait_ready
+from bench.processes import ANSWER_SECONDS_MAX, accepting, process, wait_ready
 from bench.report import Report, percentile, say, spread
 from bench.usage import cpu_seconds, peak_megabytes
 from headwater.ingest.spool.spool import Spool
+from headwater.local.ports import free_port
 
 MIXED = "mixed"
 MODES = (SINGLE, BATCH, GZIP, MIXED)

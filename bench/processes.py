@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -15,17 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from headwater.local.neo4j import Running
+from headwater.local.ports import free_port
 
 READY_SECONDS_MAX = 60.0
 # Without Neo4j the start is shorter.
 ANSWER_SECONDS_MAX = 30.0
 END_SECONDS_MAX = 20.0
 _POLL_SECONDS = 0.02
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 def environment(home: Path, running: Running, *, port: int = 0, **settings: str) -> dict[str, str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +28,7 @@ from headwater.cli.options import API_FILE
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError, HomeInUseError, ServerError
 from headwater.local.neo4j import LocalNeo4j, Running
+from headwater.local.ports import free_port, require_free_port
 from headwater.local.progress import show_jars
 from headwater.settings import Settings
 
@@ -141,12 +141,12 @@ class Stack:
         home.mkdir(parents=True, exist_ok=True)
         self._resources.enter_context(_alone(home / "up.lock", home))
         if settings.port:
-            _refuse_taken(settings.port)
+            require_free_port(settings.port, "--port")
         self._neo4j, running = self._resources.enter_context(local_neo4j(settings, self._bolt_port))
         # Should it have to be started again, then where everybody knows it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
-        port = settings.port or _free_port()
-        _refuse_taken(port)
+        port = settings.port or free_port()
+        require_free_port(port, "--port")
         self.url = f"http://127.0.0.1:{port}"
         self._environment = {
             **os.environ,
@@ -236,23 +236,6 @@ def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
                 hint="End it, or give this one its own --home DIR.",
             ) from error
         yield held
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _refuse_taken(port: int) -> None:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise ServerError(
-                f"port {port} is taken by another program", hint="Choose another with --port."
-            ) from error
 
 
 def _answers(url: str) -> bool:

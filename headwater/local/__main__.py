@@ -1,4 +1,4 @@
-"""`python -m headwater.local`: fetch Neo4j's jars into the user's cache and print the folder.
+"""`python -m headwater.local`: fetch Neo4j's jars to the user's cache and print the folder.
 
 This is the last step of `make setup`. HEADWATER_CACHE names another cache folder.
 """
@@ -15,6 +15,7 @@ from headwater.local.progress import show_jars
 
 
 def main() -> int:
+    """Fetch the jars; return the exit code."""
     cache = os.environ.get("HEADWATER_CACHE")
     try:
         with show_jars() as progress:

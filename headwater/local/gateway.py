@@ -1,9 +1,9 @@
-"""A JVM that Python can talk to: py4j's own `GatewayServer`, with a token, on loopback.
+"""A JVM that Python can call: py4j's `GatewayServer`, with a token, on loopback.
 
-Neo4j publishes no main class that starts a server, and Ivy's command line does one thing at a time;
-both have plain Java classes that are easily driven from here. py4j and Ivy come inside pyspark.
-Promises: objects stay alive in the JVM until it ends, so another process may use them by their id;
-a broken connection is an exception and never a line in somebody's log.
+Neo4j has no main class that starts a server, and Ivy's command line fetches one jar at a time. Both
+have plain Java classes that py4j can call. py4j and Ivy are part of pyspark. Java objects live
+until their JVM ends, so another process can use them by id. A broken connection raises an exception
+and writes nothing to a log.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from py4j.java_gateway import GatewayClient, GatewayConnection, GatewayParameters, JavaGateway  # type: ignore[import-untyped]
+from py4j.java_gateway import (  # type: ignore[import-untyped]
+    GatewayClient,
+    GatewayConnection,
+    GatewayParameters,
+    JavaGateway,
+)
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from headwater.errors import JarError
@@ -24,14 +29,19 @@ from headwater.local.java import Java
 
 T = TypeVar("T")
 
-main_class = "py4j.GatewayServer"
-stop_seconds_max = 5.0
+MAIN_CLASS = "py4j.GatewayServer"
+STOP_SECONDS_MAX = 5.0
 
 
 class _Client(GatewayClient):  # type: ignore[misc]
-    """py4j's client writes a traceback to the root logger whenever a JVM goes away; ours only raises."""
+    """A client that only raises when the JVM ends; py4j's own also logs a traceback."""
 
-    def send_command(self, command: str, retry: bool = True, binary: bool = False) -> Any:  # noqa: ARG002
+    def send_command(
+        self,
+        command: str,
+        retry: bool = True,  # noqa: ARG002
+        binary: bool = False,  # noqa: ARG002
+    ) -> Any:
         connection = self._get_connection()
         try:
             response = connection.send_command(command)
@@ -51,7 +61,7 @@ class _Client(GatewayClient):  # type: ignore[misc]
         return connection
 
     def _give_back_connection(self, connection: Any) -> None:
-        """A call that ends after `close` must not leave its socket behind."""
+        """Return a connection to the pool; close it if the client was closed meanwhile."""
         self.deque.append(connection)
         if not self.is_connected:
             self.close()
@@ -66,8 +76,16 @@ class _Gateway(JavaGateway):  # type: ignore[misc]
         return _Client(gateway_parameters=self.gateway_parameters)
 
 
-def connect(port: int, token: str) -> Any:
-    # Without memory management an object lives until its JVM does, whichever process made it.
+def connect_gateway(port: int, token: str) -> Any:
+    """Connect to the gateway of a JVM.
+
+    Args:
+        port: The port of the gateway, on loopback.
+        token: The token that the gateway printed.
+
+    Returns:
+        A py4j JavaGateway. Its objects live until the JVM ends, whichever process created them.
+    """
     return _Gateway(
         gateway_parameters=GatewayParameters(
             port=port, auth_token=token, enable_memory_management=False
@@ -76,21 +94,44 @@ def connect(port: int, token: str) -> Any:
 
 
 def pyspark_jar(pattern: str) -> Path:
-    """A jar shipped inside pyspark, found without importing pyspark (which takes a second)."""
+    """Find a jar of pyspark without the import of pyspark, which takes a second.
+
+    Args:
+        pattern: A glob of the file name.
+
+    Returns:
+        The path of the jar.
+
+    Raises:
+        JarError: pyspark is not installed.
+    """
     spec = importlib.util.find_spec("pyspark")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        for jar in sorted(Path(place, "jars").glob(pattern)):
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for jar in sorted(Path(folder, "jars").glob(pattern)):
             return jar
-    raise JarError(f"pyspark's {pattern} is not installed.", hint="pip install 'headwater[local]'")
+    raise JarError(
+        f"pyspark's {pattern} is not installed", hint="Run `pip install 'headwater[local]'`."
+    )
 
 
 @contextmanager
 def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
-    """A short-lived JVM: it ends with this block, or with this process, whichever is first."""
+    """Run a short-lived JVM that ends with this block, or with this process.
+
+    Args:
+        java: The Java to run.
+        classpath: The jars of the JVM.
+
+    Yields:
+        A py4j JavaGateway.
+
+    Raises:
+        JarError: Java does not start.
+    """
     command = [str(java.program), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
     command += [
         ":".join(map(str, classpath)),
-        main_class,
+        MAIN_CLASS,
         "--enable-auth",
         "--die-on-broken-pipe",
         "0",
@@ -109,15 +150,15 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
         port, token = process.stdout.readline(), process.stdout.readline().decode().strip()
         if not token:
             raise JarError(
-                "Java could not be started to fetch jars.", hint="Run `headwater doctor`."
+                "Java did not start to fetch jars", hint="Check it with `headwater doctor`."
             )
-        gateway = connect(int(port), token)
+        gateway = connect_gateway(int(port), token)
         yield gateway
     finally:
         process.stdin.close()
         process.stdout.close()
         try:
-            process.wait(stop_seconds_max)
+            process.wait(STOP_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -125,8 +166,8 @@ def helper_jvm(java: Java, classpath: list[Path]) -> Iterator[Any]:
             gateway.close()
 
 
-def java_said(error: Py4JError) -> str:
-    """The Java exception with its causes, one a line. To be asked while the JVM lives: py4j fetches it then."""
+def java_error_text(error: Py4JError) -> str:
+    """Return the Java exception with its causes, one a line, while the JVM still runs."""
     try:
         lines = str(error).splitlines()
     except Py4JError:
@@ -139,8 +180,8 @@ def java_said(error: Py4JError) -> str:
     return "\n".join(dict.fromkeys(causes)) or lines[0]
 
 
-class Call(Generic[T]):
-    """A call into the JVM that is waited for with a limit; py4j itself would wait without end."""
+class JavaCall(Generic[T]):
+    """A call into the JVM in a thread, so that the wait can have a limit; py4j has none."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work
@@ -155,11 +196,13 @@ class Call(Generic[T]):
         except BaseException as error:
             self._error = error
 
-    def done(self, seconds_max: float) -> bool:
-        self._thread.join(seconds_max)
+    def wait(self, timeout_seconds: float) -> bool:
+        """Wait for the call; return True if it has ended."""
+        self._thread.join(timeout_seconds)
         return not self._thread.is_alive()
 
     def result(self) -> T:
+        """Return the result of the ended call, or raise its exception."""
         if self._error:
             raise self._error
         return self._results[0]

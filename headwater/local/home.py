@@ -1,13 +1,14 @@
-"""The folder that is one local Neo4j: its data, its logs, and the files by which it is found again.
+"""The folder of one managed server: its data, its logs, and the files by which it is found again.
 
-    password      of the user `neo4j`, generated, 0600
-    server.json   pid, bolt port and how to reach the server while it runs, 0600; absent when stopped
+    password      password of the user `neo4j`, generated, 0600
+    server.json   pid, Bolt port and address of the running server, 0600; absent when stopped
     gateway.out   port and token of the JVM's gateway, 0600
-    server.lock   locked (flock) while some process starts or stops the server
-    neo4j.conf    what the server was last started with      data/  logs/
+    server.lock   locked (flock) while a process starts or stops the server
+    neo4j.conf    the settings of the last start
+    data/  logs/
 
-Promises: files are replaced whole; the folder and all secrets are readable by their owner only.
-Refuses: a home that another process is busy with, or whose store a server not started from here holds.
+Files are replaced atomically. Only the owner can read the folder. A home that another process
+starts or stops is refused, and so is a store that a server from elsewhere holds.
 """
 
 from __future__ import annotations
@@ -24,15 +25,18 @@ from pathlib import Path
 
 from headwater.errors import HomeInUseError, ServerError
 
-lock_poll_seconds = 0.1
-store_seconds_max = 5.0
-log_lines_max = 15
-password_bytes = 24
+LOCK_POLL_SECONDS = 0.1
+STORE_SECONDS_MAX = 5.0
+LOG_LINES_MAX = 15
+PASSWORD_BYTES = 24
 
 
 @dataclass(frozen=True)
 class Server:
-    """A started JVM. `dbms` is the id of Neo4j's object in it; empty, with port 0, until it is ready."""
+    """A started JVM.
+
+    `dbms` is the id of Neo4j's object in the JVM; until Neo4j is ready it is empty and the port 0.
+    """
 
     pid: int
     bolt_port: int = 0
@@ -40,7 +44,15 @@ class Server:
 
 
 class Home:
+    """The folder of one managed server."""
+
     def __init__(self, folder: Path, *, program: str = "Neo4j") -> None:
+        """Name the folder; nothing is created yet.
+
+        Args:
+            folder: The folder; `~` is expanded.
+            program: The name of the server, for errors.
+        """
         self.program = program
         self.folder = folder.expanduser().resolve()
         self.gateway_out = self.folder / "gateway.out"
@@ -51,72 +63,100 @@ class Home:
 
     @property
     def is_new(self) -> bool:
+        """Return True if Neo4j has never created its databases here."""
         return not (self.folder / "data" / "databases" / "system").exists()
 
-    def make(self) -> None:
+    @property
+    def logs(self) -> list[Path]:
+        """Return the files that grow while the server starts."""
+        return [self.gateway_out, self.jvm_log, self.jvm_log.with_name("debug.log")]
+
+    def create(self) -> None:
+        """Create the folder. Raises ServerError if that is impossible."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.jvm_log.parent.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise ServerError(
-                f"{self.folder} can not be a home: {error}", hint="Name another --home."
+                f"{self.folder} cannot be a home: {error.strerror}", hint="Name another --home."
             ) from error
 
     @contextmanager
-    def locked(self, seconds_max: float) -> Iterator[None]:
-        deadline = time.monotonic() + seconds_max
-        with (self.folder / "server.lock").open("w") as held:
-            while not _locked(held.fileno()):
+    def locked(self, stall_seconds: float) -> Iterator[None]:
+        """Hold the lock of this home while a server is started or stopped.
+
+        Args:
+            stall_seconds: The longest wait for another process whose server writes no log output,
+                in seconds.
+
+        Raises:
+            HomeInUseError: Another process still holds the lock.
+        """
+        deadline = time.monotonic() + stall_seconds
+        sizes = self._log_sizes()
+        with (self.folder / "server.lock").open("w") as lock:
+            while not _try_lock(lock.fileno()):
+                if (new_sizes := self._log_sizes()) != sizes:
+                    sizes, deadline = new_sizes, time.monotonic() + stall_seconds
                 if time.monotonic() > deadline:
                     raise HomeInUseError(
-                        f"Another process is starting or stopping the {self.program} in {self.folder}.",
-                        hint="Wait for it to finish, or name another --home.",
+                        f"another process is starting or stopping the {self.program} "
+                        f"in {self.folder}",
+                        hint="Wait until it has finished, or name another --home.",
                     )
-                time.sleep(lock_poll_seconds)
+                time.sleep(LOCK_POLL_SECONDS)
             yield
 
+    def _log_sizes(self) -> list[int]:
+        return [file.stat().st_size for file in self.logs if file.exists()]
+
     def refuse_foreign_server(self) -> None:
-        """Neo4j itself locks its store; a store that is locked while we know of no server is someone else's."""
+        """Raise HomeInUseError if an unknown Neo4j holds the store, which Neo4j itself locks."""
         store_lock = self.folder / "data" / "databases" / "store_lock"
         if not store_lock.exists():
             return
-        deadline = time.monotonic() + store_seconds_max
+        deadline = time.monotonic() + STORE_SECONDS_MAX
         with store_lock.open("r+") as file:
             while not _store_is_free(file.fileno()):
-                # The kernel takes a moment to close the files of a server that was killed just now.
+                # After a kill, the kernel takes a moment to close the files of the server.
                 if time.monotonic() > deadline:
                     raise HomeInUseError(
-                        f"The data in {self.folder} is held by a Neo4j that was not started from here.",
+                        f"a Neo4j that was not started from here holds the data in {self.folder}",
                         hint="Stop that server, or name another --home.",
                     )
-                time.sleep(lock_poll_seconds)
+                time.sleep(LOCK_POLL_SECONDS)
 
     def password(self) -> str | None:
+        """Return the password of the user `neo4j`; None if there is none yet."""
         try:
             return self._password.read_text().strip() or None
         except FileNotFoundError:
             return None
 
     def new_password(self) -> str:
-        password = secrets.token_urlsafe(password_bytes)
+        """Generate, store and return a password."""
+        password = secrets.token_urlsafe(PASSWORD_BYTES)
         _write_private(self._password, password + "\n")
         return password
 
     def server(self) -> Server | None:
+        """Return the last started server; None if it was stopped."""
         try:
             return Server(**json.loads(self._server.read_text()))
         except (OSError, ValueError, TypeError):
             return None
 
-    def remember(self, server: Server) -> None:
+    def save_server(self, server: Server) -> None:
+        """Store the address of a started server."""
         _write_private(self._server, json.dumps(asdict(server)) + "\n")
 
-    def forget(self) -> None:
+    def clear_server(self) -> None:
+        """Remove the address of a stopped server."""
         self._server.unlink(missing_ok=True)
         self.gateway_out.unlink(missing_ok=True)
 
     def gateway(self) -> tuple[int, str] | None:
-        """What py4j's GatewayServer prints when it is ready: its port, then its token."""
+        """Return port and token of py4j's GatewayServer, which it prints when it is ready."""
         try:
             port, token, *_ = self.gateway_out.read_text().split("\n")
             return int(port), token
@@ -124,14 +164,14 @@ class Home:
             return None
 
     def log_tail(self) -> str:
-        """The end of what the JVM complained of, else of Neo4j's own log."""
+        """Return the last lines of the JVM's error output, else of Neo4j's own log."""
         for log in (self.jvm_log, self.folder / "logs" / "debug.log"):
             if log.exists() and (text := log.read_text(errors="replace").strip()):
-                return "\n".join(text.splitlines()[-log_lines_max:])
+                return "\n".join(text.splitlines()[-LOG_LINES_MAX:])
         return ""
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -140,7 +180,10 @@ def _locked(descriptor: int) -> bool:
 
 
 def _store_is_free(descriptor: int) -> bool:
-    """Java locks with POSIX record locks, which is what lockf asks for; they end with the block above."""
+    """Return True if no JVM has the lock: Java uses POSIX record locks, which `lockf` tests.
+
+    The lock that `lockf` takes ends when the caller closes the file.
+    """
     try:
         fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -149,10 +192,10 @@ def _store_is_free(descriptor: int) -> bool:
 
 
 def _write_private(file: Path, text: str) -> None:
-    fresh = file.with_name(f".{file.name}-{os.getpid()}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    partial = file.with_name(f".{file.name}-{os.getpid()}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
-    fresh.replace(file)
+    partial.replace(file)

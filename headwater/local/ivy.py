@@ -1,10 +1,9 @@
 """Fetch single jars with Ivy, eight at a time, in one JVM.
 
-Ivy's whole resolution walks every pom and its parents, one after the other: two minutes for Neo4j.
-The lock file already says which jars, so each is asked for by itself, without its pom: four seconds.
-Promises: works in the folder given and nowhere else (never in the user's own Ivy or Maven caches);
-the first jar that can not be had stops the rest.
-Refuses nothing about content: whoever calls checks the hash.
+Ivy's own resolution reads every pom and its parents, one after the other: two minutes for Neo4j.
+The lock file already names all jars, so each is fetched by itself, without its pom: four seconds.
+Only the given folder is written, never the user's Ivy or Maven caches. The first jar that cannot be
+fetched stops the others. The caller checks the hashes.
 """
 
 from __future__ import annotations
@@ -22,21 +21,23 @@ from typing import Any
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from headwater.errors import JarError
-from headwater.local.gateway import helper_jvm, java_said, pyspark_jar
+from headwater.local.gateway import helper_jvm, java_error_text, pyspark_jar
 from headwater.local.java import Java
 
-threads_max = 8
-tries_max = 3
-pause_seconds = 1.0
-fetch_hint = (
-    "Check that this machine is online. Behind a proxy, set JAVA_TOOL_OPTIONS to Java's proxy options; "
-    "with a mirror of your own, let HEADWATER_IVY_SETTINGS name an Ivy settings file. Then run it again: "
-    "jars that were fetched are kept."
+THREADS_MAX = 8
+TRIES_MAX = 3
+PAUSE_SECONDS = 1.0
+FETCH_HINT = (
+    "Check that this machine is online. Behind a proxy, set JAVA_TOOL_OPTIONS to Java's proxy "
+    "options; for your own mirror, set HEADWATER_IVY_SETTINGS to an Ivy settings file. Then run "
+    "the command again; fetched jars are kept."
 )
 
 
 @dataclass(frozen=True)
 class Jar:
+    """A pinned jar: its Maven coordinates, hash and size in bytes."""
+
     group: str
     artifact: str
     version: str
@@ -46,10 +47,12 @@ class Jar:
 
     @property
     def coordinates(self) -> str:
+        """Return `group:artifact:version[:classifier]`."""
         return ":".join(filter(None, [self.group, self.artifact, self.version, self.classifier]))
 
     @property
     def file_name(self) -> str:
+        """Return the name of the file in the cache."""
         return "-".join(filter(None, [self.artifact, self.version, self.classifier])) + ".jar"
 
 
@@ -58,9 +61,20 @@ def fetch(
     folder: Path,
     java: Java,
     settings: Path | None,
-    landed: Callable[[Jar, Path], None],
+    on_fetched: Callable[[Jar, Path], None],
 ) -> None:
-    """Fetch each jar below `folder` and hand it to `landed`, which runs in several threads at once."""
+    """Fetch jars, several at a time.
+
+    Args:
+        jars: The jars to fetch.
+        folder: The folder for Ivy's files.
+        java: The Java to run.
+        settings: An Ivy settings file; None is the public repository.
+        on_fetched: Called with each jar and its file, in several threads at once.
+
+    Raises:
+        JarError: A jar cannot be fetched.
+    """
     waiting: queue.SimpleQueue[Jar] = queue.SimpleQueue()
     for jar in sorted(jars, key=lambda jar: -jar.bytes):
         waiting.put(jar)
@@ -71,41 +85,43 @@ def fetch(
         with contextlib.suppress(queue.Empty):
             while not stop.is_set():
                 jar = waiting.get_nowait()
-                landed(jar, _insist(download, jar, stop))
+                on_fetched(jar, _download_with_retries(download, jar, stop))
 
-    pool = ThreadPoolExecutor(threads_max)
+    pool = ThreadPoolExecutor(THREADS_MAX)
     try:
         with helper_jvm(java, [pyspark_jar("ivy-*.jar"), pyspark_jar("py4j-*.jar")]) as gateway:
             try:
                 done, _ = wait(
-                    [pool.submit(work, n) for n in range(threads_max)], return_when=FIRST_EXCEPTION
+                    [pool.submit(work, n) for n in range(THREADS_MAX)], return_when=FIRST_EXCEPTION
                 )
                 for future in done:
                     future.result()
             except Py4JError as error:
-                raise JarError(f"Ivy failed: {java_said(error)}", hint=fetch_hint) from None
+                raise JarError(f"Ivy failed: {java_error_text(error)}", hint=FETCH_HINT) from None
             finally:
                 stop.set()
     finally:
-        # Only now: a thread that is inside a download ends when the JVM has ended.
+        # A thread inside a download ends only when the JVM has ended.
         pool.shutdown(cancel_futures=True)
 
 
-def _insist(download: Callable[[Jar], Path | str], jar: Jar, stop: threading.Event) -> Path:
-    """A registry that hiccups once in two hundred requests must not fail the whole."""
-    said: Path | str = ""
-    for attempt in range(tries_max):
-        said = download(jar)
-        if isinstance(said, Path):
-            return said
+def _download_with_retries(
+    download: Callable[[Jar], Path | str], jar: Jar, stop: threading.Event
+) -> Path:
+    """Download a jar, up to three times: registries fail about once in two hundred requests."""
+    result: Path | str = ""
+    for attempt in range(TRIES_MAX):
+        result = download(jar)
+        if isinstance(result, Path):
+            return result
         if stop.is_set():
             break
-        time.sleep(pause_seconds * attempt)
-    raise JarError(f"{jar.coordinates} could not be fetched: {said}", hint=fetch_hint)
+        time.sleep(PAUSE_SECONDS * attempt)
+    raise JarError(f"{jar.coordinates} cannot be fetched: {result}", hint=FETCH_HINT)
 
 
 def _downloader(gateway: Any, cache: Path, settings: Path | None) -> Callable[[Jar], Path | str]:
-    """One Ivy of its own for each thread: Ivy keeps its context by thread and locks by cache."""
+    """Return a download function with its own Ivy, which is bound to its thread and cache."""
     java = gateway.jvm
     ivy_package = java.org.apache.ivy
     ivy_package.util.Message.setDefaultLogger(ivy_package.util.DefaultMessageLogger(0))
@@ -125,19 +141,20 @@ def _downloader(gateway: Any, cache: Path, settings: Path | None) -> Callable[[J
         artifact = descriptor.DefaultArtifact(
             revision, None, jar.artifact, "jar", "jar", attributes
         )
-        wanted = gateway.new_array(descriptor.Artifact, 1)
-        wanted[0] = artifact
-        report = resolver.download(wanted, ivy_package.core.resolve.DownloadOptions())
+        artifacts = gateway.new_array(descriptor.Artifact, 1)
+        artifacts[0] = artifact
+        report = resolver.download(artifacts, ivy_package.core.resolve.DownloadOptions())
         report = report.getArtifactReport(artifact)
         if report.getLocalFile() is None:
-            return f"{report.getDownloadStatus().toString()} {report.getDownloadDetails() or ''}".strip()
+            status = report.getDownloadStatus().toString()
+            return f"{status} {report.getDownloadDetails() or ''}".strip()
         return Path(report.getLocalFile().getPath())
 
     return download
 
 
 def _public_resolver(java: Any, ivy: Any) -> Any:
-    """Ivy's own default repository. No poms, no metadata, no checksum files: the lock has better ones."""
+    """Return Ivy's default repository, without poms, metadata and checksums, which the lock has."""
     resolver = java.org.apache.ivy.plugins.resolver.IBiblioResolver()
     resolver.setName("public")
     resolver.setM2compatible(True)
@@ -151,17 +168,19 @@ def _public_resolver(java: Any, ivy: Any) -> Any:
 def _user_resolver(gateway: Any, ivy: Any, settings: Path) -> Any:
     if not settings.is_file():
         raise JarError(
-            f"HEADWATER_IVY_SETTINGS names no file: {settings}", hint="Correct it, or unset it."
+            f"HEADWATER_IVY_SETTINGS: {settings} is not a file",
+            hint="Correct the path, or unset it.",
         )
     try:
         ivy.configure(gateway.jvm.java.io.File(str(settings)))
         resolver = ivy.getSettings().getDefaultResolver()
     except Py4JError as error:
         raise JarError(
-            f"Ivy does not accept {settings}: {java_said(error)}", hint="Correct the settings file."
+            f"Ivy does not accept {settings}: {java_error_text(error)}",
+            hint="Correct the settings file.",
         ) from None
     if resolver is None:
         raise JarError(
-            f"{settings} has no default resolver.", hint="Give <settings> a defaultResolver."
+            f"{settings} has no default resolver", hint="Give <settings> a defaultResolver."
         )
     return resolver

@@ -1,8 +1,8 @@
-"""Find a Java that Neo4j and Spark both run on.
+"""The search for a Java that runs both Neo4j and Spark.
 
-Looks at JAVA_HOME, then at PATH, then where systems usually put Java, and asks each `java -version`.
-Promises: the first Java of an accepted version is returned, and nothing is installed or changed.
-Refuses: versions other than 17 and 21. Newer ones run Neo4j but not Spark, and one Java serves both.
+It tries JAVA_HOME, then PATH, then the usual folders, and runs `java -version` in each. The first
+Java 17 or 21 is used. Newer versions run Neo4j but not Spark, and one Java serves both. Nothing is
+installed or changed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 
 from headwater.errors import JavaError
 
-versions_accepted = (17, 21)
-version_seconds_max = 20.0
+VERSIONS = (17, 21)
+VERSION_SECONDS_MAX = 20.0
 
-usual_places = (
+USUAL_FOLDERS = (
     ("/usr/lib/jvm", "*/bin/java"),
     ("/usr/java", "*/bin/java"),
     ("/Library/Java/JavaVirtualMachines", "*/Contents/Home/bin/java"),
@@ -29,7 +29,7 @@ usual_places = (
     ("~/.sdkman/candidates/java", "*/bin/java"),
 )
 
-how_to_install = (
+INSTALL_HINT = (
     "Install Java 17, or point JAVA_HOME at one. "
     "Debian and Ubuntu: apt install openjdk-17-jre-headless. "
     "macOS: brew install openjdk@17. "
@@ -39,47 +39,74 @@ how_to_install = (
 
 @dataclass(frozen=True)
 class Java:
+    """A Java program and its major version."""
+
     program: Path
     version: int
 
     @property
     def home(self) -> Path:
-        """What JAVA_HOME would be; Spark's own scripts read that variable."""
+        """Return the folder for JAVA_HOME, which Spark's scripts read."""
         return self.program.resolve().parent.parent
 
 
 def find_java(environ: Mapping[str, str] | None = None) -> Java:
-    seen: dict[Path, int | None] = {}
+    """Find a Java 17 or 21.
+
+    Args:
+        environ: The environment with JAVA_HOME and PATH; None is that of this process.
+
+    Returns:
+        The first one found.
+
+    Raises:
+        JavaError: There is none.
+    """
+    versions: dict[Path, int | None] = {}
     for program in _candidates(os.environ if environ is None else environ):
         real = program.resolve()
-        if real in seen:
+        if real in versions:
             continue
-        seen[real] = java_version(program)
-        if seen[real] in versions_accepted:
-            return Java(program, seen[real] or 0)
-    found = sorted({version for version in seen.values() if version})
+        versions[real] = java_version(program)
+        if versions[real] in VERSIONS:
+            return Java(program, versions[real] or 0)
+    found = sorted({version for version in versions.values() if version})
     others = f" (found only version {', '.join(map(str, found))})" if found else ""
-    raise JavaError(f"No Java 17 or 21 on this machine{others}.", hint=how_to_install)
+    raise JavaError(f"this machine has no Java 17 or 21{others}", hint=INSTALL_HINT)
 
 
 def java_version(program: Path) -> int | None:
-    """The major version, or None when this is no working Java (macOS ships a stub that only complains)."""
+    """Return the major version of a Java.
+
+    Args:
+        program: The path of `java`.
+
+    Returns:
+        The version; None if the program does not work (macOS ships a stub that only fails).
+    """
     try:
-        said = subprocess.run(
+        shown = subprocess.run(
             [str(program), "-version"],
             capture_output=True,
             text=True,
-            timeout=version_seconds_max,
+            timeout=VERSION_SECONDS_MAX,
             check=False,
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parse_version(said.stderr + said.stdout) if said.returncode == 0 else None
+    return parse_version(shown.stderr + shown.stdout) if shown.returncode == 0 else None
 
 
 def parse_version(text: str) -> int | None:
-    """`version "17.0.15"` is 17; before Java 9 the number stood second: `version "1.8.0_392"` is 8."""
+    """Parse the major version from the output of `java -version`.
+
+    Args:
+        text: The output: `version "17.0.15"` is 17; before Java 9, `version "1.8.0_392"` is 8.
+
+    Returns:
+        The version; None if the text has none.
+    """
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None
 
@@ -90,5 +117,5 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
     on_path = shutil.which("java", path=environ.get("PATH", ""))
     if on_path:
         yield Path(on_path)
-    for folder, pattern in usual_places:
+    for folder, pattern in USUAL_FOLDERS:
         yield from sorted(Path(folder).expanduser().glob(pattern))

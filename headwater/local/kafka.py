@@ -1,14 +1,12 @@
-"""A managed Kafka 4.1 in a process of its own: one node that is broker and controller (KRaft), for tests.
+"""A managed Kafka 4.1 in its own process: one node, broker and controller (KRaft), for tests.
 
-`with LocalKafka(home) as kafka:` has a broker at `kafka.bootstrap`: the one that already runs from this home, or a new
-one. It can be killed at any time; started again from its home, it is at the same address with the same topics.
-Promises: listens on 127.0.0.1 only; nothing is written outside of the home; what was started in a `with` is ended by
-leaving it.
-Refuses: nothing about who connects. There is no password, so it is not for data that others on this machine may not
-see.
+`with LocalKafka(home) as kafka:` has a broker at `kafka.bootstrap`: the running one of this home,
+or a new one. It can be killed at any time; started again from its home, it has the same address and
+topics. It listens on 127.0.0.1 only and writes to its home only. It has no password, so it is not
+for data that other users of this machine may not see.
 
-Below the home: `server.properties`, written anew at every start; `data/`; `logs/`; and `broker.json`, the pid and
-ports by which the broker is found again.
+The home has `server.properties`, written at every start; `data/`; `logs/`; and `broker.json`, the
+pid and ports by which the broker is found again.
 """
 
 from __future__ import annotations
@@ -23,29 +21,29 @@ import uuid
 from base64 import urlsafe_b64encode
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 
 from headwater.errors import ServerError
 from headwater.local import process
 from headwater.local.home import Home
 from headwater.local.jars import Progress, classpath, ensure_jars, read_lock
-from headwater.local.java import Java, find_java
+from headwater.local.java import Java
+from headwater.local.managed_server import ManagedServer
+from headwater.local.ports import HOST, free_ports
+from headwater.local.startup import START_SECONDS_MAX, StartupWatch
 
-host = "127.0.0.1"
-start_seconds_max = 60.0
-stop_seconds_max = 15.0
-answer_seconds_max = 2.0
-wait_seconds_max = 60.0
+STALL_SECONDS = 60.0
+STOP_SECONDS_MAX = 15.0
+ANSWER_SECONDS_MAX = 2.0
 
-jvm_options = (
+_JVM_OPTIONS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-XX:+ExitOnOutOfMemoryError",
     "-Dfile.encoding=UTF-8",
 )
-# Asks which requests it understands (key 18, version 0), which a broker answers only when it is ready for all of them.
-_api_versions = struct.pack(">ihhih", 10, 18, 0, 1, -1)
-_log4j = """\
+# The request for API versions (key 18, version 0); a broker answers it only when it is ready.
+_API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
+_LOG4J = """\
 status = error
 appender.out.type = Console
 appender.out.name = out
@@ -59,7 +57,7 @@ rootLogger.appenderRef.out.ref = out
 
 @dataclass(frozen=True)
 class Broker:
-    """A started JVM, and where it listens."""
+    """A started JVM and its ports."""
 
     pid: int
     port: int
@@ -68,12 +66,16 @@ class Broker:
 
 @dataclass(frozen=True)
 class RunningKafka:
+    """A running broker: its address, its pid, and whether it ran before."""
+
     bootstrap: str
     pid: int
     reused: bool
 
 
-class LocalKafka:
+class LocalKafka(ManagedServer[RunningKafka]):
+    """The managed Kafka of one home."""
+
     def __init__(
         self,
         home: Path,
@@ -83,55 +85,63 @@ class LocalKafka:
         java: Java | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.home = Home(home, program="Kafka")
+        """Prepare a broker; `start` starts it.
+
+        Args:
+            home: The folder of the broker; it is created.
+            heap_mb: The heap of the JVM in MiB.
+            cache: The folder of fetched jars; None is the user's cache.
+            java: The Java to run; None finds one.
+            progress: Called with the number of jars done and in all.
+        """
+        super().__init__(
+            Home(home, program="Kafka"),
+            "headwater.kafka",
+            cache=cache,
+            java=java,
+            progress=progress,
+        )
         self._heap_mb = heap_mb
-        self._cache = cache
-        self._java = java
-        self._progress = progress
         self._file = self.home.folder / "broker.json"
-        # The home is on the command line of the JVM: that is how a pid is known to be ours.
-        self._mark = f"-Dheadwater.kafka={self.home.folder} "
-        self._started = False
 
     def start(self) -> RunningKafka:
-        """Raises ServerError, HomeInUseError, JarError or JavaError."""
-        self.home.make()
-        with self.home.locked(wait_seconds_max):
+        """Find the running broker of this home, or start one.
+
+        Returns:
+            The running broker.
+
+        Raises:
+            ServerError: The broker does not start.
+            HomeInUseError: Another process starts or stops the broker.
+            JarError: The jars cannot be fetched.
+            JavaError: There is no Java 17 or 21.
+        """
+        self.home.create()
+        with self.home.locked(STALL_SECONDS):
             known = self._known()
-            if known and process.is_running(known.pid, self._mark):
-                if _answers(known.port):
-                    return RunningKafka(f"{host}:{known.port}", known.pid, reused=True)
-                process.end(known.pid, self._mark, stop_seconds_max)
+            if known and self._is_running(known.pid):
+                if _is_ready(known.port):
+                    return RunningKafka(f"{HOST}:{known.port}", known.pid, reused=True)
+                self._terminate(known.pid, STOP_SECONDS_MAX)
             broker = self._start_new(known)
-            self._started = True
-            return RunningKafka(f"{host}:{broker.port}", broker.pid, reused=False)
+            self._is_own = True
+            return RunningKafka(f"{HOST}:{broker.port}", broker.pid, reused=False)
 
     def stop(self) -> None:
-        """End the broker of this home, if there is one, whoever started it."""
+        """End the broker of this home, whichever process started it.
+
+        Raises:
+            ServerError: The broker does not end.
+            HomeInUseError: Another process starts or stops the broker.
+        """
         if not self.home.folder.exists():
             return
-        with self.home.locked(wait_seconds_max):
+        with self.home.locked(STALL_SECONDS):
             known = self._known()
             if known:
-                process.end(known.pid, self._mark, stop_seconds_max)
-                if process.is_running(known.pid, self._mark):
-                    raise ServerError(
-                        f"Kafka (pid {known.pid}) does not end.", hint=f"kill -9 {known.pid}"
-                    )
-        self._started = False
-
-    def __enter__(self) -> RunningKafka:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stops what this object started; a broker that was found running goes on."""
-        if self._started:
-            self.stop()
+                self._terminate(known.pid, STOP_SECONDS_MAX)
+                self._require_ended(known.pid)
+        self._is_own = False
 
     def _known(self) -> Broker | None:
         try:
@@ -140,19 +150,15 @@ class LocalKafka:
             return None
 
     def _start_new(self, known: Broker | None) -> Broker:
-        java = self._java or find_java()
+        java = self._find_java()
         lock = read_lock("kafka")
-        folder = ensure_jars(
-            self._cache, *([self._progress] if self._progress else []), lock=lock, java=java
-        )
-        # At the address where its clients know it, if that is free.
-        port, controller_port = _free_ports(
-            [known.port, known.controller_port] if known else [0, 0]
-        )
+        folder = ensure_jars(self._cache, self._progress, lock=lock, java=java)
+        # Clients know the old address: reuse it if it is free.
+        port, controller_port = free_ports([known.port, known.controller_port] if known else [0, 0])
         properties = self.home.folder / "server.properties"
         properties.write_text(_properties(port, controller_port, self.home.folder / "data"))
-        (self.home.folder / "log4j2.properties").write_text(_log4j)
-        command = [str(java.program), f"-Xmx{self._heap_mb}m", *jvm_options, self._mark.strip()]
+        (self.home.folder / "log4j2.properties").write_text(_LOG4J)
+        command = [str(java.program), f"-Xmx{self._heap_mb}m", *_JVM_OPTIONS, self._mark.strip()]
         command += [f"-Dlog4j2.configurationFile={self.home.folder / 'log4j2.properties'}"]
         environ = {**os.environ, "CLASSPATH": classpath(folder, lock)}
         if not (self.home.folder / "data" / "meta.properties").exists():
@@ -168,58 +174,52 @@ class LocalKafka:
             self._file.write_text(json.dumps(asdict(broker)))
             self._wait_until_ready(broker)
         except BaseException:
-            # Ctrl-C included: what did not become a broker must not stay behind as a process.
-            process.end(pid, self._mark, stop_seconds_max)
+            # Also after Ctrl-C: leave no process that is not a broker.
+            self._terminate(pid, STOP_SECONDS_MAX)
             raise
         return broker
 
     def _format(self, command: list[str], environ: dict[str, str], properties: Path) -> None:
         name = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
-        said = subprocess.run(
+        formatted = subprocess.run(
             [*command, "--cluster-id", name, "--config", str(properties)],
             env=environ,
             capture_output=True,
             text=True,
-            timeout=start_seconds_max,
+            timeout=START_SECONDS_MAX,
             check=False,
         )
-        if said.returncode != 0:
+        if formatted.returncode != 0:
             raise ServerError(
-                f"Kafka's storage could not be made:\n{said.stderr or said.stdout}",
-                hint=self._see(),
+                f"Kafka's storage cannot be formatted\n{formatted.stderr or formatted.stdout}",
+                hint=self._log_hint(),
             )
 
     def _wait_until_ready(self, broker: Broker) -> None:
-        deadline = time.monotonic() + start_seconds_max
-        while not _answers(broker.port):
-            if not process.is_running(broker.pid, self._mark):
-                raise ServerError(
-                    f"Kafka ended while it started.\n{self.home.log_tail()}", hint=self._see()
-                )
-            if time.monotonic() > deadline:
-                raise ServerError(
-                    f"Kafka did not start in {start_seconds_max:.0f} s.", hint=self._see()
-                )
-            time.sleep(process.poll_seconds)
-
-    def _see(self) -> str:
-        return f"See {self.home.jvm_log.parent}; `headwater doctor` checks Java."
+        logs = [*self.home.logs, self.home.folder / "logs" / "kafka.out"]
+        watch = StartupWatch(broker.pid, logs, STALL_SECONDS)
+        while not _is_ready(broker.port):
+            if not self._is_running(broker.pid):
+                raise self._end_error()
+            if watch.is_stalled():
+                raise self._stall_error(STALL_SECONDS)
+            time.sleep(process.POLL_SECONDS)
 
 
 def _properties(port: int, controller_port: int, data: Path) -> str:
     settings = {
         "process.roles": "broker,controller",
         "node.id": 1,
-        "controller.quorum.voters": f"1@{host}:{controller_port}",
-        "listeners": f"PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller_port}",
-        "advertised.listeners": f"PLAINTEXT://{host}:{port}",
+        "controller.quorum.voters": f"1@{HOST}:{controller_port}",
+        "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller_port}",
+        "advertised.listeners": f"PLAINTEXT://{HOST}:{port}",
         "controller.listener.names": "CONTROLLER",
         "log.dirs": data,
         "num.partitions": 2,
-        # A killed broker, started again, waits for its own session to run out before it is itself again.
+        # A killed broker, started again, must wait until its old session has expired.
         "broker.session.timeout.ms": 2000,
         "broker.heartbeat.interval.ms": 500,
-        # One node keeps the only copy of everything, and nobody else is waited for.
+        # One node has the only copy of everything and waits for no other.
         "offsets.topic.num.partitions": 1,
         "offsets.topic.replication.factor": 1,
         "transaction.state.log.num.partitions": 1,
@@ -237,28 +237,13 @@ def _properties(port: int, controller_port: int, data: Path) -> str:
     return "".join(f"{name}={value}\n" for name, value in settings.items())
 
 
-def _free_ports(wanted: list[int]) -> list[int]:
-    """These ports; any free one in the place of 0, or of one that another program has by now."""
-    sockets = [socket.socket() for _ in wanted]
+def _is_ready(port: int) -> bool:
+    """Return True if the broker answers the request for its API versions."""
     try:
-        for one, port in zip(sockets, wanted, strict=True):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                one.bind((host, port))
-            except OSError:
-                one.bind((host, 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with socket.create_connection((host, port), answer_seconds_max) as connection:
-            connection.sendall(_api_versions)
+        with socket.create_connection((HOST, port), ANSWER_SECONDS_MAX) as connection:
+            connection.sendall(_API_VERSIONS)
             answer = connection.recv(10)
     except OSError:
         return False
-    # Its length, the number of the request, no error.
+    # The length, the number of the request, and no error.
     return len(answer) == 10 and struct.unpack(">iih", answer)[1:] == (1, 0)

@@ -1,15 +1,16 @@
-"""What a local Neo4j is started with: small, closed, bounded.
+"""The settings of a managed Neo4j: small, closed, bounded.
 
-Promises: loopback only, password needed, no usage report, no file or network reads from Cypher, and a
-limit on every transaction's time and memory. A test reads them back from the running server.
-The procedure allow-list governs plugins; Neo4j's built-in procedures are callable whatever it says.
+It listens on loopback only, needs a password, sends no usage report, and Cypher cannot read files
+or the network. Each transaction has limits of time and memory. A test reads the settings from a
+running server. The procedure allow-list applies to plugins; Neo4j's built-in procedures can always
+be called.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-procedures_allowed = (
+PROCEDURES_ALLOWED = (
     "db.awaitIndexes",
     "db.index.fulltext.*",
     "db.labels",
@@ -23,6 +24,8 @@ procedures_allowed = (
 
 @dataclass(frozen=True)
 class Sizes:
+    """The limits of a managed Neo4j: memory in MiB and the time of a transaction in seconds."""
+
     heap_mb: int = 512
     page_cache_mb: int = 128
     transaction_mb: int = 256
@@ -30,6 +33,15 @@ class Sizes:
 
 
 def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
+    """Return the settings of a managed Neo4j.
+
+    Args:
+        bolt_address: The address `host:port` of Bolt.
+        sizes: The limits.
+
+    Returns:
+        Values by the name of the setting.
+    """
     return {
         "server.default_listen_address": "127.0.0.1",
         "server.bolt.enabled": "true",
@@ -37,25 +49,25 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
         "server.bolt.advertised_address": bolt_address,
         "dbms.security.auth_enabled": "true",
         "dbms.security.allow_csv_import_from_file_urls": "false",
-        # LOAD CSV also reads from the network, inside what calls itself a read: no address is allowed.
+        # LOAD CSV also reads from the network, even in a read transaction: block all addresses.
         "internal.dbms.cypher_ip_blocklist": "0.0.0.0/0,::/0",
-        "dbms.security.procedures.allowlist": ",".join(procedures_allowed),
+        "dbms.security.procedures.allowlist": ",".join(PROCEDURES_ALLOWED),
         "dbms.usage_report.enabled": "false",
         "server.memory.pagecache.size": f"{sizes.page_cache_mb}m",
         "db.memory.transaction.max": f"{sizes.transaction_mb}m",
         "db.transaction.timeout": f"{sizes.transaction_seconds}s",
-        # Preallocated logs would make an empty home 512 MB large; without them it is 2 MB.
+        # With preallocated logs an empty home has 512 MB; without them, 2 MB.
         "db.tx_log.preallocate": "false",
         "db.tx_log.rotation.retention_policy": "1 days 256M",
-        # The urn of a run whose id is a UUID fills one block of a store's strings; of blocks of 120 bytes, Neo4j's own,
-        # most would be empty. Heeded when a store is made: one that is there keeps the blocks it has.
+        # The urn of a run with a UUID as id fills one block of the string store; Neo4j's default
+        # blocks of 120 bytes would be mostly empty. An existing store keeps its block size.
         "internal.dbms.block_size.strings": "40",
-        # While it works on a request it says so, and tells the driver to give up after six seconds of silence: a
-        # server that is paused or starved must not hang its clients.
+        # A working server sends keep-alives, and the driver gives up after six seconds without one.
+        # So a paused or starved server does not hang its clients.
         "server.bolt.connection_keep_alive": "3s",
         "server.bolt.connection_keep_alive_probes": "2",
         "server.bolt.connection_keep_alive_for_requests": "ALL",
-        # Waiting out the default quiet period makes every stop take ten seconds for nothing.
+        # The default quiet period would add ten seconds to every stop.
         "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
         "internal.dbms.bolt.netty_server_shutdown_timeout": "2",
         "server.config.strict_validation.enabled": "true",
@@ -63,9 +75,15 @@ def neo4j_settings(bolt_address: str, sizes: Sizes) -> dict[str, str]:
 
 
 def neo4j_conf(bolt_address: str, sizes: Sizes) -> str:
+    """Return the settings as the text of a neo4j.conf.
+
+    Args:
+        bolt_address: The address `host:port` of Bolt.
+        sizes: The limits.
+    """
     lines = [f"{name}={value}" for name, value in neo4j_settings(bolt_address, sizes).items()]
     return (
-        "# Written anew at every start by headwater.local; changes here are lost.\n"
+        "# headwater.local writes this file at every start; changes here are lost.\n"
         + "\n".join(lines)
         + "\n"
     )

@@ -1,6 +1,6 @@
-"""Show jars as they land: a rich bar on a terminal, a plain line every now and then anywhere else.
+"""The progress of fetched jars on stderr: a bar on a terminal, else a line for every 50 jars.
 
-Promises: says nothing at all when there is nothing to fetch; writes to stderr, so that output stays clean.
+If no jar is missing, nothing is shown.
 """
 
 from __future__ import annotations
@@ -11,16 +11,24 @@ from contextlib import contextmanager
 
 from headwater.local.jars import Progress
 
-plain_every_jars = 50
+JARS_PER_LINE = 50
 
 
 @contextmanager
 def show_jars(server: str = "Neo4j") -> Iterator[Progress]:
+    """Show the progress of fetched jars in a `with` block.
+
+    Args:
+        server: The name of the server, for the text.
+
+    Yields:
+        A function to call with the number of jars done and in all.
+    """
     text = f"{server}'s jars"
     if not sys.stderr.isatty():
         yield lambda done, total: _plain(text, done, total)
         return
-    # rich belongs to the server's extra; a cluster that installs only the hooks never gets here.
+    # rich is in the extra `server`; an installation of the hooks alone does not need it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
@@ -29,14 +37,14 @@ def show_jars(server: str = "Neo4j") -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True)) as bar:
         tasks: list[int] = []
 
-        def landed(done: int, total: int) -> None:
+        def show(done: int, total: int) -> None:
             if not tasks:
                 tasks.append(int(bar.add_task("jars", total=total)))
             bar.update(bar.tasks[0].id, completed=done)
 
-        yield landed
+        yield show
 
 
 def _plain(text: str, done: int, total: int) -> None:
-    if done % plain_every_jars == 0 or done == total:
+    if done % JARS_PER_LINE == 0 or done == total:
         print(f"{text}: {done} of {total}", file=sys.stderr, flush=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import read_checkpoint
+from headwater.local.ports import free_port
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 
@@ -63,9 +63,7 @@ def _answers(url: str) -> bool:
 def started(neo4j_server: Neo4jServer, database: Database, home: Path) -> Iterator[Running]:
     """The API and a worker on an empty graph, ended afterwards."""
     empty(database)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     environment = {
         **os.environ,
         "HEADWATER_HOME": str(home),

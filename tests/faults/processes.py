@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ import msgspec
 from headwater.cypher.driver.database import Database
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.write.transaction import Checkpoint, read_checkpoint
+from headwater.local.ports import free_port
 from tests.conftest import Neo4jServer
 
 START_SECONDS_MAX = 60.0
@@ -48,11 +48,6 @@ def wait_for(what: str, true: Callable[[], object], seconds_max: float) -> float
             raise TooSlowError(f"{what}: not within {waited:.0f} s")
         time.sleep(POLL_SECONDS)
     return time.monotonic() - began
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 class Program:

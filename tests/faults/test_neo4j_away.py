@@ -18,12 +18,13 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.errors import UnavailableError
 from headwater.local.neo4j import LocalNeo4j
+from headwater.local.ports import free_port
 from tests.canonical import canonical, empty
 from tests.conftest import Neo4jServer, jar_cache
 from tests.faults.history import counted, endless, expected, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once
-from tests.faults.processes import House, free_port, house, wait_for
+from tests.faults.processes import House, house, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -41,7 +42,7 @@ class OwnNeo4j:
 
     def __init__(self, home: Path) -> None:
         self._local = LocalNeo4j(home, free_port(), cache=jar_cache())
-        self._local.home.make()
+        self._local.home.create()
         self._pid = 0
         # Known before it ever ran: what stands ready for it needs the password.
         self.server = Neo4jServer(

@@ -1,4 +1,4 @@
-"""Jars: the real ones from the cache, served again by a small mirror on loopback that Ivy really asks."""
+"""Jars: real ones from the cache, served again by a small mirror on loopback to the real Ivy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import pytest
 from headwater.errors import JarError
 from headwater.local.ivy import Jar
 from headwater.local.jars import (
-    Lock,
+    LockFile,
     classpath,
     default_cache,
     ensure_jars,
@@ -40,7 +40,7 @@ few = (
 
 
 class Mirror(SimpleHTTPRequestHandler):
-    """A Maven-shaped mirror of files; counts what it was asked for, and can be slow."""
+    """A Maven-shaped mirror of files; counts the requests, and can be slow."""
 
     asked: list[str]
     seconds = 0.0
@@ -60,13 +60,13 @@ def jars() -> Path:
 
 
 @pytest.fixture
-def lock() -> Lock:
+def lock() -> LockFile:
     whole = read_lock()
     return replace(whole, jars=tuple(jar for jar in whole.jars if jar.artifact in few))
 
 
 @pytest.fixture
-def mirror(tmp_path: Path, jars: Path, lock: Lock) -> Iterator[ThreadingHTTPServer]:
+def mirror(tmp_path: Path, jars: Path, lock: LockFile) -> Iterator[ThreadingHTTPServer]:
     root = tmp_path / "mirror"
     for jar in lock.jars:
         place = root / jar.group.replace(".", "/") / jar.artifact / jar.version
@@ -87,7 +87,8 @@ def settings_for(folder: Path, port: int) -> Path:
     file = folder / "ivysettings.xml"
     file.write_text(
         '<ivysettings><settings defaultResolver="mine"/><resolvers>'
-        f'<ibiblio name="mine" m2compatible="true" usepoms="false" checksums="" root="http://127.0.0.1:{port}/"/>'
+        '<ibiblio name="mine" m2compatible="true" usepoms="false" checksums=""'
+        f' root="http://127.0.0.1:{port}/"/>'
         "</resolvers></ivysettings>"
     )
     return file
@@ -121,7 +122,7 @@ def test_the_cache_follows_xdg_and_home(tmp_path: Path) -> None:
 
 
 def test_jars_come_from_the_users_mirror_once(
-    tmp_path: Path, lock: Lock, settings: Path, mirror: ThreadingHTTPServer
+    tmp_path: Path, lock: LockFile, settings: Path, mirror: ThreadingHTTPServer
 ) -> None:
     seen: list[tuple[int, int]] = []
     folder = ensure_jars(
@@ -141,13 +142,13 @@ def test_jars_come_from_the_users_mirror_once(
 
 
 def test_the_settings_file_may_come_from_the_environment(
-    tmp_path: Path, lock: Lock, settings: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, lock: LockFile, settings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADWATER_IVY_SETTINGS", str(settings))
     assert (ensure_jars(tmp_path / "cache", lock=lock) / lock.jars[0].file_name).exists()
 
 
-def test_a_tampered_jar_in_the_cache_is_refused(tmp_path: Path, jars: Path, lock: Lock) -> None:
+def test_a_tampered_jar_in_the_cache_is_refused(tmp_path: Path, jars: Path, lock: LockFile) -> None:
     folder = tmp_path / "cache" / jars.name
     folder.mkdir(parents=True)
     for jar in lock.jars:
@@ -162,7 +163,9 @@ def test_a_tampered_jar_in_the_cache_is_refused(tmp_path: Path, jars: Path, lock
     assert f"Delete {victim}" in caught.value.hint
 
 
-def test_a_mirror_that_changes_a_jar_is_refused(tmp_path: Path, lock: Lock, settings: Path) -> None:
+def test_a_mirror_that_changes_a_jar_is_refused(
+    tmp_path: Path, lock: LockFile, settings: Path
+) -> None:
     victim = lock.jars[0]
     served = next((tmp_path / "mirror").rglob(victim.file_name))
     served.write_bytes(served.read_bytes() + b"!")
@@ -174,7 +177,7 @@ def test_a_mirror_that_changes_a_jar_is_refused(tmp_path: Path, lock: Lock, sett
     assert not (folder / "stamp.json").exists()
 
 
-def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: Lock, settings: Path) -> None:
+def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: LockFile, settings: Path) -> None:
     none = Jar("org.example", "nowhere", "1.0", "", "0" * 64, 1)
     with pytest.raises(JarError, match=r"org\.example:nowhere:1\.0"):
         ensure_jars(
@@ -182,15 +185,15 @@ def test_a_jar_that_is_nowhere_is_named(tmp_path: Path, lock: Lock, settings: Pa
         )
 
 
-def test_offline_says_what_to_do(tmp_path: Path, lock: Lock) -> None:
-    with pytest.raises(JarError, match="could not be fetched") as caught:
+def test_offline_says_what_to_do(tmp_path: Path, lock: LockFile) -> None:
+    with pytest.raises(JarError, match="cannot be fetched") as caught:
         ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=settings_for(tmp_path, port=9))
     assert "online" in caught.value.hint
     assert "HEADWATER_IVY_SETTINGS" in caught.value.hint
 
 
-def test_a_settings_file_that_is_missing_or_broken_is_said(tmp_path: Path, lock: Lock) -> None:
-    with pytest.raises(JarError, match="names no file"):
+def test_a_settings_file_that_is_missing_or_broken_is_said(tmp_path: Path, lock: LockFile) -> None:
+    with pytest.raises(JarError, match="is not a file"):
         ensure_jars(tmp_path / "cache", lock=lock, ivy_settings=tmp_path / "none.xml")
     broken = tmp_path / "broken.xml"
     broken.write_text("<ivysettings>")
@@ -199,13 +202,10 @@ def test_a_settings_file_that_is_missing_or_broken_is_said(tmp_path: Path, lock:
 
 
 fetch_program = """
-import json, sys
-from dataclasses import replace
-from pathlib import Path
-from headwater.local.jars import ensure_jars, read_lock
-lock = read_lock()
-lock = replace(lock, jars=tuple(jar for jar in lock.jars if jar.artifact in json.loads(sys.argv[3])))
-ensure_jars(Path(sys.argv[1]), lock=lock, ivy_settings=Path(sys.argv[2]))
+import json, sys from dataclasses import replace from pathlib import Path from headwater.local.jars
+import ensure_jars, read_lock lock = read_lock() lock = replace(lock, jars=tuple(jar for jar in
+lock.jars if jar.artifact in json.loads(sys.argv[3]))) ensure_jars(Path(sys.argv[1]), lock=lock,
+ivy_settings=Path(sys.argv[2]))
 """
 
 
@@ -216,7 +216,7 @@ def fetcher(cache: Path, settings: Path) -> subprocess.Popen[bytes]:
 
 
 def test_two_processes_at_once_fetch_once(
-    tmp_path: Path, lock: Lock, settings: Path, mirror: ThreadingHTTPServer
+    tmp_path: Path, lock: LockFile, settings: Path, mirror: ThreadingHTTPServer
 ) -> None:
     processes = [fetcher(tmp_path / "cache", settings) for _ in range(2)]
     assert [process.wait(60) for process in processes] == [0, 0]
@@ -224,7 +224,7 @@ def test_two_processes_at_once_fetch_once(
 
 
 def test_ctrl_c_leaves_nothing_half_done(
-    tmp_path: Path, lock: Lock, settings: Path, mirror: ThreadingHTTPServer
+    tmp_path: Path, lock: LockFile, settings: Path, mirror: ThreadingHTTPServer
 ) -> None:
     mirror.handler.seconds = 3.0  # type: ignore[attr-defined]
     process = fetcher(tmp_path / "cache", settings)

@@ -55,9 +55,9 @@ def test_an_unusable_java_home_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_no_java_says_how_to_install_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(java, "usual_places", ())
+    monkeypatch.setattr(java, "USUAL_FOLDERS", ())
     stub = script(tmp_path / "stub", "echo 'Unable to locate a Java Runtime.' >&2; exit 1")
-    with pytest.raises(JavaError, match=r"No Java 17 or 21 on this machine\.") as caught:
+    with pytest.raises(JavaError, match=r"this machine has no Java 17 or 21$") as caught:
         find_java({"PATH": str(stub / "bin")})
     for word in ("apt install openjdk-17-jre-headless", "brew install openjdk@17", "dnf install"):
         assert word in caught.value.hint
@@ -66,7 +66,7 @@ def test_no_java_says_how_to_install_one(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_java_of_another_version_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(java, "usual_places", ())
+    monkeypatch.setattr(java, "USUAL_FOLDERS", ())
     newer = script(tmp_path / "newer", "echo 'openjdk version \"25\"' >&2")
     with pytest.raises(JavaError, match="found only version 25"):
         find_java({"PATH": str(newer / "bin")})

@@ -1,4 +1,4 @@
-"""The managed Kafka, really started: found again, killed, started again with what it held, and ended."""
+"""The managed Kafka with a real broker: found again, killed, restarted with its topics, and ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The managed Neo4j, with real servers in temporary homes: found again, killed, refused, stopped."""
+"""The managed Neo4j with real servers in temporary homes: found again, killed, refused, stopped."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_run_s_urn_fills_one_block_of_strings(shared: LocalNeo4j) -> None:
     strings = (
         shared.home.folder / "data" / "databases" / "neo4j" / "neostore.propertystore.db.strings"
     )
-    # The first block of a store tells how large each is, with the eight bytes that lead to the next.
+    # The first block has the size of all blocks, with the eight bytes that lead to the next.
     assert int.from_bytes(strings.read_bytes()[:4]) == len(run_urn(str(UUID(int=0)))) + 8
 
 
@@ -142,7 +142,8 @@ def test_it_listens_on_loopback_only(shared: LocalNeo4j) -> None:
             fields = line.split()
             if fields[9] in inodes and fields[3] == "0A":
                 listening.append(fields[1].split(":")[0])
-    # Bolt and the gateway, both on 127.0.0.1, which the table writes as little-endian or mapped to IPv6.
+    # Bolt and the gateway, both on 127.0.0.1, which the table writes as little-endian or mapped to
+    # IPv6.
     assert len(listening) == 2
     assert set(listening) <= {"0100007F", "0000000000000000FFFF00000100007F"}
 
@@ -162,7 +163,7 @@ def test_it_is_found_again_from_any_process(shared: LocalNeo4j) -> None:
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ServerError, match=f"Port {port} is taken") as caught:
+        with pytest.raises(ServerError, match=f"port {port} is taken") as caught:
             local(tmp_path / "home", port).start()
     assert "--bolt-port" in caught.value.hint
     assert not local(tmp_path / "home").status().running
@@ -193,7 +194,8 @@ def test_two_processes_that_start_at_once_share_one_server_and_ignore_a_stale_pi
     home: Path,
 ) -> None:
     home.mkdir()
-    # A pid that was used again: this one is ours, and no Neo4j, so it is neither believed nor killed.
+    # A pid that was used again: this one is ours, and no Neo4j, so it is neither believed nor
+    # killed.
     (home / "server.json").write_text(f'{{"pid": {os.getpid()}, "bolt_port": 7687, "dbms": "o1"}}')
     assert not local(home).status().running
     both = [start_elsewhere(home) for _ in range(2)]

@@ -1,0 +1,19 @@
+"""The settings of a managed Neo4j as text."""
+
+from __future__ import annotations
+
+from headwater.local.neo4j_settings import Sizes, neo4j_conf, neo4j_settings
+
+
+def test_the_limits_are_in_the_settings() -> None:
+    settings = neo4j_settings("127.0.0.1:7687", Sizes(transaction_mb=64, transaction_seconds=9))
+    assert settings["server.bolt.listen_address"] == "127.0.0.1:7687"
+    assert settings["db.memory.transaction.max"] == "64m"
+    assert settings["db.transaction.timeout"] == "9s"
+    assert settings["dbms.security.auth_enabled"] == "true"
+
+
+def test_the_file_has_one_line_a_setting() -> None:
+    comment, *lines = neo4j_conf("127.0.0.1:0", Sizes()).splitlines()
+    assert comment.startswith("# ")
+    assert dict(line.split("=", 1) for line in lines) == neo4j_settings("127.0.0.1:0", Sizes())
