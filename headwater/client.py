@@ -1,27 +1,27 @@
-"""The small Python API: register sources, runs, artifacts and answers, and ask where an answer came from.
+"""The small Python API: register sources, runs, artifacts and answers, and trace an answer to its sources.
 
     headwater = Headwater("http://127.0.0.1:8000")
     crm = headwater.source("crm-export", origin="Salesforce", row_count=14_200)
-    run = headwater.pipeline_run("enrich-1", pipeline_name="enrich-contacts", inputs=[crm], status="success")
+    run = headwater.pipeline_run(
+        "enrich-1", pipeline_name="enrich-contacts", inputs=[crm], status="success"
+    )
     contacts = headwater.artifact("contacts", produced_by=run, row_count=13_940)
     headwater.answer("retention-q1", content="churn fell 4.2 %", cites=[contacts])
     headwater.trace("retention-q1")["sources"]
 
-What is registered goes as ordinary OpenLineage events through the same durable spool as everything else: when a call
-returns, it is on disk; the graph follows, usually within a second. Only the standard library is needed.
+Every registration is an ordinary OpenLineage event. When a call returns, the event is on disk in the
+spool; the graph follows, usually within a second. The client needs only the standard library.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from headwater.backoff import Backoff
 from headwater.errors import (
     EventError,
     ForbiddenError,
@@ -33,10 +33,11 @@ from headwater.errors import (
 )
 from headwater.schema import headwater_facets as native
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
+from headwater.transport import SERVICE_UNAVAILABLE, HttpSender, bearer_headers
 
 API_KEY = "HEADWATER_API_KEY"
 TRIES = 4
-BACKOFF_SECONDS = 0.3
+BACKOFF = Backoff(first_seconds=0.6, max_seconds=5.0)
 
 _TRACE = """query ($id: ID!) { trace(answerId: $id) {
   answer { answerId type content generatedAt generatedBy }
@@ -56,19 +57,31 @@ DatasetName = tuple[str, str]
 
 @dataclass(frozen=True)
 class Source:
-    """A registered source; may be given as an input or a citation."""
+    """A registered source; usable as an input or a citation.
+
+    Attributes:
+        namespace: Namespace of the dataset.
+        name: Name of the dataset.
+    """
 
     namespace: str
     name: str
 
     @property
     def reference(self) -> dict[str, str]:
+        """Return the JSON that cites this source."""
         return {"namespace": self.namespace, "name": self.name}
 
 
 @dataclass(frozen=True)
 class Run:
-    """A registered run."""
+    """A registered run.
+
+    Attributes:
+        run_id: Id of the run.
+        pipeline_name: Name of its job.
+        namespace: Namespace of its job.
+    """
 
     run_id: str
     pipeline_name: str
@@ -77,7 +90,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Artifact:
-    """A registered version of a dataset; given as an input or a citation it means that very version."""
+    """A registered version of a dataset; as an input or a citation it means that version.
+
+    Attributes:
+        namespace: Namespace of the dataset.
+        name: Name of the dataset.
+        run_id: Id of the run that produced the version.
+    """
 
     namespace: str
     name: str
@@ -85,17 +104,27 @@ class Artifact:
 
     @property
     def reference(self) -> dict[str, str]:
+        """Return the JSON that cites this version."""
         return {"namespace": self.namespace, "name": self.name, "runId": self.run_id}
 
 
-def _named(name: DatasetName) -> dict[str, str]:
+def _dataset_name(name: DatasetName) -> dict[str, str]:
     namespace, own = name
     return {"namespace": namespace, "name": own}
 
 
 class Headwater:
-    """A Headwater API at `url`. `api_key`: without it that in HEADWATER_API_KEY, if any. `namespace` is that of what is
-    registered without one."""
+    """A client of one Headwater API. Threads may share it.
+
+    Every method that sends raises UnavailableError when the API does not answer after 4 tries,
+    UnauthorizedError for a missing or invalid key, and ForbiddenError for a key without the scope.
+
+    Args:
+        url: Address of the API, without a path.
+        api_key: An API key; by default the value of `HEADWATER_API_KEY`, if it is set.
+        namespace: Namespace of registrations that name none.
+        timeout_seconds: Limit of one attempt.
+    """
 
     def __init__(
         self,
@@ -108,12 +137,47 @@ class Headwater:
         self._url = url.rstrip("/")
         self._api_key = api_key or os.environ.get(API_KEY)
         self._namespace = namespace
-        self._timeout_seconds = timeout_seconds
+        self._sender = HttpSender(timeout_seconds=timeout_seconds, pauses=BACKOFF.pauses(TRIES - 1))
 
-    def source(self, name: str, *, namespace: str | None = None, **properties: Any) -> Source:
-        """Register one capture of raw data: origin, format, row_count, captured_at, checksum."""
+    def source(
+        self,
+        name: str,
+        *,
+        namespace: str | None = None,
+        origin: str | None = None,
+        format: str | None = None,
+        row_count: int | None = None,
+        captured_at: str | None = None,
+        checksum: str | None = None,
+    ) -> Source:
+        """Register one capture of raw data.
+
+        Args:
+            name: Name of the dataset.
+            namespace: Its namespace; by default that of the client.
+            origin: System or organisation that the data comes from.
+            format: Format of the data, for example `csv`.
+            row_count: Number of rows.
+            captured_at: Time of the capture, ISO 8601 with a zone.
+            checksum: Checksum of the data, with its algorithm.
+
+        Returns:
+            The source, to be used as an input or a citation.
+
+        Raises:
+            EventError: The API refused the event.
+        """
         namespace = namespace or self._namespace
-        self.send([native.source_event(name, namespace=namespace, **properties)])
+        event = native.source_event(
+            name,
+            namespace=namespace,
+            origin=origin,
+            format=format,
+            row_count=row_count,
+            captured_at=captured_at,
+            checksum=checksum,
+        )
+        self.send([event])
         return Source(namespace, name)
 
     def pipeline_run(
@@ -123,80 +187,218 @@ class Headwater:
         pipeline_name: str,
         inputs: Iterable[Source | Artifact] = (),
         namespace: str | None = None,
-        **properties: Any,
+        status: str = "COMPLETE",
+        started_at: str | None = None,
+        finished_at: str | None = None,
+        version: str | None = None,
+        triggered_by: str | None = None,
+        error: str | None = None,
     ) -> Run:
-        """Register a run: status (`success`, `failed`, `running`), started_at, finished_at, version, triggered_by,
-        error. Raises QueryError for another status."""
+        """Register a run and its inputs.
+
+        Args:
+            run_id: Id of the run; a UUID, or any other text.
+            pipeline_name: Name of its job.
+            inputs: The sources and artifacts that the run read.
+            namespace: Namespace of the job; by default that of the client.
+            status: `success`, `failed`, `running`, `aborted`, or an event type of OpenLineage.
+            started_at: Time of the start, ISO 8601 with a zone.
+            finished_at: Time of the end, ISO 8601 with a zone.
+            version: Version of the code.
+            triggered_by: Person or schedule that started the run.
+            error: Message of a failed run.
+
+        Returns:
+            The run, to be named as the producer of artifacts.
+
+        Raises:
+            QueryError: `status` is unknown.
+            EventError: A time is malformed, the run ends before it starts, or the API refused it.
+        """
         namespace = namespace or self._namespace
-        references = [dataset.reference for dataset in inputs]
         try:
             events = native.run_events(
                 run_id,
                 pipeline_name=pipeline_name,
                 namespace=namespace,
-                inputs=references,
-                **properties,
+                inputs=[dataset.reference for dataset in inputs],
+                status=status,
+                started_at=started_at,
+                finished_at=finished_at,
+                version=version,
+                triggered_by=triggered_by,
+                error=error,
             )
-        except KeyError as error:
+        except KeyError as fault:
             known = ", ".join(native.STATUS_EVENT_TYPES)
-            raise QueryError(f"status {error} is none of {known}") from error
+            raise QueryError(f"status {fault} is none of {known}") from fault
         self.send(events)
         return Run(run_id, pipeline_name, namespace)
 
     def artifact(
-        self, name: str, *, produced_by: Run, namespace: str | None = None, **properties: Any
+        self,
+        name: str,
+        *,
+        produced_by: Run,
+        namespace: str | None = None,
+        type: str | None = None,
+        row_count: int | None = None,
+        storage_path: str | None = None,
+        created_at: str | None = None,
+        schema: str | None = None,
     ) -> Artifact:
-        """Register a version of a dataset that a run made: type, row_count, storage_path, created_at, schema."""
+        """Register a version of a dataset.
+
+        Args:
+            name: Name of the dataset.
+            produced_by: The run that produced the version.
+            namespace: Namespace of the dataset; by default that of the client.
+            type: Type of the artifact, for example `table`.
+            row_count: Number of rows.
+            storage_path: Path or address of the data.
+            created_at: Time of the creation, ISO 8601 with a zone.
+            schema: Version or name of the schema.
+
+        Returns:
+            The artifact, to be used as an input or a citation.
+
+        Raises:
+            EventError: The API refused the event.
+        """
         namespace = namespace or self._namespace
-        self.send(
-            [
-                native.artifact_event(
-                    name, run_id=produced_by.run_id, namespace=namespace, **properties
-                )
-            ]
+        event = native.artifact_event(
+            name,
+            run_id=produced_by.run_id,
+            namespace=namespace,
+            type=type,
+            row_count=row_count,
+            storage_path=storage_path,
+            created_at=created_at,
+            schema=schema,
         )
+        self.send([event])
         return Artifact(namespace, name, produced_by.run_id)
 
     def answer(
-        self, answer_id: str, *, cites: Iterable[Source | Artifact | str], **properties: Any
+        self,
+        answer_id: str,
+        *,
+        cites: Iterable[Source | Artifact | str],
+        type: str | None = None,
+        content: str | None = None,
+        generated_at: str | None = None,
+        generated_by: str | None = None,
     ) -> str:
-        """Register an answer: type, content, generated_at, generated_by. It cites artifacts, sources, or other
-        answers by id. Returns its id."""
+        """Register an answer and its citations.
+
+        Args:
+            answer_id: Id of the answer.
+            cites: Artifacts and sources, and ids of other answers.
+            type: Type of the answer, for example `report`.
+            content: The answer, or a summary of it.
+            generated_at: Time of the answer, ISO 8601 with a zone.
+            generated_by: Person, program or model that gave the answer.
+
+        Returns:
+            `answer_id`.
+
+        Raises:
+            EventError: The API refused the event.
+        """
         citations = [
             {"answerId": cited} if isinstance(cited, str) else cited.reference for cited in cites
         ]
-        self.send([native.answer_event(answer_id, cites=citations, **properties)])
+        event = native.answer_event(
+            answer_id,
+            cites=citations,
+            type=type,
+            content=content,
+            generated_at=generated_at,
+            generated_by=generated_by,
+        )
+        self.send([event])
         return answer_id
 
-    def join_names(self, one: DatasetName, other: DatasetName) -> None:
-        """Decide that two names, each (namespace, name), are one dataset, whatever symlinks facets say."""
-        self.send([native.symlinks_event(_named(one), same=[_named(other)])])
+    def merge_aliases(self, one: DatasetName, other: DatasetName) -> None:
+        """Decide that two names are one dataset, whatever the `symlinks` facets of producers state.
 
-    def part_names(self, one: DatasetName, other: DatasetName) -> None:
-        """Decide that two names, each (namespace, name), are two datasets, whatever symlinks facets say. The newest
-        decision on a pair counts; names that are both joined to a third stay one dataset."""
-        self.send([native.symlinks_event(_named(one), apart=[_named(other)])])
+        Args:
+            one: Namespace and name of the one.
+            other: Namespace and name of the other.
+
+        Raises:
+            EventError: The API refused the event.
+        """
+        self.send([native.symlinks_event(_dataset_name(one), same=[_dataset_name(other)])])
+
+    def split_aliases(self, one: DatasetName, other: DatasetName) -> None:
+        """Decide that two names are two datasets, whatever the `symlinks` facets of producers state.
+
+        The newest decision on a pair counts. Two names that are both merged with a third stay one.
+
+        Args:
+            one: Namespace and name of the one.
+            other: Namespace and name of the other.
+
+        Raises:
+            EventError: The API refused the event.
+        """
+        self.send([native.symlinks_event(_dataset_name(one), apart=[_dataset_name(other)])])
 
     def trace(self, answer_id: str) -> dict[str, Any]:
-        """Where an answer came from: `answer`, `sources`, `artifacts`, `runs`, `edges`, `truncated`.
+        """Trace an answer to its sources.
 
-        Raises NotFoundError when there is no such answer (yet).
+        Args:
+            answer_id: Id of the answer.
+
+        Returns:
+            `answer`, `sources`, `artifacts`, `runs`, `edges` and `truncated`.
+
+        Raises:
+            NotFoundError: The graph has no such answer, or not yet.
         """
         return dict(self.ask(_TRACE, {"id": answer_id})["trace"])
 
     def failed_runs(self, first: int = 20) -> list[dict[str, Any]]:
-        """Failed runs, newest first, with their artifacts and what lies downstream of them."""
+        """Return the failed runs, newest first, with their artifacts and everything downstream.
+
+        Args:
+            first: Maximum number of runs.
+
+        Returns:
+            One dictionary a run, with the fields of the GraphQL query `failedRuns`.
+        """
         return [edge["node"] for edge in self.ask(_FAILED, {"first": first})["failedRuns"]["edges"]]
 
     def send(self, events: list[native.Event]) -> None:
-        """Send OpenLineage events. Raises EventError for the first that is refused; the others are kept."""
+        """Send OpenLineage events.
+
+        Args:
+            events: Events as JSON values.
+
+        Raises:
+            EventError: The API refused an event; the error is that of the first one. It accepted
+                the others.
+        """
         answer = self._post("/api/v1/lineage/batch", events)
         for failed in answer["failed_events"]:
             raise EventError(failed["reason"], field=failed.get("field", ""))
 
     def ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
-        """The data of a GraphQL query. Raises NotFoundError, QueryError for any other error in the answer,
-        UnavailableError when there is none."""
+        """Run a GraphQL query.
+
+        Args:
+            query: Text of the query.
+            variables: Values of its variables.
+
+        Returns:
+            The data of the response.
+
+        Raises:
+            NotFoundError: A requested node does not exist.
+            ForbiddenError: The key lacks a scope that a field needs.
+            QueryError: The response has another error.
+        """
         answer = self._post("/graphql", {"query": query, "variables": variables})
         for error in answer.get("errors") or ():
             code = (error.get("extensions") or {}).get("code")
@@ -204,31 +406,24 @@ class Headwater:
         return dict(answer["data"])
 
     def _post(self, path: str, content: Any) -> dict[str, Any]:
-        headers = {"Content-Type": "application/json"}
-        if self._api_key:
-            headers["Authorization"] = f"Bearer {self._api_key}"
-        request = urllib.request.Request(self._url + path, json.dumps(content).encode(), headers)
-        reason = ""
-        for attempt in range(TRIES):
-            if attempt:
-                time.sleep(BACKOFF_SECONDS * 2**attempt)
-            try:
-                with urllib.request.urlopen(request, timeout=self._timeout_seconds) as answer:
-                    return dict(json.load(answer))
-            except urllib.error.HTTPError as error:
-                with error:
-                    reason = error.read().decode(errors="replace")[:500]
-                if error.code in (401, 403):
-                    kind = UnauthorizedError if error.code == 401 else ForbiddenError
-                    raise kind(
-                        f"{self._url} answered {error.code}: {reason}", hint=f"Set {API_KEY}."
-                    ) from error
-                if error.code != 503:
-                    raise HeadwaterError(
-                        f"{self._url}{path} answered {error.code}: {reason}"
-                    ) from error
-            except OSError as error:
-                reason = str(error)
-        raise UnavailableError(
+        url = self._url + path
+        body = json.dumps(content).encode()
+        try:
+            response = self._sender.post(url, body, bearer_headers(self._api_key))
+        except UnavailableError as error:
+            raise self._unavailable(error.message) from error
+        if response.is_success:
+            return dict(json.loads(response.body))
+        reason = f"{self._url} answered {response.status}: {response.text()}"
+        if response.status == 401:
+            raise UnauthorizedError(reason, hint=f"Set {API_KEY}.")
+        if response.status == 403:
+            raise ForbiddenError(reason, hint=f"Set {API_KEY}.")
+        if response.status == SERVICE_UNAVAILABLE:
+            raise self._unavailable(response.text())
+        raise HeadwaterError(f"{url} answered {response.status}: {response.text()}")
+
+    def _unavailable(self, reason: str) -> UnavailableError:
+        return UnavailableError(
             f"{self._url} does not answer: {reason}", hint="`headwater up` starts it."
         )

@@ -104,7 +104,7 @@ def _decide(
     from headwater.client import Headwater
 
     client = Headwater(url)
-    (client.join_names if verdict == "joined" else client.part_names)(one, other)
+    (client.merge_aliases if verdict == "joined" else client.split_aliases)(one, other)
     names = [{"namespace": namespace, "name": name} for namespace, name in (one, other)]
     print(
         json.dumps({verdict: names})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.backoff import Backoff
 from headwater.cli.options import Home, Json, Url, api_url, existing, settings_of
 from headwater.errors import EventError, UnauthorizedError, UnavailableError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 BATCH_EVENTS_MAX = 1_000
 BATCH_BYTES_MAX = 8 * 2**20
 TRIES = 8
+BACKOFF = Backoff(first_seconds=0.25, max_seconds=5.0)
 SHOWN_MAX = 20
 
 
@@ -157,35 +159,35 @@ def _opened(file: str) -> Iterator[io.BufferedIOBase]:
 
 
 def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
-    """Send one batch; wait and try again while the API is away or full. Raises UnavailableError or EventError."""
-    import urllib.error
-    import urllib.request
+    """Send one batch; repeat it while the API is away or full.
 
+    Raises UnavailableError, UnauthorizedError, or EventError for a refused batch.
+    """
     from headwater.client import API_KEY
+    from headwater.transport import HttpSender, bearer_headers
 
-    headers = {"Content-Type": "application/x-ndjson", "Content-Encoding": "gzip"}
-    if key := os.environ.get(API_KEY):
-        headers["Authorization"] = f"Bearer {key}"
+    sender = HttpSender(timeout_seconds=60, pauses=BACKOFF.pauses(TRIES - 1))
+    headers = bearer_headers(os.environ.get(API_KEY), "application/x-ndjson")
+    headers["Content-Encoding"] = "gzip"
     packed = gzip.compress(b"\n".join(lines), 1)
-    request = urllib.request.Request(f"{url}/api/v1/lineage/batch", packed, headers)
-    for attempt in range(TRIES):
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return dict(json.load(answer))
-        except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")
-            if error.code in (401, 403):
-                raise UnauthorizedError(
-                    f"{url} answered {error.code}: {said[:500]}", hint=f"Set {API_KEY}."
-                ) from error
-            if error.code != 503:
-                raise EventError(f"{url} answered {error.code}: {said[:500]}") from error
-            reason = said[:200]
-        except (urllib.error.URLError, OSError) as error:
-            reason = str(error)
-        time.sleep(min(0.25 * 2**attempt, 5.0))
-    raise UnavailableError(
-        f"{url} does not take events: {reason}",
+    try:
+        response = sender.post(f"{url}/api/v1/lineage/batch", packed, headers)
+    except UnavailableError as error:
+        raise _unavailable(url, error.message) from error
+    if response.status in (401, 403):
+        raise UnauthorizedError(
+            f"{url} answered {response.status}: {response.text()}", hint=f"Set {API_KEY}."
+        )
+    if response.status == 503:
+        raise _unavailable(url, response.text(200))
+    if not response.is_success:
+        raise EventError(f"{url} answered {response.status}: {response.text()}")
+    return dict(json.loads(response.body))
+
+
+def _unavailable(url: str, reason: str) -> UnavailableError:
+    return UnavailableError(
+        f"{url} does not accept events: {reason}",
         hint="Is it running? `headwater up` starts it; --url names another.",
     )
 

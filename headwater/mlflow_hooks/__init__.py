@@ -1,4 +1,4 @@
-"""What runs beside a team's MLflow: trainings become runs, model versions become versions of datasets.
+"""Lineage from a team's MLflow: trainings become runs, model versions become versions of datasets.
 
     from headwater.mlflow_hooks import track
 
@@ -6,9 +6,9 @@
         ...
         mlflow.register_model(f"runs:/{run_id}/model", "credit_risk")
 
-`track` tells of the active run, `attach` of a model version that was registered elsewhere, `model_version` names one
-so that an answer can cite it. Lineage never costs a training its result: what can not be sent is logged, and what
-Headwater may cost is seconds.
+`track` reports the active run, `attach` a model version that was registered elsewhere. `model_version`
+names a version so that an answer can cite it. A training never fails because of Headwater, and waits for
+it for seconds at most. A failure to send is logged.
 """
 
 from headwater.mlflow_hooks.tracking import attach, model_version, track

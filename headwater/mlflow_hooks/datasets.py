@@ -1,9 +1,9 @@
-"""What a training read and made, in a user's words or MLflow's, as Headwater names it. Pure.
+"""Resolve the inputs and outputs of a training to datasets, from user arguments or from MLflow. Pure.
 
-Taken are paths (or URIs of files), what `headwater.client` and `model_version` return, and mappings with `namespace`
-and `name`; a mapping may also have `type` (FEATURE, VIEW, TOPIC, FILE, REPORT, MODEL, ...), `version` (what the
-producer calls the version that was read) and `runId` (the run that made it). A path is named as Spark's listener
-names it, so that a training meets the tables that Spark wrote.
+A dataset is a path (or URI of a file), a result of `headwater.client` or `model_version`, or a mapping
+with `namespace` and `name`. A mapping may also have `type` (FEATURE, VIEW, TOPIC, FILE, REPORT, MODEL,
+...), `version` (the producer's name of the version) and `runId` (the run that made it). A path gets the
+name that Spark's listener gives it, so that a training reads the tables that Spark wrote.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from headwater.client import Artifact, Source
 from headwater.errors import SettingsError
 from headwater.spark_hooks.naming import dataset_name
 
-Said = str | os.PathLike[str] | Source | Artifact | Mapping[str, str]
+DatasetLike = str | os.PathLike[str] | Source | Artifact | Mapping[str, str]
 Reference = dict[str, str]
 
 KEYS = frozenset({"namespace", "name", "type", "version", "runId"})
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:/")
 _MLFLOW_ID = re.compile(r"[0-9a-f]{32}", re.IGNORECASE | re.ASCII)
-# Which field of an MLflow source is a place, by the source's type; file systems have `uri` and a scheme in it.
-_PLACES = {"local": "uri", "http": "url", "delta_table": "path", "spark": "path"}
+# The field of an MLflow source that has its location, by type; file systems have `uri`, with a scheme.
+_LOCATION_FIELDS = {"local": "uri", "http": "url", "delta_table": "path", "spark": "path"}
 
 
 def run_uuid(mlflow_id: str) -> str:
-    """The run id of an MLflow run: MLflow's is a UUID without its dashes."""
+    """Return the run id of an MLflow run, whose own id is a UUID without its dashes."""
     return str(
         UUID(mlflow_id)
         if _MLFLOW_ID.fullmatch(mlflow_id)
@@ -40,7 +40,7 @@ def run_uuid(mlflow_id: str) -> str:
 
 
 def server_namespace(uri: str) -> str:
-    """The namespace of what an MLflow server or store holds: its address, without scheme, user or password."""
+    """Return the namespace of an MLflow server or store: its address without scheme, user and password."""
     parts = urlsplit(uri)
     host = parts.netloc.rpartition("@")[2]
     if not host and not parts.path.strip("/"):
@@ -49,46 +49,55 @@ def server_namespace(uri: str) -> str:
     return f"mlflow://{host.lower()}{'/' if path.strip('/') else ''}{path.strip('/')}"
 
 
-def references(said: Iterable[Said]) -> list[Reference]:
-    """Each dataset once, in order; raises SettingsError for what is none."""
-    if isinstance(said, (str, os.PathLike, Mapping)):
-        raise SettingsError("datasets are given as a list")
-    return merged(_reference(one) for one in said)
+def references(datasets: Iterable[DatasetLike]) -> list[Reference]:
+    """Return each dataset once, in order.
+
+    Raises SettingsError for a value that is no dataset.
+    """
+    if isinstance(datasets, (str, os.PathLike, Mapping)):
+        raise SettingsError("inputs and outputs must be lists of datasets")
+    return unique(_reference(one) for one in datasets)
 
 
-def merged(found: Iterable[Reference]) -> list[Reference]:
-    """Each dataset once, as it was first said."""
+def unique(found: Iterable[Reference]) -> list[Reference]:
+    """Return the first reference to each dataset, in order."""
     once: dict[tuple[str, str], Reference] = {}
     for reference in found:
         once.setdefault((reference["namespace"], reference["name"]), reference)
     return list(once.values())
 
 
-def _reference(said: Said) -> Reference:
-    if isinstance(said, (Source, Artifact)):
-        return said.reference
-    if isinstance(said, Mapping):
-        unknown = said.keys() - KEYS
-        if unknown or not said.get("namespace") or not said.get("name"):
+def _reference(dataset: DatasetLike) -> Reference:
+    if isinstance(dataset, (Source, Artifact)):
+        return dataset.reference
+    if isinstance(dataset, Mapping):
+        unknown = dataset.keys() - KEYS
+        if unknown or not dataset.get("namespace") or not dataset.get("name"):
             raise SettingsError(
-                f"a dataset has namespace and name, and may have type, version, runId: {dict(said)!r}"
+                "a dataset must have namespace and name, and may have type, version and runId:"
+                f" {dict(dataset)!r}"
             )
-        return {key: str(value) for key, value in said.items()}
-    if isinstance(said, (str, os.PathLike)) and os.fspath(said).strip():
-        return _place(os.fspath(said))
-    raise SettingsError(f"neither a path nor a dataset: {said!r}")
+        return {key: str(value) for key, value in dataset.items()}
+    if isinstance(dataset, (str, os.PathLike)) and os.fspath(dataset).strip():
+        return _file_reference(os.fspath(dataset))
+    raise SettingsError(f"{dataset!r} is neither a path nor a dataset")
 
 
-def _place(path: str) -> Reference:
+def _file_reference(path: str) -> Reference:
     namespace, name = dataset_name(path if _SCHEME.match(path) else os.path.abspath(path))
     return {"namespace": namespace, "name": name}
 
 
 def logged(inputs: Iterable[Any]) -> list[Reference]:
-    """The places that MLflow's logged inputs (`mlflow.log_input`) name. A table without its catalog, a snippet of
-    code or rows made up in the program are no place, and are passed over."""
-    return merged(
-        place for one in inputs for place in _logged(one.dataset.source_type, one.dataset.source)
+    """Return the datasets of the inputs that `mlflow.log_input` logged.
+
+    A table without its catalog, a snippet of code and rows made in the program have no location. They
+    are omitted.
+    """
+    return unique(
+        reference
+        for one in inputs
+        for reference in _logged(one.dataset.source_type, one.dataset.source)
     )
 
 
@@ -99,7 +108,11 @@ def _logged(source_type: str, source: str) -> list[Reference]:
         return []
     if not isinstance(fields, dict):
         return []
-    place = fields.get(_PLACES.get(source_type, "uri"))
-    if not isinstance(place, str) or not place.strip():
+    location = fields.get(_LOCATION_FIELDS.get(source_type, "uri"))
+    if not isinstance(location, str) or not location.strip():
         return []
-    return [_place(place)] if source_type in _PLACES or _SCHEME.match(place) else []
+    return (
+        [_file_reference(location)]
+        if source_type in _LOCATION_FIELDS or _SCHEME.match(location)
+        else []
+    )

@@ -1,7 +1,8 @@
-"""An MLflow run as OpenLineage events. Pure: what MLflow says comes in, dictionaries go out.
+"""Convert an MLflow run to OpenLineage events. Pure.
 
-Parameters are in the facet `executionParameters`, metrics in `headwater_mlflow`, MLflow's own ids and the tags that
-people gave in `tags`, and a registered version of a model is an output of type MODEL with the facet `version`.
+The facet `executionParameters` has the parameters, `headwater_mlflow` the metrics, and `tags` MLflow's
+ids and the tags of users. A registered version of a model is an output of type MODEL with the facet
+`version`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class Training:
-    """A run as MLflow knows it."""
+    """A training run, as MLflow recorded it."""
 
     run_id: str
     namespace: str
@@ -51,28 +52,28 @@ class Training:
 
 
 def instant(milliseconds: int) -> str:
-    """An instant of MLflow's as OpenLineage writes it."""
-    at = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return an instant of MLflow (milliseconds since 1970) as ISO 8601."""
+    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def run_event(
     training: Training,
     state: str,
-    at: str,
+    event_time: str,
     *,
     inputs: Sequence[Reference] = (),
     outputs: Sequence[Reference] = (),
     error: str | None = None,
 ) -> Event:
-    """One event of a training: START, RUNNING, COMPLETE, FAIL or ABORT."""
+    """Return one event of a training: START, RUNNING, COMPLETE, FAIL or ABORT."""
     facets = _run_facets(training)
     if error is not None:
         facets |= _facet("errorMessage", message=error, programmingLanguage="python")
     kind = _facet("jobType", processingType="BATCH", integration="MLFLOW", jobType="JOB")
     return {
         "eventType": state,
-        "eventTime": at,
+        "eventTime": event_time,
         "producer": PRODUCER,
         "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": training.run_id, "facets": facets},
@@ -83,12 +84,11 @@ def run_event(
 
 
 def _facet(key: str, **fields: Any) -> dict[str, Any]:
-    version, name = _NAMES.get(key, ("", key))
-    schema = (
-        f"{_SPEC}/facets/{version}/{name}.json#/$defs/{name}"
-        if version
-        else f"{PRODUCER}/facets/{name}.json"
-    )
+    if key in _NAMES:
+        version, name = _NAMES[key]
+        schema = f"{_SPEC}/facets/{version}/{name}.json#/$defs/{name}"
+    else:
+        schema = f"{PRODUCER}/facets/{key}.json"
     return {key: {"_producer": PRODUCER, "_schemaURL": schema, **fields}}
 
 
@@ -115,18 +115,18 @@ def _run_facets(training: Training) -> dict[str, Any]:
         "mlflow.run_name": training.name,
         "mlflow.experiment": training.experiment,
     }
-    # MLflow's own tags say who and where somebody is: only those that people gave are told.
+    # MLflow's own tags identify a person and a machine: only tags of users are sent.
     given = {key: value for key, value in training.tags.items() if not key.startswith("mlflow.")}
     tags = [
         {"key": key, "value": value, "source": "MLFLOW"}
-        for key, value in _cut({**own, **given}).items()
+        for key, value in _truncated({**own, **given}).items()
         if value
     ]
     facets |= _facet("tags", tags=tags) if tags else {}
     if training.params:
         pairs = [
             {"key": key, "name": key, "value": value}
-            for key, value in _cut(training.params).items()
+            for key, value in _truncated(training.params).items()
         ]
         facets |= _facet("executionParameters", parameters=pairs)
     if training.metrics:
@@ -134,12 +134,12 @@ def _run_facets(training: Training) -> dict[str, Any]:
     return facets
 
 
-def _cut(texts: Mapping[str, str]) -> dict[str, str]:
-    """So many that the event stays one that is taken."""
+def _truncated(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the first values, shortened, so that the event stays within the accepted size."""
     return {key: str(texts[key])[:CHARACTERS_MAX] for key in list(texts)[:VALUES_MAX]}
 
 
 def _numbers(metrics: Mapping[str, float]) -> dict[str, float | str]:
-    """JSON has no word for NaN and infinity."""
+    """Return the first metrics, NaN and infinity as text: JSON has no such numbers."""
     kept = {key: metrics[key] for key in sorted(metrics)[:VALUES_MAX]}
     return {key: value if math.isfinite(value) else str(value) for key, value in kept.items()}

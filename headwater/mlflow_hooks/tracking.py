@@ -1,11 +1,12 @@
-"""`track` and `attach`: MLflow's runs and model versions told to Headwater, and Headwater's ids told to MLflow.
+"""`track` and `attach`: report MLflow's runs and model versions to Headwater, and tag them with their urns.
 
-A run has the id of its MLflow run, written as a UUID. Its job is the experiment, unless it is given a name: MLflow
-makes up another run name every time, and what is run again and again is one job. The tag `lineage_id` is set on the
-MLflow run and on each of its model versions: the urn by which Headwater knows them, `headwater lineage <lineage_id>`.
+A run has the id of its MLflow run, written as a UUID. Its job is the experiment, unless `job` names it:
+MLflow invents a new run name every time, and repeated trainings are one job. The tag `lineage_id` of
+the MLflow run and of each of its model versions is the urn in Headwater: `headwater lineage
+<lineage_id>`.
 
-Wrong arguments raise before the training begins. After that nothing does: what fails is logged, Headwater is given
-two seconds at the end, and MLflow is asked through its own client, with that client's own timeouts.
+Wrong arguments raise before the training begins. Later nothing raises: failures are logged, Headwater
+gets two seconds at the end, and MLflow's own client applies its own timeouts.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from mlflow import MlflowClient
 from headwater.client import Artifact
 from headwater.errors import SettingsError
 from headwater.mlflow_hooks.datasets import (
+    DatasetLike,
     Reference,
-    Said,
     logged,
-    merged,
     references,
     run_uuid,
     server_namespace,
+    unique,
 )
 from headwater.mlflow_hooks.delivery import SECONDS, Delivery, log
 from headwater.mlflow_hooks.events import MODEL, Training, instant, run_event
@@ -35,113 +36,134 @@ from headwater.schema.headwater_facets import now
 from headwater.schema.urns import artifact_urn, run_urn
 
 LINEAGE_ID = "lineage_id"
-# Kept on the MLflow run, so that whoever attaches a model version later tells of the same job.
+# Tags of the MLflow run, so that a later `attach` of its model version names the same job.
 LINEAGE_JOB = "lineage_job"
 LINEAGE_NAMESPACE = "lineage_namespace"
 ENDINGS = {"FINISHED": "COMPLETE", "FAILED": "FAIL", "KILLED": "ABORT"}
 
 
 @contextmanager
-def _harmless(what: str) -> Iterator[None]:
+def _log_failure(event: str, **fields: str) -> Iterator[None]:
+    """Log an error of MLflow or its server instead of raising it."""
     try:
         yield
-    except Exception as fault:  # whatever MLflow or its server throws, the training goes on
-        log.warning("%s: %s", what, fault)
+    except Exception as fault:  # a training must not fail because of its lineage
+        details = "".join(f" {key}={value}" for key, value in fields.items())
+        log.warning("%s%s reason=%s", event, details, fault)
 
 
 @contextmanager
 def track(
     *,
     url: str,
-    inputs: Iterable[Said] = (),
-    outputs: Iterable[Said] = (),
+    inputs: Iterable[DatasetLike] = (),
+    outputs: Iterable[DatasetLike] = (),
     job: str | None = None,
     namespace: str | None = None,
     api_key: str | None = None,
 ) -> Iterator[str]:
-    """Tell Headwater at `url` of the active MLflow run; gives the run's urn.
+    """Report the active MLflow run, from the beginning to the end of a `with` block.
 
-    What it read is `inputs` and what `mlflow.log_input` was told; what it made is `outputs` and every version of a
-    model that was registered from it. `namespace` is that of the job, the MLflow server when left out.
+    The run reads `inputs` and the inputs of `mlflow.log_input`. It writes `outputs` and every version
+    of a model that was registered from it.
+
+    Args:
+        url: Address of Headwater.
+        inputs: Datasets that the training reads: paths, results of `headwater.client` or of
+            `model_version`, or mappings with `namespace` and `name`.
+        outputs: Datasets that the training writes, in the same forms.
+        job: Name of the job; by default that of the experiment.
+        namespace: Namespace of the job; by default that of the MLflow server.
+        api_key: API key, if Headwater needs one.
+
+    Yields:
+        The urn of the run.
+
+    Raises:
+        SettingsError: No MLflow run is active, or an argument is wrong.
     """
     run = mlflow.active_run()
     if run is None:
-        raise SettingsError("no MLflow run is active", hint="with mlflow.start_run(), track(...):")
-    telling = _Telling(
+        raise SettingsError(
+            "no MLflow run is active", hint="Write `with mlflow.start_run(), track(...):`."
+        )
+    reporter = _RunReporter(
         Delivery(url, api_key), run.info.run_id, references(inputs), references(outputs)
     )
-    with _harmless("the start of this run was not told"):
-        telling.begin(job, namespace)
+    with _log_failure("run_start_not_reported"):
+        reporter.begin(job, namespace)
     try:
-        yield telling.urn
+        yield reporter.urn
     except BaseException as fault:
-        with _harmless("the end of this run was not told"):
-            telling.end(
+        with _log_failure("run_end_not_reported"):
+            reporter.end(
                 "FAIL" if isinstance(fault, Exception) else "ABORT",
                 f"{type(fault).__name__}: {fault}",
             )
         raise
-    with _harmless("the end of this run was not told"):
-        telling.end("COMPLETE")
+    with _log_failure("run_end_not_reported"):
+        reporter.end("COMPLETE")
 
 
-class _Telling:
-    """One run, from its beginning to its end."""
+class _RunReporter:
+    """Reports one run, from its beginning to its end."""
 
     def __init__(
-        self, delivery: Delivery, mlflow_id: str, read: list[Reference], made: list[Reference]
+        self,
+        delivery: Delivery,
+        mlflow_id: str,
+        inputs: list[Reference],
+        outputs: list[Reference],
     ) -> None:
         self.urn = run_urn(run_uuid(mlflow_id))
         self._delivery = delivery
         self._id = mlflow_id
-        self._read, self._made = read, made
+        self._inputs, self._outputs = inputs, outputs
         self._client = MlflowClient()
-        self._begun: Thread | None = None
+        self._start_thread: Thread | None = None
 
     def begin(self, job: str | None, namespace: str | None) -> None:
+        """Tag the MLflow run and report its start in the background."""
         tags = {LINEAGE_ID: self.urn, LINEAGE_JOB: job, LINEAGE_NAMESPACE: namespace}
         for key, value in tags.items():
             if value:
-                with _harmless(f"the MLflow run has no tag {key}"):
+                with _log_failure("mlflow_run_not_tagged", tag=key):
                     self._client.set_tag(self._id, key, value)
         run = self._client.get_run(self._id)
         event = run_event(
             _training(self._client, run, job, namespace),
             "START",
             instant(run.info.start_time),
-            inputs=self._read,
-            outputs=self._made,
+            inputs=self._inputs,
+            outputs=self._outputs,
         )
-        self._begun = self._delivery.send_beside(event)
+        self._start_thread = self._delivery.send_in_background(event)
 
     def end(self, state: str, error: str | None = None) -> None:
-        at = now()
+        """Report the end of the run with the model versions that it registered."""
+        ended_at = now()
         run = self._client.get_run(self._id)
         models = self._models()
         event = run_event(
             _training(self._client, run),
             state,
-            at,
-            inputs=merged([*self._read, *_logged(run)]),
-            outputs=merged([*self._made, *models]),
+            ended_at,
+            inputs=unique([*self._inputs, *_logged(run)]),
+            outputs=unique([*self._outputs, *models]),
             error=error,
         )
         self._delivery.send(event)
-        if self._begun is not None:
-            self._begun.join(SECONDS)
+        if self._start_thread is not None:
+            self._start_thread.join(SECONDS)
 
     def _models(self) -> list[Reference]:
-        """The newest version of each model that was registered from this run; all of them are given their tag."""
-        with _harmless("MLflow does not tell which models this run made"):
+        """Tag the model versions registered from this run; return the newest of each model."""
+        with _log_failure("model_versions_not_found"):
             found = list(self._client.search_model_versions(f"run_id='{self._id}'"))
             for version in found:
                 _tag(self._client, version)
-            return merged(
-                map(
-                    _reference,
-                    sorted(found, key=lambda version: int(version.version), reverse=True),
-                )
-            )
+            newest_first = sorted(found, key=lambda version: int(version.version), reverse=True)
+            return unique(map(_reference, newest_first))
         return []
 
 
@@ -150,32 +172,56 @@ def attach(
     version: str | int,
     *,
     url: str,
-    inputs: Iterable[Said] = (),
+    inputs: Iterable[DatasetLike] = (),
     job: str | None = None,
     namespace: str | None = None,
     api_key: str | None = None,
 ) -> bool:
-    """Tell Headwater of a model version that was registered elsewhere; True when Headwater has it.
+    """Report a model version that was registered elsewhere.
 
-    A version that MLflow has a run of comes from that run, which is told of as MLflow recorded it; any other was made
-    when it was registered, by a job of its own, from `inputs`.
+    If MLflow has a run of the version, that run made it, as MLflow recorded it. Otherwise a job of its
+    own made it from `inputs` when it was registered.
+
+    Args:
+        name: Name of the registered model.
+        version: Number of the version.
+        url: Address of Headwater.
+        inputs: Datasets that the version was made from, as in `track`.
+        job: Name of the job; by default that of the experiment, or `register <name>`.
+        namespace: Namespace of the job; by default that of the MLflow server.
+        api_key: API key, if Headwater needs one.
+
+    Returns:
+        True if Headwater accepted all events.
+
+    Raises:
+        SettingsError: An argument is wrong.
     """
     delivery, read = Delivery(url, api_key), references(inputs)
-    sent = False
-    with _harmless(f"version {version} of model {name!r} was not told"):
+    is_complete = False
+    with _log_failure("model_version_not_reported", model=name, version=str(version)):
         client = MlflowClient()
         model = client.get_model_version(name, str(version))
-        events = _recorded(client, model, read, job, namespace)
-        # All of them, also where one is not taken.
-        sent = sum(delivery.send(event) for event in events) == len(events)
+        events = _attach_events(client, model, read, job, namespace)
+        # Send all of them, even if one is not accepted.
+        accepted = [delivery.send(event) for event in events]
+        is_complete = all(accepted)
         _tag(client, model)
-    return sent
+    return is_complete
 
 
 def model_version(name: str, version: str | int) -> Artifact:
-    """A registered model version by its name in Headwater, to be cited by an answer or read by another training.
+    """Return a registered model version, to be cited by an answer or read by another training.
 
-    Raises what MLflow raises when there is no such version.
+    Args:
+        name: Name of the registered model.
+        version: Number of the version.
+
+    Returns:
+        The version, under its name in Headwater.
+
+    Raises:
+        mlflow.exceptions.MlflowException: There is no such version.
     """
     return _artifact(MlflowClient().get_model_version(name, str(version)))
 
@@ -202,7 +248,7 @@ def _training(
     )
 
 
-def _recorded(
+def _attach_events(
     client: MlflowClient, model: Any, read: list[Reference], job: str | None, namespace: str | None
 ) -> list[dict[str, Any]]:
     made = [_reference(model)]
@@ -218,7 +264,7 @@ def _recorded(
         ]
     run = client.get_run(model.run_id)
     training = _training(client, run, job, namespace)
-    read = merged([*read, *_logged(run)])
+    read = unique([*read, *_logged(run)])
     events = [run_event(training, "START", instant(run.info.start_time), inputs=read, outputs=made)]
     if run.info.status in ENDINGS and run.info.end_time:
         ending = ENDINGS[run.info.status]
@@ -250,6 +296,8 @@ def _reference(model: Any) -> Reference:
 
 def _tag(client: MlflowClient, model: Any) -> None:
     named = _artifact(model)
-    with _harmless(f"version {model.version} of model {model.name!r} has no tag {LINEAGE_ID}"):
+    with _log_failure(
+        "model_version_not_tagged", model=model.name, version=str(model.version), tag=LINEAGE_ID
+    ):
         urn = artifact_urn(named.namespace, named.name, named.run_id)
         client.set_model_version_tag(model.name, str(model.version), LINEAGE_ID, urn)

@@ -1,14 +1,15 @@
-"""What runs inside a team's Spark: four calls, and nothing of the server.
+"""Lineage from a team's Spark: turn on the OpenLineage listener, and cite the sources of answers.
 
     from headwater.spark_hooks import cite, configure
 
-    spark = configure(SparkSession.builder.appName("sales"), url="http://headwater:8080").getOrCreate()
+    builder = SparkSession.builder.appName("sales")
+    spark = configure(builder, url="http://headwater:8000").getOrCreate()
     ...
     cite(spark, answer_id="best-month-2026", content="May", from_=["/lake/marts/sales_by_month"])
 
-`configure` turns the official OpenLineage listener on, `cite` records an answer and what it came from,
-`spark_conf` with `as_submit_flags` and `as_defaults_conf` give the same settings as text. Lineage never costs a
-job its result: the worst Headwater holds a job up for seconds, and what can not be sent is warned about.
+`spark_conf`, `as_submit_flags` and `as_defaults_conf` return the same settings as text. A job never
+fails because of Headwater, and waits for it for seconds at most. An event that cannot be sent is a
+warning.
 """
 
 from headwater.spark_hooks.answers import cite

@@ -1,15 +1,14 @@
-"""`cite`: say what an answer was drawn from, so that it can be traced back to its sources.
+"""`cite`: record the sources of an answer, so that the answer can be traced.
 
-An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise, because they
-are the caller's to hint. A Headwater that is away, slow or unwilling only warns, and costs two seconds at
-most; after that, answers to the same place are not tried for half a minute, so that a job that cites a hundred
-of them does not wait a hundred times. `strict=True` always tries, and raises.
+An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise, because
+the caller can correct them. A Headwater that is absent, slow or refuses only causes a warning, and costs
+two seconds at most. Then `cite` does not try the same address for half a minute, so that a job that
+cites a hundred answers does not wait a hundred times. With `strict=True` it always tries, and raises.
 """
 
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,13 +22,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ANSWER_SECONDS = 2.0
-QUIET_SECONDS = 30.0
 
-_away_since: dict[str, float] = {}
+_recent_failures = send.RecentFailures()
 
 
-def _where(spark: SparkSession, url: str | None, api_key: str | None) -> tuple[str, str | None]:
-    """Headwater's address and key: as given here, else as `configure` or spark-defaults.conf set them."""
+def _address(spark: SparkSession, url: str | None, api_key: str | None) -> tuple[str, str | None]:
+    """Return Headwater's address and key: the arguments, or else the settings of the session."""
     key = api_key or spark.conf.get(listener.API_KEY, None)
     if url is not None:
         conf = listener.spark_conf(url)
@@ -37,8 +35,8 @@ def _where(spark: SparkSession, url: str | None, api_key: str | None) -> tuple[s
     base = spark.conf.get(listener.URL, None)
     if not base:
         raise SettingsError(
-            "this Spark session does not know where Headwater is",
-            hint="use configure(), or pass url=",
+            "this Spark session has no address of Headwater",
+            hint="Use configure(), or pass url=.",
         )
     return base.rstrip("/") + (spark.conf.get(listener.URL_PATH, None) or listener.ENDPOINT), key
 
@@ -55,17 +53,32 @@ def cite(
     api_key: str | None = None,
     strict: bool = False,
 ) -> bool:
-    """Record an answer and what it came from; True when Headwater has it.
+    """Record an answer and its sources.
 
-    `from_` holds paths, tables, DataFrames, or mappings with `namespace` and `name` or `answerId`.
+    Args:
+        spark: The session that read the sources.
+        answer_id: Id of the answer.
+        from_: The sources: paths, names of tables, DataFrames (all files and tables they read), or
+            mappings with `namespace` and `name` (and `runId` or `field`), or with `answerId`.
+        type: Type of the answer, for example `report`.
+        content: The answer, or a summary of it.
+        generated_by: Person or program that gave the answer; by default the name of the application.
+        url: Address of Headwater; by default that of `configure` or spark-defaults.conf.
+        api_key: API key; by default that of the session.
+        strict: Raise when Headwater does not accept the answer.
+
+    Returns:
+        True if Headwater accepted the answer.
+
+    Raises:
+        SettingsError: An argument is wrong, or a source is no dataset.
+        HeadwaterError: Headwater did not accept the answer; only if `strict`.
     """
     if not answer_id or not answer_id.strip():
-        raise SettingsError("an answer needs an id")
+        raise SettingsError("answer_id is empty", hint="Give the answer an id.")
     if isinstance(from_, (str, os.PathLike, Mapping)) or not from_:
-        raise SettingsError(
-            "from_ is a list of what the answer was drawn from, and may not be empty"
-        )
-    place, key = _where(spark, url, api_key)
+        raise SettingsError("from_ must be a list of at least one source")
+    address, key = _address(spark, url, api_key)
     event = answer_event(
         answer_id,
         cites=citations(spark, from_),
@@ -74,18 +87,20 @@ def cite(
         generated_by=generated_by or spark.conf.get("spark.app.name", None),
     )
     try:
-        if not strict and time.monotonic() - _away_since.get(place, -QUIET_SECONDS) < QUIET_SECONDS:
+        if not strict and _recent_failures.includes(address):
             raise HeadwaterError(
-                f"Headwater at {place} was away a moment ago and was not tried again"
+                f"Headwater at {address} was unavailable in the last"
+                f" {send.QUIET_SECONDS:g} s; not tried again"
             )
-        send.post(place, event, api_key=key, seconds=ANSWER_SECONDS)
+        send.post(address, event, api_key=key, seconds=ANSWER_SECONDS)
     except HeadwaterError as fault:
         if strict:
             raise
-        _away_since.setdefault(place, time.monotonic())
+        if not _recent_failures.includes(address):
+            _recent_failures.add(address)
         warnings.warn(
             f"answer {answer_id!r} was not recorded: {fault.message}", RuntimeWarning, stacklevel=2
         )
         return False
-    _away_since.pop(place, None)
+    _recent_failures.remove(address)
     return True

@@ -1,8 +1,8 @@
-"""What an answer is drawn from, in a user's words, turned into the datasets the listener reported.
+"""Resolve the sources of an answer to the datasets that the OpenLineage listener reported.
 
-Taken are paths, tables of the catalog, DataFrames (every file or table they read) and, where someone knows
-better, a mapping with `namespace` and `name` (and, if wanted, `runId` or `field`) or `answerId`. What can not
-be told is refused with the reason, never guessed: an answer that cites the wrong dataset is worse than none.
+A source is a path, a table of the catalog, a DataFrame (every file or table that it reads), or a mapping
+with `namespace` and `name` (and optionally `runId` or `field`) or with `answerId`. An unresolvable source
+is an error with its reason, never a guess: a wrong citation is worse than none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _NATIVE_KEYS = ({"namespace", "name"}, {"answerId"})
 
 
 def citations(spark: SparkSession, sources: Sequence[Any]) -> list[dict[str, str]]:
-    """Each source as Headwater cites it, in order and once; raises SettingsError for what is no dataset."""
+    """Return the citation of each source, in order and once.
+
+    Raises SettingsError for a source that is no dataset.
+    """
     found: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for source in sources:
         for citation in _cite_one(spark, source):
@@ -36,7 +39,7 @@ def _cite_one(spark: SparkSession, source: Any) -> Iterator[dict[str, str]]:
     if isinstance(source, Mapping):
         if not any(keys <= source.keys() for keys in _NATIVE_KEYS):
             raise SettingsError(
-                f"a citation needs namespace and name, or answerId: {dict(source)!r}"
+                f"a citation must have namespace and name, or answerId: {dict(source)!r}"
             )
         yield {str(key): str(value) for key, value in source.items()}
     elif isinstance(source, os.PathLike):
@@ -46,7 +49,9 @@ def _cite_one(spark: SparkSession, source: Any) -> Iterator[dict[str, str]]:
     elif hasattr(source, "queryExecution") or hasattr(source, "schema"):
         yield from _cite_frame(source)
     else:
-        raise SettingsError(f"not a path, a table, a DataFrame or a mapping: {source!r}")
+        raise SettingsError(
+            f"a source must be a path, a table, a DataFrame or a mapping: {source!r}"
+        )
 
 
 def _cite_uri(uri: str) -> dict[str, str]:
@@ -56,7 +61,7 @@ def _cite_uri(uri: str) -> dict[str, str]:
 
 def _cite_text(spark: SparkSession, text: str) -> Iterator[dict[str, str]]:
     if not text.strip():
-        raise SettingsError("an empty text is neither a path nor a table")
+        raise SettingsError("a source is an empty text; expected a path or a table")
     if "/" in text:
         yield _cite_uri(_qualified(spark, text))
     elif spark.catalog.tableExists(text):
@@ -68,13 +73,12 @@ def _cite_text(spark: SparkSession, text: str) -> Iterator[dict[str, str]]:
 
 
 def _qualified(spark: SparkSession, path: str) -> str:
-    """The path with its file system, as Spark itself would complete it."""
+    """Return the path with its file system, completed as Spark completes it."""
     if _SCHEME.match(path):
         return path
     jvm = getattr(spark, "_jvm", None)
-    if (
-        jvm is None
-    ):  # Spark Connect: the server's file system can not be asked, the local one is the best guess
+    if jvm is None:
+        # Spark Connect does not expose the file system of the server; use the local one.
         return os.path.abspath(path)
     context: Any = spark.sparkContext
     hadoop_path = jvm.org.apache.hadoop.fs.Path(path)
@@ -89,20 +93,23 @@ def _cite_frame(frame: Any) -> Iterator[dict[str, str]]:
     plan = getattr(frame, "_jdf", None)
     if plan is None:
         raise SettingsError(
-            "a DataFrame of Spark Connect does not show what it reads: cite its path or table"
+            "a DataFrame of Spark Connect does not expose its sources",
+            hint="Cite its path or table.",
         )
-    # The analysed plan, not the optimised one: a cached frame still shows there what it was read from.
+    # The analysed plan, not the optimised one: it still has the sources of a cached frame.
     leaves = plan.queryExecution().analyzed().collectLeaves()
-    locations = [uri for i in range(leaves.size()) for uri in _locations(leaves.apply(i))]
+    locations: list[str] = []
+    for i in range(leaves.size()):
+        locations += _locations(leaves.apply(i))
     if not locations:
         raise SettingsError(
-            "this DataFrame reads no file or table that could be cited: name the dataset itself"
+            "this DataFrame reads no file or table", hint="Cite the dataset by namespace and name."
         )
     yield from map(_cite_uri, locations)
 
 
 def _path_of(location: Any) -> str:
-    """A table's location as a path: the catalog keeps a java.net.URI, in which a blank is written %20."""
+    """Return the location of a table as a path; the catalog has a java.net.URI, with %20 for a blank."""
     scheme, authority = location.getScheme(), location.getAuthority()
     return (
         (f"{scheme}:" if scheme else "")
@@ -112,7 +119,7 @@ def _path_of(location: Any) -> str:
 
 
 def _locations(leaf: Any) -> list[str]:
-    """Where one leaf of a plan reads from; nothing for rows made up in the program itself."""
+    """Return the locations that one leaf of a plan reads; none for rows made in the program."""
     kind = leaf.getClass().getSimpleName()
     if kind == "LogicalRelation":
         table = leaf.catalogTable()
@@ -127,5 +134,5 @@ def _locations(leaf: Any) -> list[str]:
     elif kind in {"LocalRelation", "LogicalRDD", "OneRowRelation", "Range"}:
         return []
     raise SettingsError(
-        f"cannot tell which dataset {leaf.nodeName()} is: cite it by namespace and name"
+        f"no dataset is known for {leaf.nodeName()}", hint="Cite it by namespace and name."
     )

@@ -1,10 +1,11 @@
-"""Make the failures heard that the OpenLineage listener passes over.
+"""Report the failures that the OpenLineage listener misses.
 
-The listener reports a query as COMPLETE when any Spark job but its first fails, and with adaptive execution
-every shuffle starts a new one: most real failures would look like successes. `FailureListener.java` beside this
-file says how that is resolved. It is compiled in the driver's own JVM, by the compiler Spark uses for its queries.
-It also keeps the listener from putting events together while nothing listens at Headwater's address.
-Where it does not fit (another Spark, another listener, Spark Connect) nothing is changed and a log line says so.
+The listener reports a query as COMPLETE when any of its Spark jobs but the first fails. With adaptive
+execution every shuffle starts a new job, so most real failures would look like successes.
+`FailureListener.java` beside this file corrects that. The driver's own JVM compiles it, with the
+compiler that Spark uses for its queries. It also stops the listener from building events while nothing
+listens at Headwater's address. With another Spark, another listener, or Spark Connect, nothing changes
+and a log line states the reason.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _log = logging.getLogger("headwater")
-_ahead: list[threading.Thread] = []
+_compilations: list[threading.Thread] = []
 
 
 @lru_cache(maxsize=1)
-def _compiled(gateway: Any) -> Any:
-    """The Java class in this JVM. Compiled once: a second copy would report every failure twice."""
+def _failure_listener(gateway: Any) -> Any:
+    """Compile the Java class in this JVM, once: a second copy would report every failure twice."""
     source = (
         resources.files("headwater.spark_hooks").joinpath("FailureListener.java").read_text("utf-8")
     )
@@ -36,19 +37,19 @@ def _compiled(gateway: Any) -> Any:
     return compiler.getClassLoader().loadClass("headwater.FailureListener")
 
 
-def compile_ahead(gateway: Any) -> None:
-    """Compile in the background, while Spark starts: `report_failures` waits for it."""
+def compile_in_background(gateway: Any) -> None:
+    """Compile in the background while Spark starts; `report_failures` waits for it."""
     thread = threading.Thread(
-        target=_compiled_first, args=(gateway,), name="headwater-compile", daemon=True
+        target=_compile_quietly, args=(gateway,), name="headwater-compile", daemon=True
     )
-    _ahead.append(thread)
+    _compilations.append(thread)
     thread.start()
 
 
-def _compiled_first(gateway: Any) -> None:
-    # What goes wrong here goes wrong again where it is told.
+def _compile_quietly(gateway: Any) -> None:
+    # `report_failures` compiles again and reports the error.
     with suppress(Exception):
-        _compiled(gateway)
+        _failure_listener(gateway)
 
 
 def _install(spark: SparkSession) -> str:
@@ -59,20 +60,27 @@ def _install(spark: SparkSession) -> str:
     types[0] = scala_context.getClass()
     arguments = gateway.new_array(gateway.jvm.java.lang.Object, 1)
     arguments[0] = scala_context
-    return str(_compiled(gateway).getMethod("install", types).invoke(None, arguments))
+    return str(_failure_listener(gateway).getMethod("install", types).invoke(None, arguments))
 
 
 def report_failures(spark: SparkSession) -> bool:
-    """From now on every query that fails in this session is reported as failed; False when that can not be.
+    """Report every query that fails in this session as failed, from now on.
 
-    `configure` does this by itself. Call it for a session whose settings came from spark-submit flags.
+    `configure` calls it. Call it for a session whose settings came from spark-submit flags.
+
+    Args:
+        spark: A running session.
+
+    Returns:
+        False if this Spark does not support it; a log line then states the reason.
     """
-    while _ahead:
-        _ahead.pop().join()
+    while _compilations:
+        _compilations.pop().join()
     try:
         problem = _install(spark)
-    except Exception as fault:  # whatever Spark or its JVM throws, the job goes on
-        problem = str(fault).strip().splitlines()[0] if str(fault).strip() else type(fault).__name__
+    except Exception as fault:  # an error of Spark or its JVM must not stop the job
+        lines = str(fault).strip().splitlines()
+        problem = lines[0] if lines else type(fault).__name__
     if problem:
-        _log.warning("some failures of this session may be reported as successes: %s", problem)
+        _log.warning("failure_listener_not_installed reason=%s", problem)
     return not problem

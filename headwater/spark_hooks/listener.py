@@ -1,14 +1,15 @@
-"""The settings that make Spark send its lineage to Headwater, as plain text: no Spark is needed to read them.
+"""The Spark settings that send lineage to Headwater, as text. Reading them needs no Spark.
 
-The official OpenLineage listener does the work; this module says which one, where it sends, and what it may
-cost. It promises that a dead, hung or slow Headwater never fails a job and holds it up for seconds at most:
+The official OpenLineage listener does the work. This module chooses its version, its address and its
+limits. A dead, hung or slow Headwater never fails a job, and delays it by seconds at most:
 
-- a request is given up after one second (`transport.timeoutInMillis`; what was sent by then still arrives);
-- the listener works beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four seconds in
-  all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so there a circuit breaker cuts single events off;
-- while no connection is taken at Headwater's address, no event is put together (`failures`).
+- A request ends after one second (`transport.timeoutInMillis`); the bytes sent by then still arrive.
+- The listener runs beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four
+  seconds in all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so a circuit breaker ends
+  single events.
+- While nothing accepts connections at Headwater's address, the listener builds no events (`failures`).
 
-Values that a job has set itself are kept; lists (packages, listeners) are added to, never replaced.
+Values that a job has set stay. Lists (packages, listeners) are extended, never replaced.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ REDACTION = "spark.redaction.regex"
 
 REQUEST_TIMEOUT_MILLIS = 1_000
 STOP_TIMEOUT_SECONDS = 4
-# Spark's own pattern does not cover an API key: without this it would show in the UI and in event logs.
+# Spark's own pattern does not match an API key, which would then appear in the UI and in event logs.
 _REDACTED = "(?i)secret|password|token|access[.]?key|credential|api[.]?key"
-# Bulk that no question about lineage needs: whole query plans, and the listener's diagnostics of itself.
+# Large facets that no lineage query needs: query plans, and diagnostics of the listener itself.
 _DISABLED_FACETS = ("spark.logicalPlan", "spark_unknown", "debug")
 _LISTS = (PACKAGES, JARS, LISTENERS)
 _DEFAULT_SPARK, _DEFAULT_SCALA = "4.1", "2.13"
@@ -51,7 +52,7 @@ _CORE_JAR = re.compile(r"spark-core_(2\.\d+)-(\d+\.\d+[^/]*)\.jar")
 
 
 def running_spark() -> tuple[str, str]:
-    """Version of the Spark a session would start here and of its Scala; a current Spark when there is none."""
+    """Return the versions of the Spark and Scala installed here; current ones if there is no Spark."""
     package = importlib.util.find_spec("pyspark")
     homes = [
         os.environ.get("SPARK_HOME"),
@@ -66,17 +67,17 @@ def running_spark() -> tuple[str, str]:
 
 
 def coordinates(scala: str) -> str:
-    """Maven coordinates of the listener: one jar that carries all it needs, about 43 MB."""
+    """Return the Maven coordinates of the listener: one jar with its dependencies, about 43 MB."""
     return f"io.openlineage:openlineage-spark_{scala}:{LISTENER_VERSION}"
 
 
 def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
-    """`options` for the start of a JVM, with the listener on the driver's class path where that changes nothing else.
+    """Return `options` for the start of a JVM with the listener on the driver's class path, if that is safe.
 
-    Spark then neither asks Ivy for a jar that it fetched before, nor copies 43 MB, nor looks for each of the
-    listener's classes in all of its own jars first: a second and a half of CPU less. Only for a listener that is
-    alone: it does not see classes of other packages and jars (Delta, Iceberg) from there, so with them it stays
-    where they are. Only for Spark 4: the listener's jar holds a log4j.properties, which an older one might obey.
+    Spark then does not ask Ivy for a jar that it has, does not copy 43 MB, and does not search all of
+    its own jars for each class of the listener: 1.5 seconds of CPU less. It is safe only without
+    other packages and jars (Delta, Iceberg), whose classes the listener could not load from there, and
+    only for Spark 4: the listener's jar has a log4j.properties that an older Spark might load.
     """
     package, jar = options.get(PACKAGES, ""), options.get(JARS, "")
     if (
@@ -92,7 +93,7 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
     if not found.is_file():
         return dict(options)
     others = {key: value for key, value in options.items() if key not in {PACKAGES, JARS}}
-    # Last: what is found first stays what it was.
+    # Last, so that the classes found first stay the same.
     present = options.get(CLASS_PATH)
     return others | {
         CLASS_PATH: os.pathsep.join([present, str(found)] if present else [str(found)])
@@ -100,7 +101,7 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fetched(package: str, ivy: str | None) -> Path:
-    """Where the Ivy of Spark 4 keeps the file of a package; it has that name only once it was fetched whole."""
+    """Return the path at which the Ivy of Spark 4 stores a package; the file exists only when complete."""
     group, artifact, version = package.split(":")
     return Path(
         ivy or Path.home() / ".ivy2.5.2",
@@ -113,15 +114,19 @@ def _fetched(package: str, ivy: str | None) -> Path:
 
 
 def endpoint(url: str) -> tuple[str, str]:
+    """Return the origin of an address and the path of its events endpoint.
+
+    Raises SettingsError unless it is an http or https address of host, port and path only.
+    """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(
-            f"not an http or https URL: {url!r}", hint="for example http://127.0.0.1:8080"
+            f"url {url!r} is no http or https address",
+            hint="Write for example http://127.0.0.1:8000.",
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise SettingsError(
-            "Headwater's URL may hold a host, a port and a path only",
-            hint="hand the key over as api_key",
+            "url may have only a host, a port and a path", hint="Pass the key as api_key."
         )
     path = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}", path if path.endswith(ENDPOINT) else path + ENDPOINT
@@ -137,6 +142,11 @@ def _limits(spark_version: str) -> dict[str, str]:
     }
 
 
+def _scala_of(spark_version: str) -> str:
+    """Return the Scala of a Spark that is not installed here: every Spark 4 is built for 2.13."""
+    return "2.13" if spark_version[0] >= "4" else "2.12"
+
+
 def spark_conf(
     url: str,
     api_key: str | None = None,
@@ -146,16 +156,26 @@ def spark_conf(
     spark_version: str | None = None,
     scala: str | None = None,
 ) -> dict[str, str]:
-    """Every Spark setting that sends lineage to the Headwater at `url`.
+    """Return every Spark setting that sends lineage to Headwater.
 
-    `namespace` is that of the jobs ("default" when left out). `jar` is a path to the listener for clusters
-    that may not fetch from Maven. The Spark found here is assumed unless its version and Scala are given.
+    Args:
+        url: Address of Headwater.
+        api_key: API key, if it needs one.
+        namespace: Namespace of the jobs; `default` if None.
+        jar: Path of the listener, for a cluster that cannot fetch from Maven.
+        spark_version: Version of Spark; by default that of the Spark installed here.
+        scala: Version of its Scala, for example `2.13`.
+
+    Returns:
+        The values of the settings by their keys.
+
+    Raises:
+        SettingsError: `url` is no http or https address.
     """
     found_spark, found_scala = running_spark()
     version = spark_version or found_spark
     if scala is None:
-        # A Spark named without its Scala is not the one installed here: every Spark 4 is built for 2.13.
-        scala = found_scala if spark_version is None else ("2.13" if version[0] >= "4" else "2.12")
+        scala = found_scala if spark_version is None else _scala_of(version)
     origin, path = endpoint(url)
     conf = {JARS: jar} if jar else {PACKAGES: coordinates(scala)}
     conf |= {
@@ -179,7 +199,7 @@ def spark_conf(
 
 def _joined(key: str, present: str, added: str) -> str:
     items = [item.strip() for item in present.split(",") if item.strip()]
-    # Another version of the listener that the job asked for stays: two of them can not be loaded at once.
+    # Another version of the listener stays: the JVM cannot load two of them.
     artifact = re.sub(r"_2\.\d+:.*", "", added) if key == PACKAGES else added
     if any(item == added or item.startswith(f"{artifact}_2.") for item in items):
         return ",".join(items)
@@ -187,7 +207,7 @@ def _joined(key: str, present: str, added: str) -> str:
 
 
 def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
-    """`added` on top of what a job has set. Where it sends is ours to say; limits the job chose stay."""
+    """Return the settings to add to those of a job: ours for the address, the job's for the limits."""
     ours = {URL, URL_PATH, NAMESPACE, API_KEY}
     result = {}
     for key, value in added.items():
@@ -199,7 +219,7 @@ def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, st
 
 
 def defaults(home: str | None = None) -> dict[str, str]:
-    """What spark-defaults.conf says here: a list set on a builder would otherwise hide the one in that file."""
+    """Return the entries of spark-defaults.conf: a list set on a builder would hide the list there."""
     folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(
         home or os.environ.get("SPARK_HOME", ""), "conf"
     )
@@ -218,7 +238,14 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def as_submit_flags(conf: Mapping[str, str]) -> str:
-    """The settings as flags of spark-submit, one a line, ready to paste into a shell."""
+    """Return the settings as flags of spark-submit, one a line, quoted for a shell.
+
+    Args:
+        conf: Settings as `spark_conf` returns them.
+
+    Returns:
+        The flags, with a backslash at the end of each line but the last.
+    """
     names = {PACKAGES: "--packages", JARS: "--jars"}
     flags = [
         f"{names[key]} {shlex.quote(value)}"
@@ -230,5 +257,12 @@ def as_submit_flags(conf: Mapping[str, str]) -> str:
 
 
 def as_defaults_conf(conf: Mapping[str, str]) -> str:
-    """The settings as lines of spark-defaults.conf."""
+    """Return the settings as lines of spark-defaults.conf.
+
+    Args:
+        conf: Settings as `spark_conf` returns them.
+
+    Returns:
+        One line a setting.
+    """
     return "".join(f"{key} {value}\n" for key, value in conf.items())

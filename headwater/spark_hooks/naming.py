@@ -1,9 +1,9 @@
-"""How the listener names a place in a file system, so that a citation meets the dataset it produced.
+"""Name a path as the OpenLineage listener does, so that a citation names the dataset the listener reported.
 
 A dataset is a namespace and a name: `/data/x` is (`file`, `/data/x`), `s3a://lake/x` is (`s3://lake`, `x`),
-`hdfs://node:8020/x` is (`hdfs://node:8020`, `/x`). Folders that only say which part of a dataset they hold
-(`dt=2024-01-31`, `2024-01-31`, `2024/01/31`) are cut off the end, because the listener cuts them off too.
-A test holds every rule here against the listener's own classes.
+`hdfs://node:8020/x` is (`hdfs://node:8020`, `/x`). The listener removes folders of partitions from the end
+(`dt=2024-01-31`, `2024-01-31`, `2024/01/31`), and so does this module. A test compares every rule here
+with the listener's own classes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from datetime import datetime
 
 _PARTS = re.compile(r"(?:([a-zA-Z][a-zA-Z0-9+.\-]*):)?(?://([^/]*))?(.*)", re.DOTALL)
-# What the listener calls the stores that have several spellings.
+# The scheme that the listener writes for stores with several spellings.
 _OBJECT_STORES = {"s3": "s3", "gs": "gs", "abfs": "abfss", "wasb": "wasbs"}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}|\d{2}\.\d{2}\.\d{4}|\d{8}")
 _DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%Y%m%d")
@@ -24,14 +24,14 @@ def _is_date(text: str, *formats: str) -> bool:
             parsed = datetime.strptime(text, form)
         except ValueError:
             continue
-        # strptime takes a month of one digit; the listener does not.
+        # strptime accepts a month of one digit; the listener does not.
         if parsed.strftime(form).zfill(len(text)) == text:
             return True
     return False
 
 
 def _is_partition(folder: str) -> bool:
-    """`key=value`, a month, or a day with nothing but digits and separators around it."""
+    """Return True for `key=value`, a month, or a day with only digits and separators around it."""
     if folder.count("=") == 1 or _is_date(folder, "%Y%m", "%Y-%m"):
         return True
     found = _DATE.search(folder)
@@ -42,7 +42,7 @@ def _is_partition(folder: str) -> bool:
 
 
 def without_partitions(name: str) -> str:
-    """The name of the dataset that a folder of one day, month or key belongs to."""
+    """Return the name of the dataset that a folder of one day, month or key belongs to."""
     while True:
         folders = name.strip("/").split("/")
         if len(folders) > 3 and _is_date("".join(folders[-3:]), "%Y%m%d"):
@@ -57,9 +57,9 @@ def without_partitions(name: str) -> str:
 
 
 def dataset_name(path: str) -> tuple[str, str]:
-    """(namespace, name) of an absolute path, with or without its file system, as the listener would say it.
+    """Return (namespace, name) of an absolute path, with or without its file system.
 
-    A path as Spark takes it, not a URL: `%20` in it is three characters, and `?` begins no query.
+    The path is one of Spark, not a URL: `%20` in it is three characters, and `?` begins no query.
     """
     scheme, authority, folders = _PARTS.fullmatch(path).groups("")  # type: ignore[union-attr]  # matches anything
     name = without_partitions(folders.rstrip("/") or "/")

@@ -1,8 +1,8 @@
-"""`configure`: a SparkSession builder that starts Spark with the listener on.
+"""`configure`: a SparkSession builder that starts Spark with the OpenLineage listener.
 
-What the caller set stays set; packages and listeners are added to. The API key is handed to the JVM after it
-has started, because the arguments of a process can be read by everyone on the machine. A JVM that is already
-running can not load the listener any more: then Spark starts without it, and a warning says so.
+The settings of the caller stay; packages and listeners are extended. The JVM gets the API key after its
+start, because everyone on the machine can read the arguments of a process. A JVM that already runs
+cannot load the listener: Spark then starts without it, with a warning.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.errors import SettingsError
 from headwater.spark_hooks import listener
-from headwater.spark_hooks.failures import compile_ahead, report_failures
+from headwater.spark_hooks.failures import compile_in_background, report_failures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,20 +27,31 @@ def configure(
     namespace: str | None = None,
     jar: str | None = None,
 ) -> SparkSession.Builder:
-    """`builder` (from `SparkSession.builder`) with everything set that sends lineage to `url`.
+    """Return a builder of sessions that send their lineage to Headwater.
 
-    `namespace` is that of the jobs, "default" when left out; `jar` a path to the listener where Maven can not
-    be reached. Returns a builder: go on with `.config(...)` and `.getOrCreate()`.
+    Args:
+        builder: `SparkSession.builder`, with any settings.
+        url: Address of Headwater.
+        api_key: API key, if it needs one.
+        namespace: Namespace of the jobs; `default` if None.
+        jar: Path of the listener, for a machine that cannot reach Maven.
+
+    Returns:
+        A builder; continue with `.config(...)` and `.getOrCreate()`.
+
+    Raises:
+        SettingsError: `builder` is no builder, or `url` is no http or https address.
     """
     present = getattr(builder, "_options", None)
     if present is None or not hasattr(builder, "getOrCreate"):
         raise SettingsError(
-            "configure() takes a SparkSession builder", hint="configure(SparkSession.builder, ...)"
+            "builder must be a SparkSession builder",
+            hint="Call configure(SparkSession.builder, ...).",
         )
     conf = listener.spark_conf(url, api_key, namespace, jar=jar)
     if "spark.remote" in present or "SPARK_REMOTE" in os.environ:
         warnings.warn(
-            "Spark Connect: set the listener where the server starts (headwater spark-conf)",
+            "Spark Connect: configure the listener on the server (headwater spark-conf)",
             RuntimeWarning,
             2,
         )
@@ -49,7 +60,7 @@ def configure(
 
 
 def _listening(builder: SparkSession.Builder, conf: dict[str, str]) -> SparkSession.Builder:
-    # pyspark is imported here, so that the rest of this package works where there is none.
+    # Imported here, so that the rest of this package works without pyspark.
     from pyspark.sql import SparkSession
 
     class ListeningBuilder(SparkSession.Builder):
@@ -67,41 +78,41 @@ def _listening(builder: SparkSession.Builder, conf: dict[str, str]) -> SparkSess
     return listening
 
 
-def _for_java(said: dict[str, str]) -> dict[str, str]:
-    """What a new JVM is started with: as said, but with the listener where it costs least if nothing stands by it."""
-    # Jars and class paths may also come from here; then nothing is known of what the listener must stand beside.
+def _java_options(options: dict[str, str]) -> dict[str, str]:
+    """Return the options for a new JVM, with the listener where it loads fastest, if that is safe."""
+    # This variable may name further jars, whose classes the listener may need.
     if os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell") != "pyspark-shell":
-        return said
+        return options
     if int(listener.running_spark()[0].split(".")[0]) < 4:
-        return said
-    kept = listener.defaults()
+        return options
+    defaults = listener.defaults()
     lists = {
-        key: kept[key]
+        key: defaults[key]
         for key in (listener.JARS, listener.PACKAGES, listener.CLASS_PATH)
-        if key in kept
+        if key in defaults
     }
-    ivy = {key: kept[key] for key in (listener.IVY_FOLDER,) if key in kept}
-    return listener.on_class_path({**ivy, **lists, **said})
+    ivy = {key: defaults[key] for key in (listener.IVY_FOLDER,) if key in defaults}
+    return listener.on_class_path({**ivy, **lists, **options})
 
 
 def _start_java(options: dict[str, Any]) -> bool:
-    """Start the JVM, keeping the API key from its arguments; False when one runs that lacks the listener."""
+    """Start the JVM without the API key in its arguments; return False if one runs without the listener."""
     from pyspark import SparkConf, SparkContext
 
     context: Any = SparkContext
     if context._gateway is None:
         public = SparkConf(loadDefaults=False)
-        said = {key: str(value) for key, value in options.items() if key != listener.API_KEY}
-        public.setAll(list(_for_java(said).items()))
+        texts = {key: str(value) for key, value in options.items() if key != listener.API_KEY}
+        public.setAll(list(_java_options(texts).items()))
         context._ensure_initialized(conf=public)
-        compile_ahead(context._gateway)
+        compile_in_background(context._gateway)
         return True
     try:
         loader = context._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         loader.loadClass(listener.LISTENER_CLASS)
     except Exception:  # py4j wraps ClassNotFoundException in a class of its own
         warnings.warn(
-            "Spark's JVM runs already without the OpenLineage listener: this session sends no lineage",
+            "Spark's JVM already runs without the OpenLineage listener; this session sends no lineage",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -126,11 +126,11 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
         None,
     )
     client = Headwater(running.url)
-    client.part_names(("file", "/names/u"), ("catalog", "names.u"))
+    client.split_aliases(("file", "/names/u"), ("catalog", "names.u"))
     running.wait_folded()
     assert [row for row in listed(command) if "names.u" in str(row)] == []
-    client.join_names(("catalog", "names.u"), ("file", "/names/u"))
-    client.join_names(("file", "/names/u"), ("file", "/names/v"))
+    client.merge_aliases(("catalog", "names.u"), ("file", "/names/u"))
+    client.merge_aliases(("file", "/names/u"), ("file", "/names/v"))
     running.wait_folded()
     by_name = {
         row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])

@@ -1,0 +1,132 @@
+"""POST over HTTP with bounded retries, on the standard library: for the client, the hooks and the CLI.
+
+A response of any status is a result, not an error. No redirect is followed: a redirected POST would
+lose its body. An attempt is repeated after a connection error and after a status in `retry_statuses`.
+"""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Container, Iterable
+from http.client import HTTPException
+from typing import Any, NamedTuple
+
+from headwater.errors import UnavailableError
+
+SERVICE_UNAVAILABLE = 503
+# After the deadline an attempt gets this long, so that it fails by its timeout and not by an argument error.
+_TIMEOUT_SECONDS_MIN = 0.01
+
+
+class Response(NamedTuple):
+    """The status and the body of an HTTP response."""
+
+    status: int
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Return True for a status from 200 to 299."""
+        return 200 <= self.status < 300
+
+    def text(self, characters_max: int = 500) -> str:
+        """Return the beginning of the body as text, for an error message."""
+        return self.body.decode("utf-8", "replace")[:characters_max]
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def bearer_headers(api_key: str | None, content_type: str = "application/json") -> dict[str, str]:
+    """Return the headers of a request: its content type and, if there is one, its API key."""
+    headers = {"Content-Type": content_type}
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    return headers
+
+
+class HttpSender:
+    """Sends requests with one timeout and one retry rule.
+
+    Args:
+        timeout_seconds: Limit of one attempt: of the connection, and of each read.
+        pauses: Seconds to wait before the second attempt, the third, and so on.
+        retry_statuses: Statuses after which another attempt is made.
+        uses_proxies: Take proxies from the environment (`HTTP_PROXY`).
+    """
+
+    def __init__(
+        self,
+        *,
+        timeout_seconds: float,
+        pauses: Iterable[float] = (),
+        retry_statuses: Container[int] = (SERVICE_UNAVAILABLE,),
+        uses_proxies: bool = True,
+    ) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._pauses = pauses
+        self._retry_statuses = retry_statuses
+        proxies = () if uses_proxies else (urllib.request.ProxyHandler({}),)
+        self._opener = urllib.request.build_opener(_NoRedirect, *proxies)
+
+    def post(
+        self, url: str, body: bytes, headers: dict[str, str], *, deadline: float | None = None
+    ) -> Response:
+        """Send a request until it is answered, the pauses are used up, or the deadline is near.
+
+        Args:
+            url: An http or https address.
+            body: The bytes to send.
+            headers: Header names and values.
+            deadline: Instant of `time.monotonic()` after which no attempt begins.
+
+        Returns:
+            The last response.
+
+        Raises:
+            UnavailableError: The last attempt got no response.
+        """
+        request = urllib.request.Request(url, body, headers, method="POST")
+        pauses = iter(self._pauses)
+        while True:
+            response, reason = self._attempt(request, deadline)
+            if response is not None and response.status not in self._retry_statuses:
+                return response
+            pause = next(pauses, None)
+            is_late = (
+                pause is not None and deadline is not None and time.monotonic() + pause >= deadline
+            )
+            if pause is None or is_late:
+                if response is None:
+                    raise UnavailableError(reason)
+                return response
+            time.sleep(pause)
+
+    def _attempt(
+        self, request: urllib.request.Request, deadline: float | None
+    ) -> tuple[Response | None, str]:
+        """Return the response, or None with the reason."""
+        timeout = self._timeout_seconds
+        if deadline is not None:
+            timeout = min(timeout, max(deadline - time.monotonic(), _TIMEOUT_SECONDS_MIN))
+        try:
+            with self._opener.open(request, timeout=timeout) as answer:
+                return Response(answer.status, answer.read()), ""
+        except urllib.error.HTTPError as error:
+            with error:
+                return Response(error.code, _rest(error)), ""
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "reason", None)
+            return None, str(reason or error)
+
+
+def _rest(error: urllib.error.HTTPError) -> bytes:
+    """Return the body of an error response; the beginning is enough for a message."""
+    try:
+        return error.read(10_000)
+    except (OSError, HTTPException):
+        return b""

@@ -1,0 +1,61 @@
+"""POST with retries: results, repeated attempts, and the deadline, against real servers."""
+
+from __future__ import annotations
+
+import time
+from itertools import repeat
+
+import pytest
+
+from headwater.errors import UnavailableError
+from headwater.transport import HttpSender, bearer_headers
+from tests.spark_hooks.servers import closed_port, recorder, silent_server
+
+BODY = b"{}"
+
+
+def test_a_response_of_any_status_is_a_result_and_redirects_are_not_followed() -> None:
+    for status in (200, 307, 404, 422):
+        with recorder(status) as server:
+            sender = HttpSender(timeout_seconds=2, pauses=[0.01])
+            response = sender.post(server.url + "/x", BODY, bearer_headers("k"))
+        assert (response.status, response.is_success) == (status, status == 200)
+        assert (len(server.events), server.keys, server.paths) == (1, {"Bearer k"}, {"/x"})
+
+
+def test_a_retry_status_is_repeated_until_the_pauses_are_used_up() -> None:
+    with recorder(503, 503, 201) as server:
+        sender = HttpSender(timeout_seconds=2, pauses=[0.01, 0.01])
+        assert sender.post(server.url, BODY, bearer_headers(None)).status == 201
+    with recorder(503) as server:
+        assert sender.post(server.url, BODY, bearer_headers(None)).status == 503
+        assert len(server.events) == 3
+    with recorder(500) as server:
+        assert sender.post(server.url, BODY, bearer_headers(None)).status == 500
+        assert len(server.events) == 1
+
+
+def test_no_response_is_an_error_after_the_last_attempt() -> None:
+    sender = HttpSender(timeout_seconds=0.1, pauses=[0.01])
+    with pytest.raises(UnavailableError, match="refused"):
+        sender.post(closed_port(), BODY, {})
+    with silent_server() as url, pytest.raises(UnavailableError, match="timed out"):
+        sender.post(url, BODY, {})
+
+
+def test_no_attempt_begins_after_the_deadline() -> None:
+    sender = HttpSender(timeout_seconds=10, pauses=repeat(0.05))
+    started = time.monotonic()
+    with silent_server() as url, pytest.raises(UnavailableError):
+        sender.post(url, BODY, {}, deadline=started + 0.3)
+    with recorder(503) as server:
+        response = sender.post(server.url, BODY, {}, deadline=time.monotonic() + 0.2)
+    assert response.status == 503
+    assert 1 < len(server.events) <= 4
+    assert time.monotonic() - started < 5
+
+
+def test_the_text_of_a_response_is_cut() -> None:
+    with recorder(200) as server:
+        response = HttpSender(timeout_seconds=2).post(server.url, BODY, {})
+    assert response._replace(body=b"\xff" + b"a" * 600).text() == "\ufffd" + "a" * 499
