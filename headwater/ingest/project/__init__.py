@@ -1,8 +1,8 @@
-"""`project`: from joined facts to what the graph shows of them. Pure: the same facts give the same rows.
+"""Project joined facts to the properties of the graph. Pure: the same facts give the same properties.
 
-A projection never looks at what was projected before, so nothing here can depend on the order of arrival. What
-spans several entities (which version of a dataset was current when a run started, which runs are attempts of one,
-which names are one dataset) is in the modules beside it.
+A projection never reads earlier projections, so it cannot depend on the order of arrival. Relations
+between entities are computed in `ingest.write`: the version of a dataset that a run read, the
+attempts of one schedule slot, the aliases of one dataset.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the graph shows of an answer."""
+"""Project answers: their properties and citations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 from headwater.ingest.project.values import Names, Properties, canonical_name, parse_time, time_at
 from headwater.schema.facets.headwater import AnswerFacet, read_answer, read_citations
-from headwater.schema.facets.headwater import Citation as CitedAs
+from headwater.schema.facets.headwater import Citation as CitationFacet
 from headwater.schema.facts import AnswerFacts, Name
 from headwater.schema.facts_codec import pack
 from headwater.schema.naming import Naming
@@ -14,7 +14,7 @@ from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_
 
 
 class Citation(msgspec.Struct, frozen=True):
-    """One thing an answer cites: a dataset (`dataset`), perhaps one version of it (`pinned`) or one column of it."""
+    """A citation of an answer: a dataset, one of its versions (`pinned`) or columns, or an answer."""
 
     dataset: str = ""
     name: Name = Name("", "")
@@ -30,19 +30,22 @@ class AnswerView(msgspec.Struct):
 
 
 def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
-    """An answer and what it cites. One that is only referred to, or was deleted, has no properties but its id."""
+    """Return an answer and its citations.
+
+    An answer that is only referred to, or was deleted, has no properties but its id.
+    """
     text = facts.answer.value if facts.answer else ""
-    said = read_answer(text) if text else AnswerFacet()
-    generated = parse_time(said.generated_at) or (
+    answer = read_answer(text) if text else AnswerFacet()
+    generated = parse_time(answer.generated_at) or (
         time_at(facts.answer.instant) if facts.answer and text else None
     )
     node = {
         "answerId": display_name(facts.answer_id),
         "name": display_name(facts.answer_id) if text else None,
-        "type": said.type,
-        "content": said.content,
+        "type": answer.type,
+        "content": answer.content,
         "generatedAt": generated,
-        "generatedBy": said.generated_by,
+        "generatedBy": answer.generated_by,
         "facts": pack(facts),
     }
     cites = (
@@ -52,20 +55,20 @@ def answer_view(facts: AnswerFacts, naming: Naming, names: Names) -> AnswerView:
 
 
 def cited_names(facts: AnswerFacts, naming: Naming) -> list[Name]:
-    """The datasets that an answer cites, before anything is known of their other names."""
+    """Return the datasets that an answer cites, before aliases are resolved."""
     cites = read_citations(facts.answer.value) if facts.answer and facts.answer.value else []
     return [naming.normalise(cite.namespace, cite.name) for cite in cites if not cite.answer_id]
 
 
-def _citation(citation: CitedAs, naming: Naming, names: Names) -> Citation:
+def _citation(citation: CitationFacet, naming: Naming, names: Names) -> Citation:
     if citation.answer_id:
         return Citation(answer=answer_urn(citation.answer_id))
     name = canonical_name(naming.normalise(citation.namespace, citation.name), names)
-    halves = (name.namespace, name.name)
+    namespace = name.namespace
     return Citation(
-        dataset=dataset_urn(*halves),
+        dataset=dataset_urn(namespace, name.name),
         name=name,
         field=citation.field,
-        pinned=artifact_urn(*halves, citation.run_id) if citation.run_id else None,
-        column=column_urn(*halves, citation.field) if citation.field else None,
+        pinned=artifact_urn(namespace, name.name, citation.run_id) if citation.run_id else None,
+        column=column_urn(namespace, name.name, citation.field) if citation.field else None,
     )

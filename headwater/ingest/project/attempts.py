@@ -1,9 +1,10 @@
-"""The attempt rule: what state a run is in, from the set of its state events alone.
+"""The attempt rule: the status of a run, from the set of its state events alone.
 
-1. Events are ordered by (instant, START before what ends a run).
-2. A START after an ending opens a new attempt (Airflow sends the same run id when a date is run again).
-3. Within the last attempt FAIL beats ABORT beats COMPLETE: the Spark listener really sends FAIL and then COMPLETE.
-4. No ending: RUNNING.
+1. Events are ordered by instant, a START before the ending events of the same instant.
+2. A START after an ending opens a new attempt: Airflow repeats the run id when it runs a date again.
+3. Within the last attempt FAIL beats ABORT beats COMPLETE: the Spark listener sends FAIL, then
+   COMPLETE.
+4. A run without an ending is RUNNING.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ _WORST_FIRST = ("FAIL", "ABORT", "COMPLETE")
 
 @dataclass(frozen=True)
 class Attempts:
-    """The last attempt of a run, how many there were, and when those before it that succeeded began and ended.
-    Instants in microseconds since 1970, UTC."""
+    """The last attempt of a run, the number of attempts, and the earlier ones that succeeded.
+
+    `succeeded_before` holds their start and end. Instants are in microseconds since 1970, UTC.
+    """
 
     status: str
     count: int
@@ -30,7 +33,7 @@ class Attempts:
 
 
 def attempts(states: Iterable[tuple[int, str]]) -> Attempts:
-    """The state of a run from its (instant, START | COMPLETE | ABORT | FAIL) events, in any order."""
+    """Return the attempts of a run from its (instant, state) events, in any order."""
     count, started, endings = 0, None, list[tuple[int, str]]()
     before = list[tuple[int, int]]()
     for instant, state in sorted(set(states), key=lambda pair: (pair[0], RANKS[pair[1]], pair[1])):

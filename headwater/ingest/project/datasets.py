@@ -1,4 +1,4 @@
-"""What the graph shows of a dataset: itself, its columns now, and its registered source if one was sent."""
+"""Project datasets: their properties, current columns, and registered source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater.ingest.project.values import (
     parse_count,
     parse_time,
     read_facet,
-    seen,
+    seen_properties,
     tag_texts,
     time_at,
 )
@@ -43,7 +43,10 @@ class DatasetView(msgspec.Struct):
 
 
 def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> DatasetView:
-    """A dataset from all that is said of it under any of its names; `own` is what is said under its own."""
+    """Return a dataset from the joined facts of all its aliases.
+
+    `own` are the facts of its canonical name alone, if they differ.
+    """
     name = facts.dataset
     schema = read_facet(Schema, facts.facets, "schema")
     fields = flatten_fields(schema.fields) if schema else {}
@@ -51,7 +54,7 @@ def dataset_view(facts: DatasetFacts, *, own: DatasetFacts | None = None) -> Dat
         "namespace": display_name(name.namespace),
         "name": display_name(name.name),
         "guid": guid_of(dataset_urn(name.namespace, name.name)),
-        **seen(facts.span),
+        **seen_properties(facts.span),
         "columns": list(fields) or None,
         "schema": msgspec.json.encode(fields).decode() if fields else None,
         **_described(facts),
@@ -101,7 +104,7 @@ def _lifecycle(facts: DatasetFacts) -> Properties:
 
 
 def column_properties(dataset: Name, field: str) -> Properties:
-    """What every column node has, whether the dataset's schema lists it or only a column edge names it."""
+    """Return the properties of every column node, listed in a schema or only named by an edge."""
     return {
         "namespace": display_name(dataset.namespace),
         "dataset": display_name(dataset.name),
@@ -110,7 +113,7 @@ def column_properties(dataset: Name, field: str) -> Properties:
 
 
 def source_properties(dataset: Name) -> Properties:
-    """What every source node has, registered or not."""
+    """Return the properties of every source node, registered or not."""
     return {
         "namespace": display_name(dataset.namespace),
         "name": display_name(dataset.name),

@@ -1,8 +1,8 @@
-"""What the graph shows of a job."""
+"""Project jobs to the properties of their nodes."""
 
 from __future__ import annotations
 
-from headwater.ingest.project.values import Properties, read_facet, seen, tag_texts
+from headwater.ingest.project.values import Properties, read_facet, seen_properties, tag_texts
 from headwater.schema.facets.job import (
     JobDocumentation,
     JobOwnership,
@@ -18,7 +18,7 @@ from headwater.schema.urns import display_name, guid_of, job_urn
 
 
 def job_properties(facts: JobFacts) -> Properties:
-    """A job node."""
+    """Return the properties of a job node."""
     sql = read_facet(Sql, facts.facets, "sql")
     kind = read_facet(JobType, facts.facets, "jobType")
     owners = read_facet(JobOwnership, facts.facets, "ownership")
@@ -30,7 +30,7 @@ def job_properties(facts: JobFacts) -> Properties:
         "namespace": display_name(facts.job.namespace),
         "name": display_name(facts.job.name),
         "guid": guid_of(job_urn(facts.job.namespace, facts.job.name)),
-        **seen(facts.span),
+        **seen_properties(facts.span),
         "type": kind.job_type if kind else None,
         "processing": kind.processing_type if kind else None,
         "integration": kind.integration if kind else None,

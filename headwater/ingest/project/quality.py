@@ -1,8 +1,8 @@
-"""What a run says of the quality of what it read and wrote, and by which marks that is found.
+"""Project the data quality that a run reports of its inputs and outputs, and mark its edges.
 
-Most runs say nothing of it. A dataset, or one version of it, may be read by a million runs of which a few do, so the
-edges of these carry what they are asked for by: `qualityDataset` the dataset, the others the version, where there is something
-to find, and `reportedAt` the order in which it is told.
+Most runs report none. A million runs may read a dataset or a version of which a few report quality.
+So the edges of those carry markers that an index finds: `qualityDataset` holds the dataset, the
+others hold the version, and `reportedAt` gives the order.
 """
 
 from __future__ import annotations
@@ -11,47 +11,53 @@ from headwater.ingest.project.values import Properties, time_at
 from headwater.schema.facts import Usage
 
 _FACETS = {"assertions": "dataQualityAssertions", "metrics": "dataQualityMetrics"}
-# A run says something of the version's quality; tells when its source was updated; saw tests fail, of whatever it read.
+# The run reported the quality of the version, reported when its source was updated, or saw a test
+# fail on any of its inputs.
 _OF_VERSION = ("checkedVersion", "updatedVersion", "failingVersion")
 _UNMARKED: Properties = dict.fromkeys(("qualityDataset", "reportedAt", *_OF_VERSION))
 
 
-def quality_written(usage: Usage, dataset: str, said: int | None) -> Properties:
-    """What a run says it found in what it wrote, as it was sent, and the marks of that; `said`: when it ended or was
-    last heard of."""
-    found = _found(usage)
-    is_said = any(found.values())
+def quality_written(usage: Usage, dataset: str, reported: int | None) -> Properties:
+    """Return the quality that a run reports of an output, and its markers.
+
+    `reported` is the end of the run or its last event, in microseconds since 1970.
+    """
+    found = _quality_facets(usage)
+    is_reported = any(found.values())
     return {
         **found,
-        "qualityDataset": dataset if is_said else None,
-        "reportedAt": time_at(said or 0) if is_said else None,
+        "qualityDataset": dataset if is_reported else None,
+        "reportedAt": time_at(reported or 0) if is_reported else None,
     }
 
 
-def quality_read(usage: Usage, dataset: str, said: int | None, *, failing: bool) -> Properties:
-    """The same of what it read. Of which version, is told when that is known, by `marked`."""
-    found = _found(usage)
-    is_said = any(found.values())
-    if not is_said and not failing:
+def quality_read(usage: Usage, dataset: str, reported: int | None, *, failing: bool) -> Properties:
+    """Return the quality that a run reports of an input, and its markers.
+
+    `mark_version` enters the version once it is known.
+    """
+    found = _quality_facets(usage)
+    is_reported = any(found.values())
+    if not is_reported and not failing:
         return {**found, **_UNMARKED}
     return {
         **found,
-        "qualityDataset": dataset if is_said else None,
-        "reportedAt": time_at(said or 0),
-        "checkedVersion": is_said or None,
+        "qualityDataset": dataset if is_reported else None,
+        "reportedAt": time_at(reported or 0),
+        "checkedVersion": is_reported or None,
         "updatedVersion": '"lastUpdated"' in (found["metrics"] or "") or None,
         "failingVersion": failing or None,
     }
 
 
 def mark_version(version: str, properties: Properties) -> Properties:
-    """The properties of the edge from this version to its reader."""
+    """Return the properties of the edge from a version to its reader, with that version entered."""
     if properties.get("reportedAt") is None:
         return properties
     return {**properties, **{key: version for key in _OF_VERSION if properties[key]}}
 
 
-def _found(usage: Usage) -> Properties:
+def _quality_facets(usage: Usage) -> Properties:
     registers = {key: usage.facets.get(name) for key, name in _FACETS.items()}
     return {
         key: register.value or None if register else None for key, register in registers.items()

@@ -1,4 +1,4 @@
-"""What the graph shows of a run: itself, what it read, and the version it made of every dataset it wrote."""
+"""Project runs: the node, the datasets it read, and the versions it made."""
 
 from __future__ import annotations
 
@@ -40,13 +40,18 @@ from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
 
-# As read/versions/versions_at has it.
-_SOON = timedelta(hours=1)
+# The same limit as in read/versions/versions_at.
+_LONG_RUNNING = timedelta(hours=1)
+_NO_ARTIFACT = ArtifactFacet(run_id="")
+_PASSED = frozenset({"pass", "passed", "success", "ok", "skip", "skipped", "warn"})
 
 
 class DatasetRead(msgspec.Struct, frozen=True, gc=False):
-    """A dataset that a run read; `pinned` when the event names the run that made the version, `version` when it
-    names the version as its producer does."""
+    """A dataset that a run read.
+
+    `pinned` is the urn of the version if the event names the run that made it; `version` is the
+    producer's own name of the version.
+    """
 
     dataset: str
     name: Name
@@ -56,8 +61,13 @@ class DatasetRead(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunView(msgspec.Struct, gc=False):
-    """`job` is the urn of the job whose name it goes by; `derived`: by version that it made the datasets that this came
-    from, where that is known."""
+    """The projection of a run.
+
+    job: the urn of its job.
+    artifacts, produced: the versions it made, and the edges to them, by urn.
+    dropped: the urns of the datasets it dropped.
+    derived: by version, the source datasets that its events name.
+    """
 
     job: str | None
     node: Properties
@@ -69,88 +79,127 @@ class RunView(msgspec.Struct, gc=False):
 
     @property
     def is_running(self) -> bool:
-        """Whether it has begun and nothing has ended it."""
         return bool(self.node["status"] == "RUNNING")
 
 
-# By urn: what was shown of a run before, if it was there, and what is shown of it now.
+# By urn: the former view of a run, or None for a new run, and the present view.
 RunViews = Mapping[str, tuple[RunView | None, RunView]]
 
 
+class _Run(msgspec.Struct, gc=False):
+    """The facts of a run, with the values that several parts of its view need.
+
+    Instants are in microseconds since 1970. `reported` is the end of the run or its last event.
+    """
+
+    facts: RunFacts
+    details: RunFacet
+    state: Attempts
+    started: int | None
+    reported: int | None
+    job: Name | None
+    inputs: dict[str, Usage]
+    made: dict[str, Usage]
+
+
 def run_view(facts: RunFacts, names: Names) -> RunView:
-    """A run as its own facts show it; what depends on other runs is added by the writer."""
+    """Return a run as its own facts show it; the writer adds relations to other runs."""
     details = read_facet(RunFacet, facts.facets, native.RUN_FACET) or RunFacet()
-    state = _placed(facts, attempts(facts.states), undated=details.undated is True)
-    started = _started(facts, state)
-    inputs, outputs = _usages(facts.inputs, names), _usages(facts.outputs, names)
-    made = {urn: usage for urn, usage in outputs.items() if usage.made}
-    job = max(facts.jobs.values(), default=None)
+    state = attempts(facts.states)
+    if details.undated is True:
+        state = _dated_by_versions(facts, state)
+    reported = state.finished
+    if reported is None and facts.span is not None:
+        reported = facts.span.last
+    outputs = _canonical_usages(facts.outputs, names)
+    run = _Run(
+        facts=facts,
+        details=details,
+        state=state,
+        started=_started(facts, state),
+        reported=reported,
+        job=max(facts.jobs.values(), default=None),
+        inputs=_canonical_usages(facts.inputs, names),
+        made={urn: usage for urn, usage in outputs.items() if usage.made},
+    )
+    node = _node(run)
+    failing = bool(node["testsFailed"])
+    view = RunView(
+        job=job_urn(run.job.namespace, run.job.name) if run.job else None,
+        node=node,
+        artifacts={},
+        reads=[
+            _dataset_read(urn, usage, reported, failing=failing)
+            for urn, usage in sorted(run.inputs.items())
+        ],
+        produced={},
+        dropped=sorted(urn for urn, usage in outputs.items() if usage.dropped),
+        derived={},
+    )
+    for urn, usage in run.made.items():
+        _add_versions(view, run, urn, usage)
+    return view
+
+
+def _node(run: _Run) -> Properties:
+    facts, state, job = run.facts, run.state, run.job
+    span = facts.span
+    last_seen = span.last if span is not None and span.last != state.finished else None
     ended = max((instant for instant, kind in facts.states if kind in TERMINAL), default=None)
-    node: Properties = {
+    return {
         "runId": display_name(facts.run_id),
         "runUuid": _uuid_beside(facts.run_id),
         "pipelineName": display_name(job.name) if job else None,
         "namespace": display_name(job.namespace) if job else None,
         "status": state.status,
-        "startedAt": time_at(started),
+        "startedAt": time_at(run.started),
         "finishedAt": time_at(state.finished),
         "failedAt": time_at(state.failed),
-        # The node tells of itself that it was begun once and last seen when it ended: `headwater.schema.derived_properties`.
-        "lastSeen": time_at(
-            facts.span.last if facts.span and facts.span.last != state.finished else None
-        ),
-        # Where that is another time: when anything last ended it. What was part of it ended by then.
+        # Absent values follow from other properties: `headwater.schema.derived_properties`.
+        "lastSeen": time_at(last_seen),
+        # The last ending event of any attempt: child runs ended by then.
         "lastEnd": time_at(ended if ended != state.finished else None),
         "attempts": state.count if state.count != 1 else None,
-        "version": details.version or (facts.code.value if facts.code else None),
-        "triggeredBy": details.triggered_by,
+        "version": run.details.version or (facts.code.value if facts.code else None),
+        "triggeredBy": run.details.triggered_by,
         **_described(facts, since=state.started),
-        "reportedSides": _told(state, job, bool(inputs), bool(made)),
+        "reportedSides": _reported_sides(state, job, bool(run.inputs), bool(run.made)),
         "slot": _slot(facts, job),
-        # Whatever it was thought to be for want of news, there is news.
+        # A new event ends the loss of the heartbeat.
         "heartbeatLost": None,
         "facts": pack(facts),
     }
-    artifacts, produced, derived = {}, {}, {}
-    said = state.finished if state.finished is not None or facts.span is None else facts.span.last
-    for urn, usage in made.items():
-        artifact = artifact_urn(usage.dataset.namespace, usage.dataset.name, facts.run_id)
-        artifacts[artifact] = _artifact(facts, urn, usage, state, started)
-        if sources := _came_from(usage):
-            derived[artifact] = sources
-            # Of a dataset that the run read, the edges to the versions that it read tell that.
-            linked = inputs.keys() if started is not None else ()
-            artifacts[artifact]["derivedFrom"] = [
-                source for source in sources if source not in linked
-            ] or None
-        produced[artifact] = {**_parts(usage), **quality_written(usage, urn, said)}
-        for began, ended in state.succeeded_before:
-            artifact = artifact_urn(
-                usage.dataset.namespace, usage.dataset.name, facts.run_id, ended
-            )
-            artifacts[artifact] = _earlier(facts, urn, usage, began, ended)
-            produced[artifact] = {}
-    failing = bool(node["testsFailed"])
-    reads = [
-        _dataset_read(urn, usage, said, failing=failing) for urn, usage in sorted(inputs.items())
-    ]
-    goes_by = job_urn(job.namespace, job.name) if job else None
-    dropped = sorted(urn for urn, usage in outputs.items() if usage.dropped)
-    return RunView(goes_by, node, artifacts, reads, produced, dropped, derived)
 
 
-def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
-    """What was used, under the names by which datasets go: two names of one are one."""
+def _add_versions(view: RunView, run: _Run, urn: str, usage: Usage) -> None:
+    """Add the version of a dataset that a run made, and those of its earlier attempts."""
+    name, run_id = usage.dataset, run.facts.run_id
+    artifact = artifact_urn(name.namespace, name.name, run_id)
+    properties = _artifact(run.facts, urn, usage, run.state, run.started)
+    view.artifacts[artifact] = properties
+    sources = _source_datasets(usage)
+    if sources:
+        view.derived[artifact] = sources
+        # The edges to the versions that the run read name the other sources.
+        linked = run.inputs.keys() if run.started is not None else ()
+        properties["derivedFrom"] = [one for one in sources if one not in linked] or None
+    view.produced[artifact] = {**_parts(usage), **quality_written(usage, urn, run.reported)}
+    for started, ended in run.state.succeeded_before:
+        earlier = artifact_urn(name.namespace, name.name, run_id, ended)
+        view.artifacts[earlier] = _earlier_version(run.facts, urn, usage, started, ended)
+        view.produced[earlier] = {}
+
+
+def _canonical_usages(usages: dict[str, Usage], names: Names) -> dict[str, Usage]:
+    """Return the usages by canonical datasets; the usages of aliases are joined."""
     if not names:
-        return used
-    usages: dict[str, Usage] = {}
-    for _, usage in sorted(used.items()):
+        return usages
+    canonical: dict[str, Usage] = {}
+    for _, usage in sorted(usages.items()):
         name = canonical_name(usage.dataset, names)
-        explicit = (
-            None
-            if usage.explicit is None
-            else {canonical_name(source, names) for source in usage.explicit}
-        )
+        explicit = usage.explicit
+        if explicit is not None:
+            explicit = {canonical_name(source, names) for source in explicit}
         usage = msgspec.structs.replace(
             usage,
             dataset=name,
@@ -158,25 +207,27 @@ def _usages(used: dict[str, Usage], names: Names) -> dict[str, Usage]:
             explicit=explicit,
         )
         urn = dataset_urn(name.namespace, name.name)
-        usages[urn] = join_usages(usages[urn], usage) if urn in usages else usage
-    return usages
+        canonical[urn] = join_usages(canonical[urn], usage) if urn in canonical else usage
+    return canonical
 
 
-def _placed(facts: RunFacts, state: Attempts, *, undated: bool) -> Attempts:
-    """A run that was registered without any time happened when the versions it made say they were created."""
-    if not undated or state.started is not None:
+def _dated_by_versions(facts: RunFacts, state: Attempts) -> Attempts:
+    """Return the attempts of an undated run, dated by the creation times of its versions."""
+    if state.started is not None:
         return state
-    said = (
+    artifacts = (
         read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
         for usage in facts.outputs.values()
     )
-    times = [parse_instant_or_none(details.created_at) for details in said if details]
-    made = max((time for time in times if time is not None), default=None)
-    if made is None:
+    times = [parse_instant_or_none(one.created_at) for one in artifacts if one]
+    created = max((time for time in times if time is not None), default=None)
+    if created is None:
         return state
-    failed = None if state.failed is None else made
     return replace(
-        state, started=made, finished=None if state.finished is None else made, failed=failed
+        state,
+        started=created,
+        finished=None if state.finished is None else created,
+        failed=None if state.failed is None else created,
     )
 
 
@@ -192,41 +243,32 @@ def _described(facts: RunFacts, *, since: int | None) -> Properties:
     query = read_facet(ExternalQuery, facts.facets, "externalQuery")
     extraction = read_facet(ExtractionError, facts.facets, "extractionError")
     tags = read_facet(RunTags, facts.facets, "tags")
+    engine_words = (engine.name, engine.version) if engine else ()
     return {
         "error": _error(facts.facets, since=since),
         "extractionErrors": [one.error_message for one in extraction.errors]
         if extraction
         else None,
-        "engine": " ".join(word for word in (engine.name, engine.version) if word)
-        if engine
-        else None,
+        "engine": " ".join(word for word in engine_words if word) if engine else None,
         "nominalStart": parse_time(nominal.nominal_start_time) if nominal else None,
         "nominalEnd": parse_time(nominal.nominal_end_time) if nominal else None,
         "externalQueryId": query.external_query_id if query else None,
         "tags": tag_texts(tags.tags) if tags else None,
-        **_tested(facts),
+        **_test_results(facts),
     }
 
 
-def _tested(facts: RunFacts) -> Properties:
-    """The results of the tests that a run made: by the `test` facet, and as assertions on what it read."""
+def _test_results(facts: RunFacts) -> Properties:
+    """Return the results of a run's tests: its `test` facet, and assertions on its inputs."""
     results: dict[str, bool] = {}
     tests = read_facet(Test, facts.facets, "test")
     for test in tests.tests if tests else ():
-        results[test.name] = test.status.lower() in {
-            "pass",
-            "passed",
-            "success",
-            "ok",
-            "skip",
-            "skipped",
-            "warn",
-        }
+        results[test.name] = test.status.lower() in _PASSED
     for usage in facts.inputs.values():
         assertions = read_facet(DataQualityAssertions, usage.facets, "dataQualityAssertions")
         for one in assertions.assertions if assertions else ():
-            named = ".".join(word for word in (one.name or one.assertion, one.column) if word)
-            results[named] = results.get(named, True) and one.success
+            name = ".".join(word for word in (one.name or one.assertion, one.column) if word)
+            results[name] = results.get(name, True) and one.success
     failed = sorted(name for name, passed in results.items() if not passed)
     return {
         "testsPassed": len(results) - len(failed) if results else None,
@@ -235,16 +277,20 @@ def _tested(facts: RunFacts) -> Properties:
     }
 
 
-def _told(state: Attempts, job: Name | None, reads: bool, writes: bool) -> str | None:
-    """What a run that succeeded tells of its job: the newest such run tells what the job reads and writes now. One that
-    names no datasets tells nothing."""
+def _reported_sides(state: Attempts, job: Name | None, reads: bool, writes: bool) -> str | None:
+    """Return the sides of its job that a successful run names datasets for, or None.
+
+    The newest such run defines the present inputs or outputs of the job.
+    """
     if job is None or state.status != "COMPLETE" or not (reads or writes):
         return None
-    return "both" if reads and writes else "reads" if reads else "writes"
+    if reads and writes:
+        return "both"
+    return "reads" if reads else "writes"
 
 
 def _slot(facts: RunFacts, job: Name | None) -> str | None:
-    """The schedule slot a run was for: its job, the nominal time, and which of several mapped tasks it is."""
+    """Return the schedule slot of a run: its job, nominal time, and index as a mapped task."""
     nominal = read_facet(NominalTime, facts.facets, "nominalTime")
     at = parse_instant_or_none(nominal.nominal_start_time) if nominal else None
     if at is None or job is None:
@@ -256,41 +302,43 @@ def _slot(facts: RunFacts, job: Name | None) -> str | None:
 def _artifact(
     facts: RunFacts, dataset: str, usage: Usage, state: Attempts, started: int | None
 ) -> Properties:
-    details = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
+    details = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET) or _NO_ARTIFACT
     statistics = (
         read_facet(OutputStatistics, usage.facets, "outputStatistics") or OutputStatistics()
     )
-    # A run that has ended made its version when it ended; until then readers meet what it has written so far.
+    row_count = statistics.row_count if details.row_count is None else details.row_count
+    # The version of an ended run dates from its end. Until then readers get its partial output.
     ended = time_at(state.finished if state.finished is not None else started)
-    created = (parse_time(details.created_at) if details else None) or ended
+    created = parse_time(details.created_at) or ended
     return {
         "namespace": display_name(usage.dataset.namespace),
         "name": display_name(usage.dataset.name),
         "dataset": dataset,
         "runId": display_name(facts.run_id),
-        **_made(time_at(started), created),
+        **_version_times(time_at(started), created),
         "complete": state.status == "COMPLETE",
         "status": state.status,
-        "rowCount": parse_count(
-            details.row_count if details and details.row_count is not None else statistics.row_count
-        ),
+        "rowCount": parse_count(row_count),
         "bytes": parse_count(statistics.size),
         "fileCount": parse_count(statistics.file_count),
-        "type": details.type if details else None,
-        "storagePath": details.storage_path if details else None,
-        "schema": details.schema if details else None,
+        "type": details.type,
+        "storagePath": details.storage_path,
+        "schema": details.schema,
         "schemaHash": usage.schema.value if usage.schema else None,
         "version": display_name(usage.version.value) if usage.version else None,
         "lifecycle": usage.lifecycle.value if usage.lifecycle else None,
         "derivedFrom": None,
-        # Where a lineage facet said so, it came from these and from nothing else, even from nothing at all.
+        # A lineage facet names all sources of the version, possibly none.
         "explicit": True if usage.explicit is not None else None,
     }
 
 
-def _made(started: datetime | None, created: datetime | None) -> Properties:
-    """When a version was made; `longRunningSince` only of one that took so long that it is not found by when it was ready."""
-    is_long = started is not None and created is not None and created - started > _SOON
+def _version_times(started: datetime | None, created: datetime | None) -> Properties:
+    """Return the times of a version.
+
+    A version that took long to make has `longRunningSince`: a search by creation time misses it.
+    """
+    is_long = started is not None and created is not None and created - started > _LONG_RUNNING
     return {
         "startedAt": started,
         "createdAt": created,
@@ -298,44 +346,44 @@ def _made(started: datetime | None, created: datetime | None) -> Properties:
     }
 
 
-def _came_from(usage: Usage) -> list[str]:
-    """The datasets that an output is said to come from."""
+def _source_datasets(usage: Usage) -> list[str]:
+    """Return the urns of the datasets that an output comes from, as its events name them."""
     names = usage.derived if usage.explicit is None else usage.explicit
     return sorted(dataset_urn(name.namespace, name.name) for name in names)
 
 
-def _earlier(facts: RunFacts, dataset: str, usage: Usage, began: int, ended: int) -> Properties:
-    """The version made by an earlier attempt that succeeded. The counts and the schema that were sent last are those
-    of the last attempt, so of this one no more is told than that it was."""
-    times = _made(time_at(began), time_at(ended))
-    version = _artifact(
-        facts, dataset, Usage(usage.dataset), attempts({(ended, "COMPLETE")}), began
-    )
-    return {**version, **times}
+def _earlier_version(
+    facts: RunFacts, dataset: str, usage: Usage, started: int, ended: int
+) -> Properties:
+    """Return the version of an earlier attempt that succeeded.
+
+    It has no counts and no schema: those sent last belong to the last attempt.
+    """
+    times = _version_times(time_at(started), time_at(ended))
+    state = attempts({(ended, "COMPLETE")})
+    return {**_artifact(facts, dataset, Usage(usage.dataset), state, started), **times}
 
 
-def _dataset_read(urn: str, usage: Usage, said: int | None, *, failing: bool) -> DatasetRead:
-    pinned = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
-    is_pinned = pinned is not None and bool(pinned.run_id.strip())
-    made = (
-        artifact_urn(usage.dataset.namespace, usage.dataset.name, pinned.run_id)
-        if pinned and is_pinned
-        else None
-    )
+def _dataset_read(urn: str, usage: Usage, reported: int | None, *, failing: bool) -> DatasetRead:
+    name = usage.dataset
+    artifact = read_facet(ArtifactFacet, usage.facets, native.ARTIFACT_FACET)
+    pinned = None
+    if artifact is not None and artifact.run_id.strip():
+        pinned = artifact_urn(name.namespace, name.name, artifact.run_id)
     version = display_name(usage.version.value) if usage.version else None
     statistics = read_facet(InputStatistics, usage.facets, "inputStatistics") or InputStatistics()
     properties = {
         "rowCount": parse_count(statistics.row_count),
         "bytes": parse_count(statistics.size),
-        "requestedVersion": f"{urn}@{version}" if version and not made else None,
+        "requestedVersion": f"{urn}@{version}" if version and not pinned else None,
         **_parts(usage),
-        **quality_read(usage, urn, said, failing=failing),
+        **quality_read(usage, urn, reported, failing=failing),
     }
-    return DatasetRead(urn, usage.dataset, made, version, properties)
+    return DatasetRead(urn, name, pinned, version, properties)
 
 
 def _parts(usage: Usage) -> Properties:
-    """Which part of a dataset was read or written, and where in a topic."""
+    """Return the partitions and the subset of a dataset that a run read or wrote."""
     subset = usage.facets.get("subset")
     return {
         "partitions": sorted(usage.partitions) or None,
@@ -344,15 +392,17 @@ def _parts(usage: Usage) -> Properties:
 
 
 def _error(facets: Registers, *, since: int | None) -> str | None:
-    """Why a run failed: the specification's facet, then the one in which Spark really puts the cause. What was said
-    before the last attempt began is not about that attempt."""
+    """Return the error of a run's last attempt, which began at `since`.
+
+    The specification's facet comes first, then the one in which Spark reports the cause.
+    """
     for name in ("errorMessage", "spark.exception"):
-        said = read_facet(ErrorMessage, facets, name)
-        if said is not None and (since is None or facets[name].instant >= since):
-            return said.message
+        error = read_facet(ErrorMessage, facets, name)
+        if error is not None and (since is None or facets[name].instant >= since):
+            return error.message
     return None
 
 
 def _uuid_beside(run_id: str) -> str | None:
-    """A stable UUID for a run id that is none: UUIDv5 (RFC 9562) of the id in the URL namespace."""
+    """Return a stable UUID for a run id of another form: UUIDv5 (RFC 9562) in the URL namespace."""
     return None if is_uuid(run_id) else str(uuid5(NAMESPACE_URL, run_id))

@@ -1,4 +1,4 @@
-"""How values of facts are shown as properties: times, counts, texts."""
+"""Convert values of facts to properties: times, counts, texts."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from headwater.schema.urns import dataset_urn
 T = TypeVar("T", bound=msgspec.Struct)
 
 Properties = dict[str, Any]
-# Names by which datasets go here, by the urn of the other name they were sent with; those without an entry go by
-# their own.
+# Canonical names of datasets by the urn of an alias. Names without an entry are canonical.
 Names = Mapping[str, Name]
-# What Neo4j can hold; a count beyond it is no count.
+# The greatest integer of Neo4j; larger counts are dropped.
 _COUNT_MAX = 2**63 - 1
-# The one facet of which it is shown when it was said.
+# The only facet whose time is a property of the node.
 _DATED = "lifecycleStateChange"
-# Of a dataset or a job, what changes with every event.
-_BESIDE = frozenset({"firstSeen", "lastSeen", "facts"})
+# The properties of a dataset or a job that change with every event.
+_VOLATILE = frozenset({"firstSeen", "lastSeen", "facts"})
 
 
 def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:
@@ -39,12 +38,12 @@ def read_facet(kind: type[T], facets: Registers, name: str) -> T | None:
 
 
 def canonical_name(name: Name, names: Names) -> Name:
-    """The name by which a dataset goes."""
+    """Return the canonical name of a dataset."""
     return names.get(dataset_urn(name.namespace, name.name), name) if names else name
 
 
 def parse_count(value: object) -> int | None:
-    """A count that may have come as text or as 1.0; None when it is none, or more than Neo4j can hold."""
+    """Return a count sent as a number or text; None if it is malformed or exceeds Neo4j's integers."""
     try:
         count = msgspec.convert(value, int, strict=False)
     except msgspec.ValidationError:
@@ -61,7 +60,7 @@ def parse_time(text: str | None) -> datetime | None:
 
 
 def parse_instant_or_none(text: str | None) -> int | None:
-    """The instant that a text names; None when it names none."""
+    """Return the instant of a text in microseconds since 1970; None if the text is malformed."""
     if not text:
         return None
     try:
@@ -70,7 +69,7 @@ def parse_instant_or_none(text: str | None) -> int | None:
         return None
 
 
-def seen(span: Span | None) -> Properties:
+def seen_properties(span: Span | None) -> Properties:
     return {
         "firstSeen": time_at(span.first) if span else None,
         "lastSeen": time_at(span.last) if span else None,
@@ -78,25 +77,25 @@ def seen(span: Span | None) -> Properties:
 
 
 def without_nulls(properties: Properties) -> Properties:
-    """Those of which there is anything to tell: all that a new node or edge needs."""
+    """Return the properties that are not None: all that a new node or edge needs."""
     return {key: value for key, value in properties.items() if value is not None}
 
 
 def changed_properties(old: Properties | None, new: Properties, *always: str) -> Properties:
-    """What is not as it was, and what is written in any case."""
+    """Return the changed properties, and those in `always`."""
     if old is None:
         return new
     return {key: value for key, value in new.items() if key in always or old[key] != value}
 
 
 def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | JobFacts) -> bool:
-    """Whether nothing is new in what is said of a dataset or a job but when it was said."""
-    mine, now = old.facets, new.facets
-    if len(mine) != len(now) or any(
-        name not in now or now[name].value != mine[name].value for name in mine
+    """Return True if new facts of a dataset or a job differ from the old only in their times."""
+    before, now = old.facets, new.facets
+    if len(before) != len(now) or any(
+        name not in now or now[name].value != before[name].value for name in before
     ):
         return False
-    if mine.get(_DATED) != now.get(_DATED):
+    if before.get(_DATED) != now.get(_DATED):
         return False
     if isinstance(old, DatasetFacts) and isinstance(new, DatasetFacts):
         firsts = {hash: span.first for hash, span in old.schemas.items()}
@@ -105,27 +104,34 @@ def is_repeated_observation(old: DatasetFacts | JobFacts, new: DatasetFacts | Jo
 
 
 def _declared(facts: DatasetFacts | JobFacts) -> tuple[bool, bool] | None:
-    return (
-        (bool(facts.declared_inputs), bool(facts.declared_outputs))
-        if isinstance(facts, JobFacts)
-        else None
-    )
+    if not isinstance(facts, JobFacts):
+        return None
+    return bool(facts.declared_inputs), bool(facts.declared_outputs)
 
 
 def last_seen_row(
     urn: str, facts: DatasetFacts | JobFacts, own: DatasetFacts | JobFacts
 ) -> Properties:
-    """The row that is to be written of one of which nothing is new but when it was said."""
-    return {"urn": urn, "properties": {**seen(facts.span), "facts": pack(own)}, "shown": False}
+    """Return the row that updates the times of a node and no other property."""
+    return {
+        "urn": urn,
+        "properties": {**seen_properties(facts.span), "facts": pack(own)},
+        "shown": False,
+    }
 
 
 def differs_visibly(old: Properties | None, new: Properties) -> bool:
-    """Whether what is shown of a node beside when it was seen is not what it was."""
-    return old is None or any(old[key] != value for key, value in new.items() if key not in _BESIDE)
+    """Return True if a property other than the times of a node changed."""
+    return old is None or any(
+        old[key] != value for key, value in new.items() if key not in _VOLATILE
+    )
 
 
 def tag_texts(tags: Iterable[DatasetTag | JobTag | RunTag] | None) -> list[str] | None:
-    """Tags as `key=value`, those of a field as `field:key=value`; a tag whose value says nothing more is its key."""
+    """Return tags as `key=value`, with `field:` before the tags of a field.
+
+    A tag without a value, or with its key or "true" for a value, is its key alone.
+    """
     words = []
     for tag in tags or ():
         word = tag.key if tag.value in (None, "", "true", tag.key) else f"{tag.key}={tag.value}"
