@@ -1,4 +1,4 @@
-"""`headwater gate`: whether a branch may be merged, by what it would break downstream."""
+"""`headwater gate`: whether a branch may be merged, by its impact downstream."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 def gate(
-    base: Annotated[
-        str, typer.Option(help="What the branch is to be merged into.", metavar="BRANCH|COMMIT")
-    ],
+    base: Annotated[str, typer.Option(help="The branch to merge into.", metavar="BRANCH|COMMIT")],
     repository: Annotated[
         str, typer.Option(help="A folder in the repository.", metavar="DIR")
     ] = ".",
@@ -28,26 +26,30 @@ def gate(
     url: Url = None,
     manifest: Annotated[
         str | None,
-        typer.Option(help="dbt's manifest.json, which tells where models lie.", metavar="FILE"),
+        typer.Option(
+            help="dbt's manifest.json, with the full table name of each model.", metavar="FILE"
+        ),
     ] = None,
     namespace: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only datasets of namespaces like this; * is anything. May be given again."
+            help="Only datasets in namespaces that match; * is any text. Repeatable.",
+            metavar="PATTERN",
         ),
     ] = None,
-    said: Annotated[
+    mapped: Annotated[
         list[str] | None,
-        typer.Option("--map", help="table=urn, which dataset a table is; may be given again."),
+        typer.Option("--map", help="The dataset of a table. Repeatable.", metavar="TABLE=URN"),
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="What the SQL is written in: postgres, snowflake, bigquery, ...")
+        str, typer.Option(help="The dialect of the SQL: postgres, snowflake, bigquery, ...")
     ] = "",
     max_downstream: Annotated[
-        int, typer.Option(help="Fail when more assets downstream are affected.", min=0)
+        int, typer.Option(help="Fail if more assets downstream are affected.", min=0)
     ] = 5,
     allow: Annotated[
-        str, typer.Option(help="Let it through for this reason, which the report shows.")
+        str,
+        typer.Option(help="Pass for this reason, which the report shows.", metavar="REASON"),
     ] = "",
     markdown: Annotated[
         str | None, typer.Option(help="Write a comment for the pull request.", metavar="FILE")
@@ -56,52 +58,53 @@ def gate(
     junit: Annotated[str | None, typer.Option(help="Write JUnit XML.", metavar="FILE")] = None,
     as_json: Json = False,
 ) -> None:
-    """Judge what a branch changes of tables: exit code 0 when nothing downstream breaks, 1 when something does, more is
-    affected than may be, or something certified is; 2 when that cannot be assessed.
+    """Assess the table changes of a branch. Exit code 0: nothing downstream breaks. 1: something breaks, too many
+    assets are affected, or a certified one is. 2: the impact cannot be assessed.
 
-    A key is taken from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of the step, and its
+    The key is read from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of the step, and its
     findings are annotations."""
-    from headwater.code_analysis.dbt.project import read_manifest
+    from headwater.code_analysis.dbt.manifest import read_full_names
     from headwater.gate.client import GateClient
     from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
     from headwater.gate.run import GateRequest, run_gate
-    from headwater.gate.sanitize import line
+    from headwater.gate.sanitize import one_line
 
     try:
-        names = ResolutionOptions(
+        options = ResolutionOptions(
             tuple(namespace or ()),
-            read_manifest(Path(manifest)) if manifest else {},
-            parse_map_options(said or ()),
+            read_full_names(Path(manifest)) if manifest else {},
+            parse_map_options(mapped or ()),
         )
-        where = api_url(home, url)
+        api = GateClient(api_url(home, url))
     except HeadwaterError as error:
         raise QueryError(error.message, hint=error.hint) from error
-    question = GateRequest(Path(repository), base, dialect, names, max_downstream, allow.strip())
-    api = GateClient(where)
-    report = run_gate(
-        question, api, told=lambda text: print(f"headwater: {line(text)}", file=sys.stderr)
-    )
-    _write_files(report, markdown, sarif, junit)
-    _say(report, as_json=as_json)
+    request = GateRequest(Path(repository), base, dialect, options, max_downstream, allow.strip())
+
+    def show_progress(text: str) -> None:
+        print(f"headwater: {one_line(text)}", file=sys.stderr)
+
+    report = run_gate(request, api, on_progress=show_progress)
+    _write_reports(report, markdown, sarif, junit)
+    _print_report(report, as_json=as_json)
     raise typer.Exit(report.exit_code)
 
 
-def _write_files(
+def _write_reports(
     report: Report, markdown: str | None, sarif: str | None, junit: str | None
 ) -> None:
-    from headwater.gate.reports.junit import junit as junit_of
-    from headwater.gate.reports.markdown import markdown as markdown_of
-    from headwater.gate.reports.sarif import sarif as sarif_of
+    from headwater.gate.reports.junit import render_junit
+    from headwater.gate.reports.markdown import render_markdown
+    from headwater.gate.reports.sarif import render_sarif
 
-    comment = markdown_of(report).encode(errors="replace")
+    comment = render_markdown(report).encode(errors="replace")
     _write(markdown, comment)
-    _write(sarif, json.dumps(sarif_of(report), indent=2).encode() + b"\n")
-    _write(junit, junit_of(report))
+    _write(sarif, json.dumps(render_sarif(report), indent=2).encode() + b"\n")
+    _write(junit, render_junit(report))
     _write(os.environ.get("GITHUB_STEP_SUMMARY") or None, comment, append=True)
 
 
 def _write(path: str | None, content: bytes, *, append: bool = False) -> None:
-    """Raises QueryError, so that a report that is not written blocks."""
+    """Write a file, if a path is given. Raises QueryError, so that a report that is not written blocks."""
     if path is None:
         return
     try:
@@ -111,22 +114,21 @@ def _write(path: str | None, content: bytes, *, append: bool = False) -> None:
         raise QueryError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _say(report: Report, *, as_json: bool) -> None:
-    from headwater.gate.reports.annotations import commands
-    from headwater.gate.sanitize import line
+def _print_report(report: Report, *, as_json: bool) -> None:
+    from headwater.gate.reports.annotations import render_annotations
+    from headwater.gate.sanitize import one_line
     from headwater.gate.verdict import report_json
 
-    in_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    if in_github:
-        for command in commands(report):
-            print(command, file=sys.stderr if as_json else sys.stdout)
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for annotation in render_annotations(report):
+            print(annotation, file=sys.stderr if as_json else sys.stdout)
     if as_json:
         print(json.dumps(report_json(report), indent=2))
         return
     for finding in report.findings:
-        where = f"{finding.file}:{finding.line}: " if finding.file else ""
-        print(line(f"{finding.level}: {where}{finding.message}"))
-    print(line(f"headwater gate {report.title}"))
+        place = f"{finding.file}:{finding.line}: " if finding.file else ""
+        print(one_line(f"{finding.level}: {place}{finding.message}"))
+    print(one_line(f"headwater gate {report.title}"))
 
 
 COMMANDS = {"gate": gate}

@@ -1,4 +1,4 @@
-"""`headwater impact`: who a change would affect, before it is made."""
+"""`headwater impact`: the assets that a planned change would affect."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from headwater.cli.options import Home, Json, existing, graph_view
 from headwater.errors import QueryError
 
 if TYPE_CHECKING:
-    from headwater.impact.report import Affected, Report
+    from headwater.impact.report import Affected, Evidence, Report
 
-Pairs = list[str] | None
+Values = list[str] | None
 _STYLES = {
     "breaking": "bold red",
     "warning": "yellow",
@@ -28,60 +28,56 @@ def impact(
         str,
         typer.Argument(help="The dataset or job that changes, for example dataset:db:raw.orders."),
     ],
-    rename: Annotated[
-        Pairs, typer.Option(help="A column has another name.", metavar="FROM:TO")
-    ] = None,
-    drop: Annotated[Pairs, typer.Option(help="A column goes.", metavar="COLUMN")] = None,
-    retype: Annotated[
-        Pairs, typer.Option(help="A column has another type.", metavar="COLUMN:TYPE")
+    rename: Annotated[Values, typer.Option(help="Rename a column.", metavar="FROM:TO")] = None,
+    drop: Annotated[Values, typer.Option(help="Drop a column.", metavar="COLUMN")] = None,
+    change_type: Annotated[
+        Values, typer.Option(help="Change the type of a column.", metavar="COLUMN:TYPE")
     ] = None,
     add: Annotated[
-        Pairs, typer.Option(help="A column is new and must not be null.", metavar="COLUMN")
+        Values, typer.Option(help="Add a column that must not be null.", metavar="COLUMN")
     ] = None,
-    meaning: Annotated[
-        Pairs, typer.Option(help="A column means something else.", metavar="COLUMN")
+    change_semantics: Annotated[
+        Values, typer.Option(help="Change the meaning of a column.", metavar="COLUMN")
     ] = None,
-    drop_table: Annotated[bool, typer.Option("--drop-table", help="The dataset goes.")] = False,
+    drop_table: Annotated[bool, typer.Option("--drop-table", help="Drop the dataset.")] = False,
     rename_table: Annotated[
-        str | None, typer.Option(help="The dataset has another name.", metavar="NAME")
+        str | None, typer.Option(help="Rename the dataset.", metavar="NAME")
     ] = None,
-    delete_job: Annotated[bool, typer.Option("--delete-job", help="The job goes.")] = False,
+    delete_job: Annotated[bool, typer.Option("--delete-job", help="Delete the job.")] = False,
     file: Annotated[
-        Pairs, typer.Option(help="Code that counts too: .sql, .py, .ipynb, manifest.json.")
+        Values,
+        typer.Option(help="Code to include: .sql, .py, .ipynb, manifest.json.", metavar="FILE"),
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="What the SQL of those files is in: spark, snowflake, ...")
+        str, typer.Option(help="The SQL dialect of those files: spark, snowflake, ...")
     ] = "",
     include_stale: Annotated[
-        bool, typer.Option(help="Count who read once and reads no more.")
+        bool, typer.Option(help="Include jobs that no longer read the dataset.")
     ] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Tell who would be affected by changes, how badly, and how one knows. An option may be given again."""
+    """Assess planned changes: the affected assets, the severity and the evidence. Change options are repeatable."""
     from headwater.impact.assess import assess
     from headwater.impact.changes import parse_changes
     from headwater.impact.report import report_json
 
-    given: list[dict[str, Any]] = [
-        *(
-            {"type": "column_rename", "from": old, "to": new}
-            for old, new in _pairs("--rename", rename)
-        ),
-        *({"type": "column_drop", "column": name} for name in drop or ()),
-        *(
-            {"type": "column_type_change", "column": name, "to": to}
-            for name, to in _pairs("--retype", retype)
-        ),
-        *({"type": "column_add", "column": name, "nullable": False} for name in add or ()),
-        *({"type": "semantics_change", "column": name} for name in meaning or ()),
-        *([{"type": "table_drop"}] if drop_table else []),
-        *([{"type": "table_rename", "to": rename_table}] if rename_table else []),
-        *([{"type": "job_delete"}] if delete_job else []),
+    changes = [
+        *_renames(rename),
+        *_column_changes("column_drop", drop),
+        *_type_changes(change_type),
+        *_column_changes("column_add", add, nullable=False),
+        *_column_changes("semantics_change", change_semantics),
     ]
-    if not given:
+    if drop_table:
+        changes.append({"type": "table_drop"})
+    if rename_table:
+        changes.append({"type": "table_rename", "to": rename_table})
+    if delete_job:
+        changes.append({"type": "job_delete"})
+    if not changes:
         raise QueryError(
-            "no change is named",
+            "no change is given",
             hint="For example --rename order_total:total_amount, or --drop-table.",
         )
     files = {
@@ -89,7 +85,7 @@ def impact(
     }
     report = assess(
         graph_view(home),
-        parse_changes(given, urn),
+        parse_changes(changes, urn),
         files=files,
         dialect=dialect,
         include_stale=include_stale,
@@ -99,22 +95,36 @@ def impact(
 
         show.json_of(report_json(report))
     else:
-        _print(report)
+        _print_report(report)
 
 
-def _pairs(option: str, given: Pairs) -> list[tuple[str, str]]:
-    found = []
-    for one in given or ():
-        left, colon, right = one.partition(":")
+def _column_changes(kind: str, columns: Values, **fields: Any) -> list[dict[str, Any]]:
+    return [{"type": kind, "column": column, **fields} for column in columns or ()]
+
+
+def _renames(pairs: Values) -> list[dict[str, Any]]:
+    halves = _split_pairs("--rename", "FROM:TO", pairs)
+    return [{"type": "column_rename", "from": old, "to": new} for old, new in halves]
+
+
+def _type_changes(pairs: Values) -> list[dict[str, Any]]:
+    halves = _split_pairs("--change-type", "COLUMN:TYPE", pairs)
+    return [{"type": "column_type_change", "column": column, "to": to} for column, to in halves]
+
+
+def _split_pairs(option: str, form: str, pairs: Values) -> list[tuple[str, str]]:
+    halves = []
+    for pair in pairs or ():
+        left, colon, right = pair.partition(":")
         if not colon or not left or not right:
             raise QueryError(
-                f"{option} {one!r} has no two halves", hint=f"Write {option} before:after."
+                f"{option} {pair!r} is not of the form {form}", hint=f"Write {option} {form}."
             )
-        found.append((left, right))
-    return found
+        halves.append((left, right))
+    return halves
 
 
-def _print(report: Report) -> None:
+def _print_report(report: Report) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -122,53 +132,46 @@ def _print(report: Report) -> None:
 
     out = show.console()
     level = report.risk_level
-    counted = f"{report.affected_count} affected, {report.breaking_count} breaking"
-    counted += ", " + show.counted(report.warning_count, "warning")
-    out.print(f"risk [{_STYLES[level]}]{level}[/]  {counted}")
-    table = Table(
-        "severity",
-        "asset",
-        "type",
-        "references",
-        "why",
-        "owners",
-        box=None,
-        header_style="bold",
-        pad_edge=False,
-    )
+    counts = f"{report.affected_count} affected, {report.breaking_count} breaking"
+    counts += ", " + show.counted(report.warning_count, "warning")
+    out.print(f"risk [{_STYLES[level]}]{level}[/]  {counts}")
+    headers = ("severity", "asset", "type", "references", "evidence", "owners")
+    table = Table(*headers, box=None, header_style="bold", pad_edge=False)
     for one in report.affected:
         severity = f"[{_STYLES[one.severity]}]{one.severity}[/]"
         name = escape(one.name) + (" [cyan]certified[/]" if one.certified else "")
-        cells = [one.asset_type, ", ".join(one.references), _why(one), ", ".join(one.owners)]
+        cells = [one.asset_type, ", ".join(one.references), _evidence(one), ", ".join(one.owners)]
         table.add_row(severity, name, *map(escape, cells))
     if report.affected:
         out.print(table)
     if report.owners:
-        out.print(f"tell {escape(', '.join(report.owners))}")
+        out.print(f"notify {escape(', '.join(report.owners))}")
     for note in report.notes:
         out.print(f"[yellow]{escape(note)}[/]")
     if report.hidden_affected:
-        out.print("[yellow]something that may not be seen is affected too[/]")
+        out.print("[yellow]an asset that you may not see is affected too[/]")
     if report.truncated:
-        out.print(f"[yellow]there is more: a bound on {report.truncated} was met[/]")
+        out.print(f"[yellow]cut off at the bound on {report.truncated}: there is more[/]")
 
 
-def _why(one: Affected) -> str:
-    """The evidence in a few words, the strongest first."""
+def _evidence(one: Affected) -> str:
+    """Return the strongest evidence of an asset, one line each."""
+    lines = [_evidence_line(evidence) for evidence in one.evidence[:_EVIDENCE_SHOWN]]
+    more = len(one.evidence) - len(lines)
+    if more > 0:
+        lines.append(f"and {more} more")
+    return "\n".join(lines)
+
+
+def _evidence_line(evidence: Evidence) -> str:
     from headwater.schema.urns import parse_urn
 
-    told = []
-    for found in one.evidence[:_EVIDENCE_SHOWN]:
-        if found.kind == "SQL_LINE":
-            told.append(f"{found.file or 'its code'} line {found.line}: {found.text}")
-        elif found.kind == "COLUMN_PATH":
-            told.append(
-                " → ".join(".".join(parse_urn(urn).parts[1:] or (urn,)) for urn in found.path)
-            )
-        else:
-            told.append("reads it" + (f" ({'; '.join(found.unknown)})" if found.unknown else ""))
-    more = len(one.evidence) - len(told)
-    return "\n".join([*told, *([f"and {more} more"] if more > 0 else [])])
+    if evidence.kind == "SQL_LINE":
+        return f"{evidence.file or 'its code'} line {evidence.line}: {evidence.text}"
+    if evidence.kind == "COLUMN_PATH":
+        return " → ".join(".".join(parse_urn(urn).parts[1:] or (urn,)) for urn in evidence.path)
+    unknown = "; ".join(evidence.unknown)
+    return f"reads it ({unknown})" if unknown else "reads it"
 
 
 COMMANDS = {"impact": impact}

@@ -1,96 +1,83 @@
-"""Migrations of Alembic: what their `upgrade` does to tables, by the calls of `op` that stand in it.
+"""Alembic migrations: the changes that the `op` calls of `upgrade` make to tables.
 
-A call whose table or column is only known when it runs makes the file unreadable, so that the gate blocks.
+A call whose table or column is only known at run time makes the file unreadable, so that the gate blocks.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from headwater.code_analysis.sql.ddl import parse, read_statement
-from headwater.code_analysis.tables import TABLE, FileContents, TableChange, UnreadableError
+from headwater.code_analysis.model import TABLE, FileContents, TableChange, UnreadableError
+from headwater.code_analysis.sql.ddl import read_statements
 
 _HARMLESS = {
-    *(
-        "create_index",
-        "drop_index",
-        "create_foreign_key",
-        "create_primary_key",
-        "create_unique_constraint",
-    ),
-    *(
-        "create_check_constraint",
-        "drop_constraint",
-        "create_table",
-        "create_table_comment",
-        "drop_table_comment",
-    ),
-    *("get_bind", "get_context", "f", "bulk_insert", "create_exclude_constraint"),
+    *("create_table", "create_index", "drop_index", "create_foreign_key", "create_primary_key"),
+    *("create_unique_constraint", "create_check_constraint", "create_exclude_constraint"),
+    *("drop_constraint", "create_table_comment", "drop_table_comment", "bulk_insert"),
+    *("get_bind", "get_context", "f"),
 }
 
 
 def is_migration(tree: ast.Module) -> bool:
-    """Whether a module is one: it takes `op` from alembic and has an `upgrade`."""
-    takes = any(isinstance(node, ast.ImportFrom) and node.module == "alembic" for node in tree.body)
-    return takes and _upgrade(tree) is not None
+    """Return True if a module imports from alembic and has an `upgrade`."""
+    imports = [node.module for node in tree.body if isinstance(node, ast.ImportFrom)]
+    return "alembic" in imports and _upgrade(tree) is not None
 
 
 def read_migration(tree: ast.Module, contents: FileContents, path: str, dialect: str) -> None:
-    """Add what the upgrade of a migration does. Raises UnreadableError."""
+    """Add the changes of the upgrade of a migration. Raises UnreadableError."""
     upgrade = _upgrade(tree)
-    for call in ast.walk(upgrade) if upgrade is not None else ():
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            continue
-        if not isinstance(call.func.value, ast.Name) or call.func.value.id != "op":
-            continue
-        name = call.func.attr
-        if name == "execute":
-            _execute(call, contents, path, dialect)
-        elif name in _CALLS:
-            table, changes = _CALLS[name](_Arguments(call))
-            contents.deltas += [
-                TableChange(table, TABLE, change, path, call.lineno) for change in changes
-            ]
-        elif name not in _HARMLESS:
-            raise UnreadableError(
-                f"line {call.lineno}: what op.{name}() does to a table cannot be made out"
-            )
+    for node in ast.walk(upgrade) if upgrade is not None else ():
+        if isinstance(node, ast.Call) and _is_op_call(node.func):
+            _read_op_call(node, contents, path, dialect)
+
+
+def _is_op_call(function: ast.expr) -> bool:
+    if not isinstance(function, ast.Attribute):
+        return False
+    return isinstance(function.value, ast.Name) and function.value.id == "op"
+
+
+def _read_op_call(call: ast.Call, contents: FileContents, path: str, dialect: str) -> None:
+    assert isinstance(call.func, ast.Attribute)
+    name = call.func.attr
+    if name == "execute":
+        _read_execute(call, contents, path, dialect)
+    elif name in _CALLS:
+        table, changes = _CALLS[name](_Arguments(call))
+        for change in changes:
+            contents.changes.append(TableChange(table, TABLE, change, path, call.lineno))
+    elif name not in _HARMLESS:
+        raise UnreadableError(f"line {call.lineno}: the effect of op.{name}() is not known")
 
 
 def _upgrade(tree: ast.Module) -> ast.FunctionDef | None:
-    return next(
-        (
-            node
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef) and node.name == "upgrade"
-        ),
-        None,
-    )
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return next((function for function in functions if function.name == "upgrade"), None)
 
 
-def _execute(call: ast.Call, contents: FileContents, path: str, dialect: str) -> None:
-    given = call.args[0] if call.args else None
-    if isinstance(given, ast.Call) and len(given.args) == 1:
+def _read_execute(call: ast.Call, contents: FileContents, path: str, dialect: str) -> None:
+    argument = call.args[0] if call.args else None
+    if isinstance(argument, ast.Call) and len(argument.args) == 1:
         # sa.text("...")
-        given = given.args[0]
-    if not isinstance(given, ast.Constant) or not isinstance(given.value, str):
+        argument = argument.args[0]
+    if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
         raise UnreadableError(f"line {call.lineno}: the SQL is put together when it runs")
-    for statement in parse(given.value, dialect):
-        read_statement(statement, contents, path, dialect, call.lineno)
+    read_statements(argument.value, contents, path, dialect, call.lineno)
 
 
 class _Arguments:
-    """The arguments of one call."""
+    """The arguments of one call, by position or name."""
 
     def __init__(self, call: ast.Call) -> None:
         self._call = call
         self._named = {word.arg: word.value for word in call.keywords if word.arg}
 
-    def text(self, place: int, name: str) -> str:
-        """An argument that has to be a text."""
-        node = self._node(place, name)
+    def text(self, position: int | None, name: str) -> str:
+        """Return an argument that must be a text literal."""
+        node = self._node(position, name)
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
             raise UnreadableError(
                 f"line {self._call.lineno}: its {name} is only known when it runs"
@@ -99,64 +86,63 @@ class _Arguments:
 
     @property
     def table(self) -> str:
-        """The table, with its schema where that is told."""
+        """Return the table, with its schema if one is given."""
         schema = self._named.get("schema")
-        prefix = (
-            f"{self.text(99, 'schema')}."
-            if isinstance(schema, ast.Constant) and schema.value
-            else ""
-        )
+        has_schema = isinstance(schema, ast.Constant) and schema.value
+        prefix = f"{self.text(None, 'schema')}." if has_schema else ""
         return prefix + self.text(0, "table_name")
 
     def code(self, name: str) -> str | None:
-        """A named argument as it is written, but for the module it is from: `sa.String(10)` is `String(10)`."""
+        """Return a named argument as written, without the module: `sa.String(10)` is `String(10)`."""
         node = self._named.get(name)
-        return None if node is None else ast.unparse(node).partition("sa.")[2] or ast.unparse(node)
+        if node is None:
+            return None
+        return ast.unparse(node).partition("sa.")[2] or ast.unparse(node)
 
     def column(self) -> tuple[str, bool]:
-        """The column that add_column is given, and whether it may be null."""
+        """Return the column of add_column, and whether it may be null."""
         node = self._node(1, "column")
-        given = _Arguments(node) if isinstance(node, ast.Call) else self
-        return given.text(0, "name"), given.code("nullable") != "False"
+        definition = _Arguments(node) if isinstance(node, ast.Call) else self
+        return definition.text(0, "name"), definition.code("nullable") != "False"
 
-    def _node(self, place: int, name: str) -> ast.expr | None:
-        return self._call.args[place] if place < len(self._call.args) else self._named.get(name)
+    def _node(self, position: int | None, name: str) -> ast.expr | None:
+        if position is not None and position < len(self._call.args):
+            return self._call.args[position]
+        return self._named.get(name)
 
 
 Changes = tuple[str, list[dict[str, Any]]]
 
 
-def _add_column(given: _Arguments) -> Changes:
-    name, nullable = given.column()
-    return given.table, [{"type": "column_add", "column": name, "nullable": nullable}]
+def _add_column(call: _Arguments) -> Changes:
+    name, nullable = call.column()
+    return call.table, [{"type": "column_add", "column": name, "nullable": nullable}]
 
 
-def _drop_column(given: _Arguments) -> Changes:
-    return given.table, [{"type": "column_drop", "column": given.text(1, "column_name")}]
+def _drop_column(call: _Arguments) -> Changes:
+    return call.table, [{"type": "column_drop", "column": call.text(1, "column_name")}]
 
 
-def _alter_column(given: _Arguments) -> Changes:
-    return given.table, list(_altered(given))
+def _alter_column(call: _Arguments) -> Changes:
+    column = call.text(1, "column_name")
+    changes: list[dict[str, Any]] = []
+    if call.code("type_") is not None:
+        change = {"type": "column_type_change", "column": column, "to": call.code("type_")}
+        before = call.code("existing_type")
+        changes.append(change | ({"from": before} if before else {}))
+    if call.code("new_column_name") is not None:
+        new_name = call.text(None, "new_column_name")
+        changes.append({"type": "column_rename", "from": column, "to": new_name})
+    return call.table, changes
 
 
-def _altered(given: _Arguments) -> Iterator[dict[str, Any]]:
-    column = given.text(1, "column_name")
-    if given.code("type_") is not None:
-        change = {"type": "column_type_change", "column": column, "to": given.code("type_")}
-        before = given.code("existing_type")
-        yield change | ({"from": before} if before else {})
-    if given.code("new_column_name") is not None:
-        yield {"type": "column_rename", "from": column, "to": given.text(99, "new_column_name")}
+def _drop_table(call: _Arguments) -> Changes:
+    return call.table, [{"type": "table_drop"}]
 
 
-def _drop_table(given: _Arguments) -> Changes:
-    return given.table, [{"type": "table_drop"}]
-
-
-def _rename_table(given: _Arguments) -> Changes:
-    return given.text(0, "old_table_name"), [
-        {"type": "table_rename", "to": given.text(1, "new_table_name")}
-    ]
+def _rename_table(call: _Arguments) -> Changes:
+    new_name = call.text(1, "new_table_name")
+    return call.text(0, "old_table_name"), [{"type": "table_rename", "to": new_name}]
 
 
 _CALLS: dict[str, Callable[[_Arguments], Changes]] = {

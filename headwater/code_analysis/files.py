@@ -1,7 +1,6 @@
-"""CodeFile by what kind of file it is: which tables each piece of it makes, and what it refers to.
+"""The references of files by their kind: .sql, .py, .ipynb, and dbt's manifest.json and catalog.json.
 
-Known are .sql (plain, or a model of dbt with its Jinja), .py, .ipynb, and dbt's manifest.json and catalog.json. What is
-of another kind is unknown, and so is what cannot be read.
+A file of another kind, or that cannot be read, is unknown.
 """
 
 from __future__ import annotations
@@ -11,22 +10,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from headwater.code_analysis.dbt import manifest as dbt
-from headwater.code_analysis.dbt.jinja import UNKNOWN, has_jinja, render
-from headwater.code_analysis.model import References, TableName, nothing_known, same_table, together
-from headwater.code_analysis.sql.parse import (
-    TEXT_BYTES_MAX,
-    Columns,
-    references_in_sql,
-    unknown_columns,
+from headwater.code_analysis.dbt import manifest
+from headwater.code_analysis.dbt.jinja import has_jinja, render
+from headwater.code_analysis.model import (
+    UNKNOWN_NAME,
+    ColumnLookup,
+    References,
+    TableName,
+    merge_references,
+    no_columns,
+    unknown_references,
 )
+from headwater.code_analysis.names import may_be_table
+from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
+from headwater.code_analysis.sql.references import references_in_sql
 
-SECONDS_MAX = 20.0
+TIMEOUT_SECONDS = 20.0
+_NO_TIME = "there was no time to read it"
 
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A piece of code: `path` says where it stands, `makes` which tables it makes as far as the code says."""
+    """A piece of code: its path, the tables it makes as far as the code shows them, and its references."""
 
     path: str
     makes: frozenset[TableName]
@@ -37,108 +42,114 @@ def read_files(
     files: Mapping[str, str],
     *,
     dialect: str = "",
-    columns: Columns = unknown_columns,
-    seconds: float = SECONDS_MAX,
+    columns: ColumnLookup = no_columns,
+    timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> list[CodeFile]:
-    """The code in some files, by path. `columns` tells those of a table; a catalog among the files tells more.
+    """Return the code in files, by path. A catalog among the files adds columns to those of `columns`.
 
-    Raises QueryError for a manifest or catalog that is none. What time does not suffice for is unknown."""
-    deadline = time.monotonic() + seconds
-    known = _catalogs(files, columns)
-    found = []
+    Raises QueryError for a malformed manifest or catalog. Code that there is no time to read is unknown."""
+    deadline = time.monotonic() + timeout_seconds
+    columns = _with_catalogs(files, columns)
+    codes = []
     for path, text in files.items():
+        is_json = path.endswith(".json")
         if time.monotonic() > deadline:
-            found.append(CodeFile(path, frozenset(), nothing_known("there was no time to read it")))
-        elif path.endswith(".json") and dbt.is_manifest(text):
-            found += [_model(model, dialect, known, deadline) for model in dbt.read_manifest(text)]
-        elif not (path.endswith(".json") and dbt.is_catalog(text)):
-            found.append(read_file(path, text, dialect=dialect, columns=known))
-    return found
+            codes.append(CodeFile(path, frozenset(), unknown_references(_NO_TIME)))
+        elif is_json and manifest.is_manifest(text):
+            models = manifest.read_manifest(text)
+            codes += [_read_model(model, dialect, columns, deadline) for model in models]
+        elif not (is_json and manifest.is_catalog(text)):
+            codes.append(read_file(path, text, dialect=dialect, columns=columns))
+    return codes
 
 
 def read_file(
-    path: str, text: str, *, dialect: str = "", columns: Columns = unknown_columns
+    path: str, text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
 ) -> CodeFile:
-    """The code in one file. A file that only asks makes the table of its own name, as a model of dbt does."""
+    """Return the code in one file. SQL that writes no table makes the table of its file name, as dbt models do."""
     suffix = PurePosixPath(path).suffix.casefold()
     if suffix == ".sql":
         references = references_in_model(text, dialect=dialect, columns=columns)
     elif suffix in (".py", ".ipynb"):
-        references = _script(text, suffix, dialect, columns)
+        references = _references_in_script(text, suffix, dialect, columns)
     else:
-        references = nothing_known(f"files like *{suffix} are not read")
-    asks = suffix == ".sql" and not references.targets
-    makes = frozenset({(PurePosixPath(path).stem,)}) if asks else references.targets - {()}
-    return CodeFile(path, makes, references)
+        references = unknown_references(f"files like *{suffix} are not read")
+    is_query = suffix == ".sql" and not references.targets
+    makes = {(PurePosixPath(path).stem,)} if is_query else references.targets - {()}
+    return CodeFile(path, frozenset(makes), references)
 
 
 def references_in_model(
-    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+    text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
 ) -> References:
-    """What SQL refers to that may be a model of dbt."""
+    """Return the references of SQL that may be a dbt model."""
     if not has_jinja(text):
         return references_in_sql(text, dialect=dialect, columns=columns)
-    if len(text) > TEXT_BYTES_MAX:
-        return nothing_known(f"the SQL is longer than {TEXT_BYTES_MAX} characters")
-    rendered = render(text)
-    found = together(
-        references_in_sql(one, dialect=dialect, columns=columns) for one in rendered.texts
+    if len(text) > TEXT_LENGTH_MAX:
+        return unknown_references(f"the SQL is longer than {TEXT_LENGTH_MAX} characters")
+    template = render(text)
+    references = merge_references(
+        references_in_sql(sql, dialect=dialect, columns=columns) for sql in template.texts
     )
     lines = text.splitlines()
-    read = tuple(
-        replace(one, text=lines[one.line - 1].strip() if one.line <= len(lines) else one.text)
-        for one in found.read
-        if one.table != (UNKNOWN,) and one.column != UNKNOWN
+    read = []
+    for one in references.read:
+        if one.table != (UNKNOWN_NAME,) and one.column != UNKNOWN_NAME:
+            is_line = one.line <= len(lines)
+            # Evidence shows the line of the template, not of the rendered text.
+            read.append(replace(one, text=lines[one.line - 1].strip()) if is_line else one)
+    return replace(
+        references,
+        read=tuple(read),
+        tables=references.tables - {(UNKNOWN_NAME,)},
+        unknown=(*references.unknown, *template.unknown),
     )
-    tables = found.tables - {(UNKNOWN,)}
-    return replace(found, read=read, tables=tables, unknown=(*found.unknown, *rendered.unknown))
 
 
-def _script(text: str, suffix: str, dialect: str, columns: Columns) -> References:
-    from headwater.code_analysis.notebooks import (
-        is_databricks,
-        references_in_databricks,
-        references_in_notebook,
-    )
+def _references_in_script(
+    text: str, suffix: str, dialect: str, columns: ColumnLookup
+) -> References:
+    # Imported here: most files are SQL.
+    from headwater.code_analysis.notebooks import is_databricks, references_in_notebook
     from headwater.code_analysis.pyspark.references import references_in_python
 
-    if suffix == ".ipynb":
-        return references_in_notebook(text, dialect=dialect, columns=columns)
-    if is_databricks(text):
-        return references_in_databricks(text, dialect=dialect, columns=columns)
+    is_python = suffix == ".py"
+    if not is_python or is_databricks(text):
+        return references_in_notebook(text, is_python=is_python, dialect=dialect, columns=columns)
     return references_in_python(text, dialect=dialect, columns=columns)
 
 
-def _model(model: dbt.Model, dialect: str, columns: Columns, deadline: float) -> CodeFile:
+def _read_model(
+    model: manifest.DbtModel, dialect: str, columns: ColumnLookup, deadline: float
+) -> CodeFile:
+    """Return the code of a model of the manifest; its dependencies count as tables that it reads."""
+    makes = frozenset({model.table})
     if time.monotonic() > deadline:
-        return CodeFile(
-            model.path, frozenset({model.makes}), nothing_known("there was no time to read it")
-        )
+        return CodeFile(model.path, makes, unknown_references(_NO_TIME))
     if model.path.endswith(".py"):
-        references = _script(model.sql, ".py", dialect, columns)
+        references = _references_in_script(model.sql, ".py", dialect, columns)
     elif not model.sql.strip():
-        references = nothing_known("the manifest has no code of it")
+        references = unknown_references("the manifest has no code of it")
     else:
         references = references_in_model(model.sql, dialect=dialect, columns=columns)
     references = replace(references, tables=references.tables | set(model.upstream))
-    return CodeFile(model.path, frozenset({model.makes}), references)
+    return CodeFile(model.path, makes, references)
 
 
-def _catalogs(files: Mapping[str, str], columns: Columns) -> Columns:
-    told: dict[TableName, list[str]] = {}
+def _with_catalogs(files: Mapping[str, str], columns: ColumnLookup) -> ColumnLookup:
+    """Return a lookup that uses the catalogs among the files for tables that `columns` does not know."""
+    catalog: dict[TableName, list[str]] = {}
     for path, text in files.items():
-        if path.endswith(".json") and dbt.is_catalog(text):
-            told.update(dbt.read_catalog(text))
-    if not told:
+        if path.endswith(".json") and manifest.is_catalog(text):
+            catalog.update(manifest.read_catalog(text))
+    if not catalog:
         return columns
 
-    def known(table: TableName) -> list[str] | None:
+    def look_up(table: TableName) -> list[str] | None:
         found = columns(table)
-        matching = (
-            [names for one, names in told.items() if same_table(table, ".".join(one))]
-            if found is None
-            else []
-        )
-        return matching[0] if len(matching) == 1 else found
+        if found is not None:
+            return found
+        matching = [one for one in catalog if may_be_table(table, ".".join(one))]
+        return catalog[matching[0]] if len(matching) == 1 else None
 
-    return known
+    return look_up

@@ -1,28 +1,45 @@
-"""What a piece of source code refers to: columns of tables, line by line, and what of it cannot be told.
+"""The values that the readers of code return: columns that code reads, and tables that it defines or changes.
 
-Names of columns are folded, since most databases do not mind capitals and a reference too many is a question, one too
-few a failure at night. Names of tables are as they are written, outermost part first. `ALL` stands for every column,
-as in SELECT *, whatever their names. What cannot be read is in `unknown`, in words: then a column that is not among the
-references may be referred to all the same.
+`References` is the view of impact: which columns a source reads, and which outputs they flow into. `FileContents` is
+the view of the gate: which tables a file defines, and which changes it makes to others. Column names are case-folded.
+Table names stay as written, outermost part first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+# Stands for every column of a table, as in SELECT *.
 ALL = "*"
+# Stands where a name is only known when the code runs.
+UNKNOWN_NAME = "headwater_unknown"
 LINE_CHARACTERS_MAX = 200
-# More than people write; a source with more is unknown.
+# More than people write; the references of a source with more are unknown.
 REFERENCES_MAX = 50_000
 
 TableName = tuple[str, ...]
+# Returns the columns of a table, or None if they are not known.
+ColumnLookup = Callable[[TableName], list[str] | None]
+
+# The kinds of a table definition: a dbt model, a seed, a CREATE TABLE or VIEW, an INSERT that fills a table, code, and
+# a source that dbt describes.
+MODEL, SEED, TABLE, VIEW = "model", "seed", "table", "view"
+FILLED, CODE, SOURCE = "filled", "code", "source"
+
+
+class UnreadableError(Exception):
+    """A file that cannot be analysed; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """One column of one table, at a line. Not `sure`: it may as well be a column of another table. `indirect`: rows are
-    filtered, joined, grouped or sorted by it. `by_position`: with others, as many and in the order they have."""
+    """One column of one table, at a line of code.
+
+    sure: False if the column may belong to another table.
+    indirect: the code filters, joins, groups or sorts rows by it.
+    by_position: the columns of this `*` are matched by their position and number (UNION, INSERT)."""
 
     table: TableName
     column: str
@@ -35,8 +52,10 @@ class Reference:
 
 @dataclass(frozen=True)
 class ColumnFlow:
-    """What a column written comes from. `target` is () where the code does not say into what it is written; a `column`
-    ALL comes from a `source_column` ALL: all pass under the names they have, but for `without`."""
+    """The source of a written column.
+
+    `target` is () if the code does not name the table it writes. A flow from ALL to ALL passes every column on under
+    its own name, except those in `without`."""
 
     target: TableName
     column: str
@@ -48,7 +67,7 @@ class ColumnFlow:
 
 @dataclass(frozen=True)
 class Insert:
-    """Rows put into a table that is there already; `columns` are () where it names none."""
+    """Rows put into an existing table; `columns` is () if the statement has no list of columns."""
 
     table: TableName
     columns: tuple[str, ...]
@@ -58,7 +77,11 @@ class Insert:
 
 @dataclass(frozen=True)
 class References:
-    """All that one source says. `words` are those in which a column's name may hide, where the code is not SQL."""
+    """All references of one source.
+
+    tables, targets: the tables that the code reads and writes.
+    unknown: reasons why a column may be used although it is not in `read`.
+    words: all words of code that is not SQL; a column that is not among them is not named there."""
 
     read: tuple[Reference, ...] = ()
     written: tuple[Reference, ...] = ()
@@ -72,7 +95,7 @@ class References:
 
 @dataclass
 class ReferenceCollector:
-    """References as they are gathered."""
+    """References while a reader collects them; dicts keep their order and drop duplicates."""
 
     read: dict[Reference, None] = field(default_factory=dict)
     written: dict[Reference, None] = field(default_factory=dict)
@@ -83,7 +106,8 @@ class ReferenceCollector:
     unknown: dict[str, None] = field(default_factory=dict)
     words: set[str] = field(default_factory=set)
 
-    def done(self) -> References:
+    def to_references(self) -> References:
+        """Return the collected references as a value."""
         return References(
             tuple(self.read),
             tuple(self.written),
@@ -95,8 +119,8 @@ class ReferenceCollector:
             frozenset(self.words),
         )
 
-    def take(self, other: References) -> None:
-        """Everything of another piece of the same source."""
+    def add(self, other: References) -> None:
+        """Add all references of another piece of the same source."""
         self.read.update(dict.fromkeys(other.read))
         self.written.update(dict.fromkeys(other.written))
         self.flows.update(dict.fromkeys(other.flows))
@@ -107,37 +131,90 @@ class ReferenceCollector:
         self.words |= other.words
 
 
-def together(pieces: Iterable[References]) -> References:
-    """The references of a source from those of its pieces."""
-    found = ReferenceCollector()
+def merge_references(pieces: Iterable[References]) -> References:
+    """Return the references of a source from those of its pieces."""
+    collector = ReferenceCollector()
     for piece in pieces:
-        found.take(piece)
-    return found.done()
+        collector.add(piece)
+    return collector.to_references()
 
 
-def nothing_known(reason: str) -> References:
+def unknown_references(reason: str) -> References:
+    """Return the references of a source that cannot be read."""
     return References(unknown=(reason,))
 
 
-def fold_case(name: str) -> str:
-    """The form in which names of columns are compared."""
-    return name.strip().casefold()
+def no_columns(_table: TableName) -> None:
+    """Return None: a ColumnLookup for code whose tables have no known columns."""
 
 
-def line_of(lines: list[str], number: int) -> str:
-    """A line as evidence shows it."""
+def line_text(lines: list[str], number: int) -> str:
+    """Return a line, numbered from 1, as evidence shows it."""
     return lines[number - 1].strip()[:LINE_CHARACTERS_MAX] if 0 < number <= len(lines) else ""
 
 
-def same_table(written: TableName, name: str) -> bool:
-    """Whether a table as code writes it may be the dataset of this name: the shorter of the two is the end of the
-    other, part for part. `orders` is `shop.raw.orders`; `staging.orders` is not."""
-    ours, theirs = name_parts(".".join(written)), name_parts(name)
-    shorter = min(len(ours), len(theirs))
-    return shorter > 0 and ours[-shorter:] == theirs[-shorter:]
+@dataclass(frozen=True)
+class ColumnDefinition:
+    """A column of a table that a file defines.
+
+    expression: the normalised source of its values, if known.
+    type: the declared type, or the type it is cast to.
+    cast: the expression that is cast and its type, if the whole expression is a cast."""
+
+    name: str
+    expression: str | None = None
+    type: str | None = None
+    nullable: bool = True
+    cast: tuple[str, str] | None = None
+    line: int = 1
 
 
-def name_parts(name: str) -> list[str]:
-    """The parts of a name, folded: of a path its folders, of a table what the dots part."""
-    path = name.split("://", 1)[-1]
-    return [part for part in path.replace("/", ".").casefold().split(".") if part]
+@dataclass(frozen=True)
+class TableDefinition:
+    """A table, view or model as one file defines it.
+
+    columns: by lower-case name, in order.
+    is_open: there may be more columns, because a `*` could not be resolved.
+    row_logic: the text of everything else that decides its rows: sources, joins, conditions.
+    replaces: the statement replaces an existing table; the graph knows the columns before.
+    is_enforced: its columns are a contract, not only a description (dbt).
+    removed: columns removed from a table with unknown columns, each with its new name if it was renamed."""
+
+    name: str
+    kind: str
+    columns: Mapping[str, ColumnDefinition] = field(default_factory=dict)
+    is_open: bool = False
+    row_logic: str = ""
+    file: str = ""
+    line: int = 1
+    replaces: bool = False
+    is_enforced: bool = True
+    removed: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class TableChange:
+    """One change to a table: the change as the API takes it, without the urn, and its place in the code.
+
+    columns: all columns that the table has after the change; the graph knows those before.
+    is_new: the same branch creates the table, so that it need not be in the graph."""
+
+    table: str
+    kind: str
+    change: Mapping[str, Any]
+    file: str
+    line: int = 1
+    columns: tuple[str, ...] = ()
+    is_new: bool = False
+
+
+@dataclass
+class FileContents:
+    """The tables that a file defines, by lower-case name, and its changes to other tables (ALTER, DROP)."""
+
+    tables: dict[str, TableDefinition] = field(default_factory=dict)
+    changes: list[TableChange] = field(default_factory=list)

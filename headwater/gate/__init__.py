@@ -1,6 +1,5 @@
-"""The gate: what a change in a git repository would break downstream, judged before it is merged.
+"""The gate: the downstream effects of a branch in a git repository, before it is merged.
 
-`repository` reads git, `find` reads files, `compare` tells what of a table changes, `datasets` finds which dataset a
-table is, `ask` asks the API, `verdict` judges, and the others say it: Markdown, SARIF, JUnit, annotations. What cannot
-be assessed blocks.
+`repository` reads git, `changes` finds the changed tables, `resolve_datasets` finds their datasets, `client` asks the
+API, `verdict` decides, and `reports` render the result. A change that cannot be assessed blocks the branch.
 """

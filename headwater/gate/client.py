@@ -1,7 +1,7 @@
-"""What the gate asks a Headwater: which dataset a name is, what is known of it, and what changes would affect.
+"""The gate's questions to a Headwater API: datasets by name, their columns and tags, and the impact of changes.
 
-Whatever goes wrong on the way, a dead server, a proxy that answers HTML, a missing key, is a HeadwaterError: then the
-change cannot be assessed, and the gate blocks.
+Every failure, such as a dead server, a proxy that returns HTML or a missing key, is a HeadwaterError. The change cannot
+be assessed then, and the gate blocks.
 """
 
 from __future__ import annotations
@@ -16,108 +16,108 @@ from headwater.gate.resolve_datasets import DatasetChange, DatasetInfo, SearchHi
 from headwater.gate.verdict import Affected
 from headwater.schema.urns import parse_urn
 
-SEARCHED_MAX = 100
+PAGE_SIZE = 100
 PAGES_MAX = 10
 TIMEOUT_SECONDS = 60.0
 
 _SEARCH = """query ($text: String!, $first: Int!, $after: String) {
   search(text: $text, kind: DATASET, first: $first, after: $after) {
     edges { node { urn namespace name } } pageInfo { hasNextPage endCursor } truncated } }"""
-_KNOWN = """query ($urn: ID!) {
+_DATASET = """query ($urn: ID!) {
   dataset(urn: $urn) { columns tags }
-  lineage(urn: $urn, direction: UPSTREAM, depth: 1) { nodes { urn kind } edges { source target } } }"""
+  lineage(urn: $urn, direction: UPSTREAM, depth: 1) { nodes { urn kind } edges { source target } }
+}"""
 _IMPACT = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {
   affected {
-    urn kind name severity references certified owners outputs evidence { kind path file line text unknown } }
+    urn kind name severity references certified owners outputs
+    evidence { kind path file line text unknown } }
   hiddenAffected truncatedBy } }"""
 
 
 class GateClient:
-    """A Headwater at `url`, asked with the key in the environment, if there is one."""
+    """A Headwater at `url`, with the key of the environment if there is one."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._client = Headwater(url, timeout_seconds=TIMEOUT_SECONDS)
 
-    def datasets(self, text: str) -> tuple[list[SearchHit], bool]:
-        """Datasets in whose name the words of a text occur, and whether there are more than are told."""
-        named: list[SearchHit] = []
+    def search_datasets(self, text: str) -> tuple[list[SearchHit], bool]:
+        """Return the datasets whose names have the words of a text, and whether there are more."""
+        hits: list[SearchHit] = []
         after = None
         for _ in range(PAGES_MAX):
-            found = self._ask(_SEARCH, {"text": text, "first": SEARCHED_MAX, "after": after})[
-                "search"
-            ]
-            nodes = [edge["node"] for edge in found["edges"]]
-            named += [SearchHit(node["urn"], node["namespace"], node["name"]) for node in nodes]
-            after = found["pageInfo"]["endCursor"]
-            if not found["pageInfo"]["hasNextPage"]:
-                return named, found["truncated"]
-        return named, True
+            variables = {"text": text, "first": PAGE_SIZE, "after": after}
+            page = self._query(_SEARCH, variables)["search"]
+            nodes = [edge["node"] for edge in page["edges"]]
+            hits += [SearchHit(node["urn"], node["namespace"], node["name"]) for node in nodes]
+            after = page["pageInfo"]["endCursor"]
+            if not page["pageInfo"]["hasNextPage"]:
+                return hits, page["truncated"]
+        return hits, True
 
-    def known(self, urn: str) -> DatasetInfo:
-        """The columns and tags of a dataset and the jobs that make it. Raises NotFoundError when it is not there."""
-        found = self._ask(_KNOWN, {"urn": urn})
-        dataset, lineage = found["dataset"] or {}, found["lineage"]
-        into = {edge["source"] for edge in lineage["edges"] if edge["target"] == urn}
-        makers = [
-            node["urn"]
-            for node in lineage["nodes"]
-            if node["kind"] == "JOB" and node["urn"] in into
-        ]
+    def dataset_info(self, urn: str) -> DatasetInfo:
+        """Return the columns, tags and producers of a dataset. Raises NotFoundError if it is not there."""
+        result = self._query(_DATASET, {"urn": urn})
+        dataset, lineage = result["dataset"] or {}, result["lineage"]
+        sources = {edge["source"] for edge in lineage["edges"] if edge["target"] == urn}
+        jobs = [node["urn"] for node in lineage["nodes"] if node["kind"] == "JOB"]
         return DatasetInfo(
-            tuple(dataset.get("columns", ())), tuple(dataset.get("tags", ())), tuple(makers)
+            tuple(dataset.get("columns", ())),
+            tuple(dataset.get("tags", ())),
+            tuple(job for job in jobs if job in sources),
         )
 
-    def impact(self, asked: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]:
-        """What one change would affect, and what of that cannot be told."""
-        found = self._ask(_IMPACT, {"changes": [asked.change]})["impact"]
-        untold = []
-        if found["truncatedBy"]:
-            untold.append(
-                f"there is more downstream than was walked: a bound on {found['truncatedBy']} was met"
+    def impact(self, change: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]:
+        """Return the affected assets of one change, and the reasons why there may be more."""
+        result = self._query(_IMPACT, {"changes": [change.change]})["impact"]
+        gaps = []
+        if result["truncatedBy"]:
+            bound = result["truncatedBy"]
+            gaps.append(
+                f"the traversal ended early at the bound on {bound}; there is more downstream"
             )
-        if found["hiddenAffected"]:
-            untold.append("something is affected that the gate's key may not see")
-        return tuple(_affected(one) for one in found["affected"]), untold
+        if result["hiddenAffected"]:
+            gaps.append("an asset is affected that the key of the gate may not see")
+        return tuple(_parse_affected(one) for one in result["affected"]), gaps
 
-    def _ask(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+    def _query(self, query: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return self._client.ask(query, variables)
         except (ValueError, KeyError, TypeError, http.client.HTTPException) as error:
-            message = (
-                f"{self.url} does not answer as a Headwater does: {type(error).__name__} {error}"
-            )
+            problem = f"{type(error).__name__} {error}"
             raise UnavailableError(
-                message, hint="Does --url name the API, and nothing in between?"
+                f"{self.url} does not answer as a Headwater does: {problem}",
+                hint="Check that --url names the API itself, without a proxy that answers HTML.",
             ) from error
 
 
-def _affected(one: Mapping[str, Any]) -> Affected:
+def _parse_affected(one: Mapping[str, Any]) -> Affected:
     return Affected(
         urn=one["urn"] or one["name"],
         kind=one["kind"],
         name=one["name"],
         severity=one["severity"].lower(),
         references=tuple(one["references"]),
-        evidence=tuple(_evidence(found) for found in one["evidence"]),
+        evidence=tuple(_render_evidence(evidence) for evidence in one["evidence"]),
         is_certified=one["certified"],
         owners=tuple(one["owners"]),
         outputs=tuple(one["outputs"]),
     )
 
 
-def _spelled(urn: str) -> str:
-    """The name in a urn, without its namespace."""
+def _render_evidence(evidence: Mapping[str, Any]) -> str:
+    """Return an evidence on one line."""
+    if evidence["kind"] == "SQL_LINE":
+        place = f"{evidence['file'] or 'its SQL'} line {evidence['line']}"
+        return f"{place}: {evidence['text']}"
+    path = " → ".join(_short_name(urn) for urn in evidence["path"])
+    unknown = "; ".join(evidence["unknown"] or ())
+    return f"{path} ({unknown})" if unknown else path
+
+
+def _short_name(urn: str) -> str:
+    """Return the name in a urn, without its namespace."""
     try:
         return ".".join(parse_urn(urn).parts[1:]) or urn
     except QueryError:
         return urn
-
-
-def _evidence(found: Mapping[str, Any]) -> str:
-    """What shows it, in one line."""
-    if found["kind"] == "SQL_LINE":
-        where = f"{found['file'] or 'its SQL'} line {found['line']}"
-        return f"{where}: {found['text']}"
-    way = " → ".join(_spelled(urn) for urn in found["path"])
-    return f"{way} ({'; '.join(found['unknown'])})" if found["unknown"] else way

@@ -1,7 +1,7 @@
-"""What of the tables changes, from what was there to what is there now.
+"""The difference between the tables that files define before and after.
 
-All files that changed are compared together, so that what moves from one file to another does not change. A column that
-is gone and one that is new are one renamed column when no other pair comes from the same expression.
+All changed files are compared together, so that a definition that moves to another file does not change. A removed and
+an added column are one renamed column if no other pair has the same expression.
 """
 
 from __future__ import annotations
@@ -9,252 +9,252 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from headwater.code_analysis.tables import (
+from headwater.code_analysis.model import (
     CODE,
     FILLED,
     MODEL,
     SEED,
     TABLE,
-    Column,
+    ColumnDefinition,
     FileContents,
     TableChange,
     TableDefinition,
 )
+from headwater.code_analysis.sql.ddl import column_add
 
-_GONE: dict[str, dict[str, Any]] = {
+_REMOVAL: dict[str, dict[str, Any]] = {
     MODEL: {"type": "job_delete"},
-    FILLED: {"type": "semantics_change", "description": "what filled it is gone"},
+    FILLED: {"type": "semantics_change", "description": "the statement that filled it is gone"},
     CODE: {"type": "semantics_change", "description": "the code that wrote it is gone"},
 }
+Columns = dict[str, ColumnDefinition]
 
 
 def diff(before: FileContents, after: FileContents, moved: Mapping[str, str]) -> list[TableChange]:
-    """Every change, those of one table together. `moved` are relations by name that are renamed, to what name."""
-    created = after.relations.keys() - before.relations.keys()
-    found = [
-        replace(delta, is_new=delta.relation.lower() in created)
-        for delta in after.deltas
-        if not _is_known(delta, before)
+    """Return all changes, those of one table together. `moved`: new table names by old lower-case name."""
+    created = after.tables.keys() - before.tables.keys()
+    # A statement of a migration counts once, when it is new.
+    applied = [(one.table, one.change) for one in before.changes]
+    changes = [
+        replace(one, is_new=one.table.lower() in created)
+        for one in after.changes
+        if (one.table, one.change) not in applied
     ]
-    old, new = dict(before.relations), dict(after.relations)
-    for key, target in sorted(moved.items()):
-        if key in old and key not in new and target.lower() in new and target.lower() not in old:
-            one, other = old.pop(key), new.pop(target.lower())
-            rename = {"type": "table_rename", "to": other.name}
-            found.append(TableChange(one.name, one.made_by, rename, other.file, other.line))
-            found += _compared(one, other)
+    old, new = dict(before.tables), dict(after.tables)
+    for key, name in sorted(moved.items()):
+        target = name.lower()
+        if key in old and key not in new and target in new and target not in old:
+            changes += _renamed_table(old.pop(key), new.pop(target))
     for key in sorted(old.keys() | new.keys()):
         if key not in new:
-            found += _gone(old[key], after)
+            changes += _removed_table(old[key], after)
         elif key not in old:
-            found += _appeared(new[key])
+            changes += _added_table(new[key])
         else:
-            found += _compared(old[key], new[key])
-    return found
-
-
-def _is_known(delta: TableChange, before: FileContents) -> bool:
-    """Whether the statement was there before: a migration counts once."""
-    return any(
-        (one.relation, one.change) == (delta.relation, delta.change) for one in before.deltas
-    )
-
-
-def _gone(relation: TableDefinition, after: FileContents) -> Iterator[TableChange]:
-    dropped = any(delta.relation.lower() == relation.key for delta in after.deltas)
-    if not dropped and relation.promised:
-        yield TableChange(
-            relation.name,
-            relation.made_by,
-            _GONE.get(relation.made_by, {"type": "table_drop"}),
-            relation.file,
-        )
-
-
-def _appeared(relation: TableDefinition) -> Iterator[TableChange]:
-    """What is new changes nothing, unless it takes the place of what the graph may know."""
-    if relation.replaces:
-        names = tuple(column.name for column in relation.columns.values())
-        change = {"type": "semantics_change", "description": "it is replaced by another definition"}
-        columns = () if relation.open else names
-        yield TableChange(
-            relation.name,
-            relation.made_by,
-            change,
-            relation.file,
-            relation.line,
-            columns,
-            is_new=True,
-        )
-
-
-def _compared(old: TableDefinition, new: TableDefinition) -> Iterator[TableChange]:
-    def delta(change: dict[str, Any], line: int = 0, columns: tuple[str, ...] = ()) -> TableChange:
-        return TableChange(old.name, new.made_by, change, new.file, line or new.line, columns)
-
-    if old.open and not new.open and new.made_by != FILLED:
-        # What the star stood for is what the graph knows.
-        change = {
-            "type": "semantics_change",
-            "description": "its columns are now listed one by one",
-        }
-        yield delta(change, columns=tuple(column.name for column in new.columns.values()))
-    elif new.open and not old.open:
-        yield delta(
-            {
-                "type": "semantics_change",
-                "description": "its columns are no longer listed one by one",
-            }
-        )
-    gone = (
-        {}
-        if new.open and not old.open
-        else {key: one for key, one in old.columns.items() if key not in new.columns}
-    )
-    fresh = (
-        {}
-        if old.open and not new.open
-        else {k: one for k, one in new.columns.items() if k not in old.columns}
-    )
-    if not new.promised:
-        gone, fresh = {}, {}
-    for key in sorted(new.gone.keys() - old.gone.keys() - old.columns.keys()):
-        target = new.gone[key]
-        fresh.pop((target or "").lower(), None)
-        yield delta(
-            {"type": "column_rename", "from": key, "to": target}
-            if target
-            else {"type": "column_drop", "column": key}
-        )
-    renamed = _renamed(old, new, gone, fresh)
-    for key, other in renamed.items():
-        yield delta({"type": "column_rename", "from": gone[key].name, "to": other.name}, other.line)
-    for key in sorted(gone.keys() - renamed.keys()):
-        yield delta({"type": "column_drop", "column": gone[key].name})
-    for key in sorted(fresh.keys() - {one.name.lower() for one in renamed.values()}):
-        yield delta(_added(fresh[key]), fresh[key].line)
-    for key in sorted(old.columns.keys() & new.columns.keys()):
-        for change in _changed(old.columns[key], new.columns[key]):
-            yield delta(change, new.columns[key].line)
-    if old.rest != new.rest:
-        yield delta({"type": "semantics_change", "description": _why(old, new)})
-
-
-def _why(old: TableDefinition, new: TableDefinition) -> str:
-    return (
-        "the code that writes it changed"
-        if CODE in (old.made_by, new.made_by)
-        else "what it is selected from changed"
-    )
-
-
-def _added(column: Column) -> dict[str, Any]:
-    change: dict[str, Any] = {
-        "type": "column_add",
-        "column": column.name,
-        "nullable": column.nullable,
-    }
-    return change | ({"data_type": column.type} if column.type else {})
-
-
-def _renamed(
-    old: TableDefinition,
-    new: TableDefinition,
-    gone: Mapping[str, Column],
-    fresh: Mapping[str, Column],
-) -> dict[str, Column]:
-    """Columns that are gone, by key, and what they are called now."""
-    if old.made_by == new.made_by == TABLE and len(gone) == len(fresh) == 1:
-        (key, one), (other_key, other) = next(iter(gone.items())), next(iter(fresh.items()))
-        at_same_place = list(old.columns).index(key) == list(new.columns).index(other_key)
-        if one.expression is None and at_same_place and _same_type(one.type, other.type):
-            return {key: other}
-    by_expression: dict[str, tuple[list[str], list[Column]]] = defaultdict(lambda: ([], []))
-    for key, one in gone.items():
-        if one.expression is not None:
-            by_expression[one.expression][0].append(key)
-    for one in fresh.values():
-        if one.expression is not None:
-            by_expression[one.expression][1].append(one)
-    return {
-        keys[0]: others[0]
-        for keys, others in by_expression.values()
-        if len(keys) == len(others) == 1
-    }
-
-
-def _same_type(one: str | None, other: str | None) -> bool:
-    return _tidy(one) == _tidy(other)
-
-
-def _tidy(type: str | None) -> str:
-    return re.sub(r"\s+", "", type or "").lower()
-
-
-def _changed(old: Column, new: Column) -> Iterator[dict[str, Any]]:
-    if old.expression is None and new.expression is None:
-        if new.type and not _same_type(old.type, new.type):
-            change = {"type": "column_type_change", "column": new.name, "to": new.type}
-            yield change | ({"from": old.type} if old.type else {})
-    elif old.expression != new.expression:
-        if (
-            old.cast
-            and new.cast
-            and old.cast[0] == new.cast[0]
-            and not _same_type(old.type, new.type)
-        ):
-            yield {
-                "type": "column_type_change",
-                "column": new.name,
-                "from": old.cast[1],
-                "to": new.cast[1],
-            }
-        else:
-            yield {
-                "type": "semantics_change",
-                "column": new.name,
-                "description": "it is computed otherwise",
-            }
+            changes += _changed_table(old[key], new[key])
+    return changes
 
 
 def diff_documented(
-    before: FileContents, after: FileContents, told_by_code: set[str]
+    before: FileContents, after: FileContents, defined: set[str]
 ) -> list[TableChange]:
-    """Changes of what schema files say of columns. Of a model whose SQL changes too, that tells."""
-    both = sorted((before.relations.keys() & after.relations.keys()) - told_by_code)
-    return [
-        delta for key in both for delta in _compared(before.relations[key], after.relations[key])
-    ]
+    """Return the changes of schema files, except for tables that changed code defines."""
+    keys = sorted((before.tables.keys() & after.tables.keys()) - defined)
+    changes: list[TableChange] = []
+    for key in keys:
+        changes += _changed_table(before.tables[key], after.tables[key])
+    return changes
 
 
 def merge(files: Mapping[str, FileContents]) -> FileContents:
-    """What all files say together; of a table that several make, what defines it comes before what fills it."""
-    whole = FileContents()
+    """Return the contents of all files together. A definition of a table comes before statements that fill it."""
+    merged = FileContents()
     for _, contents in sorted(files.items()):
-        for key, relation in contents.relations.items():
-            known = whole.relations.get(key)
-            if known is None or (
-                known.made_by in {FILLED, CODE} and relation.made_by not in {FILLED, CODE}
-            ):
-                whole.relations[key] = relation
-            elif known.made_by == relation.made_by and known.made_by in {FILLED, CODE, MODEL, SEED}:
-                whole.relations[key] = _both(known, relation)
-        whole.deltas += contents.deltas
-        whole.notes += contents.notes
-    return whole
+        for key, table in contents.tables.items():
+            known = merged.tables.get(key)
+            if known is None or (_is_fill(known) and not _is_fill(table)):
+                merged.tables[key] = table
+            elif known.kind == table.kind and known.kind in {FILLED, CODE, MODEL, SEED}:
+                merged.tables[key] = _merged_table(known, table)
+        merged.changes += contents.changes
+    return merged
 
 
-def _both(one: TableDefinition, other: TableDefinition) -> TableDefinition:
-    rest = "\n".join(part for part in (one.rest, other.rest) if part)
+def _is_fill(table: TableDefinition) -> bool:
+    return table.kind in {FILLED, CODE}
+
+
+def _merged_table(one: TableDefinition, other: TableDefinition) -> TableDefinition:
+    row_logic = "\n".join(part for part in (one.row_logic, other.row_logic) if part)
     return TableDefinition(
         one.name,
-        one.made_by,
+        one.kind,
         {**one.columns, **other.columns},
-        one.open or other.open,
-        rest,
+        one.is_open or other.is_open,
+        row_logic,
         one.file,
         one.line,
     )
+
+
+def _renamed_table(old: TableDefinition, new: TableDefinition) -> Iterator[TableChange]:
+    rename = {"type": "table_rename", "to": new.name}
+    yield TableChange(old.name, old.kind, rename, new.file, new.line)
+    yield from _changed_table(old, new)
+
+
+def _removed_table(table: TableDefinition, after: FileContents) -> Iterator[TableChange]:
+    is_changed = any(one.table.lower() == table.key for one in after.changes)
+    if not is_changed and table.is_enforced:
+        change = _REMOVAL.get(table.kind, {"type": "table_drop"})
+        yield TableChange(table.name, table.kind, change, table.file)
+
+
+def _added_table(table: TableDefinition) -> Iterator[TableChange]:
+    """Yield the change of a new definition: none, unless it replaces a table that the graph may know."""
+    if not table.replaces:
+        return
+    change = {"type": "semantics_change", "description": "another definition replaces it"}
+    names = () if table.is_open else tuple(column.name for column in table.columns.values())
+    yield TableChange(table.name, table.kind, change, table.file, table.line, names, is_new=True)
+
+
+def _changed_table(old: TableDefinition, new: TableDefinition) -> Iterator[TableChange]:
+    """Yield the changes between two definitions of one table."""
+    comparison = _Comparison(old, new)
+    yield from comparison.listing_changes()
+    yield from comparison.untracked_removals()
+    yield from comparison.column_changes()
+    if old.row_logic != new.row_logic:
+        is_code = CODE in (old.kind, new.kind)
+        reason = (
+            "the code that writes it changed" if is_code else "its sources or conditions changed"
+        )
+        yield comparison.change({"type": "semantics_change", "description": reason})
+
+
+@dataclass
+class _Comparison:
+    """Two definitions of one table, with the columns that only one of them has."""
+
+    old: TableDefinition
+    new: TableDefinition
+
+    def __post_init__(self) -> None:
+        old, new = self.old, self.new
+        self.removed: Columns = {}
+        self.added: Columns = {}
+        if new.is_enforced and not (new.is_open and not old.is_open):
+            self.removed = {key: one for key, one in old.columns.items() if key not in new.columns}
+        if new.is_enforced and not (old.is_open and not new.is_open):
+            self.added = {key: one for key, one in new.columns.items() if key not in old.columns}
+
+    def change(
+        self, change: dict[str, Any], line: int = 0, columns: tuple[str, ...] = ()
+    ) -> TableChange:
+        """Return a change of the table."""
+        new = self.new
+        return TableChange(self.old.name, new.kind, change, new.file, line or new.line, columns)
+
+    def listing_changes(self) -> Iterator[TableChange]:
+        """Yield the change from a `*` to a list of columns, or back."""
+        old, new = self.old, self.new
+        change = {"type": "semantics_change"}
+        if old.is_open and not new.is_open and new.kind != FILLED:
+            # The graph knows the columns that the star stood for.
+            change["description"] = "its columns are now listed one by one"
+            names = tuple(column.name for column in new.columns.values())
+            yield self.change(change, columns=names)
+        elif new.is_open and not old.is_open:
+            change["description"] = "its columns are no longer listed one by one"
+            yield self.change(change)
+
+    def untracked_removals(self) -> Iterator[TableChange]:
+        """Yield columns that code removes or renames in a table whose columns are not all known."""
+        old, new = self.old, self.new
+        for key in sorted(new.removed.keys() - old.removed.keys() - old.columns.keys()):
+            name = new.removed[key]
+            if name:
+                self.added.pop(name.lower(), None)
+                yield self.change({"type": "column_rename", "from": key, "to": name})
+            else:
+                yield self.change({"type": "column_drop", "column": key})
+
+    def column_changes(self) -> Iterator[TableChange]:
+        """Yield renamed, dropped, added and changed columns."""
+        renamed = self._renamed_columns()
+        for key, column in renamed.items():
+            name = self.removed[key].name
+            change = {"type": "column_rename", "from": name, "to": column.name}
+            yield self.change(change, column.line)
+        for key in sorted(self.removed.keys() - renamed.keys()):
+            yield self.change({"type": "column_drop", "column": self.removed[key].name})
+        new_names = {column.name.lower() for column in renamed.values()}
+        for key in sorted(self.added.keys() - new_names):
+            yield self.change(column_add(self.added[key]), self.added[key].line)
+        for key in sorted(self.old.columns.keys() & self.new.columns.keys()):
+            column = self.new.columns[key]
+            for change in _changed_column(self.old.columns[key], column):
+                yield self.change(change, column.line)
+
+    def _renamed_columns(self) -> Columns:
+        """Return the renamed columns by old name."""
+        swapped = self._swapped_column()
+        if swapped:
+            return swapped
+        old_keys: dict[str, list[str]] = defaultdict(list)
+        new_columns: dict[str, list[ColumnDefinition]] = defaultdict(list)
+        for key, column in self.removed.items():
+            if column.expression is not None:
+                old_keys[column.expression].append(key)
+        for column in self.added.values():
+            if column.expression is not None:
+                new_columns[column.expression].append(column)
+        return {
+            keys[0]: new_columns[expression][0]
+            for expression, keys in old_keys.items()
+            if len(keys) == len(new_columns[expression]) == 1
+        }
+
+    def _swapped_column(self) -> Columns:
+        """Return the one column of a CREATE TABLE that has a new name at the same position."""
+        if not self.old.kind == self.new.kind == TABLE:
+            return {}
+        if not len(self.removed) == len(self.added) == 1:
+            return {}
+        (old_key, old), (new_key, new) = *self.removed.items(), *self.added.items()
+        position = list(self.old.columns).index(old_key)
+        is_same_position = position == list(self.new.columns).index(new_key)
+        if old.expression is None and is_same_position and _is_same_type(old.type, new.type):
+            return {old_key: new}
+        return {}
+
+
+def _changed_column(old: ColumnDefinition, new: ColumnDefinition) -> Iterator[dict[str, Any]]:
+    """Yield the change of a column that keeps its name."""
+    if old.expression is None and new.expression is None:
+        if new.type and not _is_same_type(old.type, new.type):
+            change = {"type": "column_type_change", "column": new.name, "to": new.type}
+            yield change | ({"from": old.type} if old.type else {})
+        return
+    if old.expression == new.expression:
+        return
+    before, after = old.cast, new.cast
+    is_recast = before is not None and after is not None and before[0] == after[0]
+    if before and after and is_recast and not _is_same_type(old.type, new.type):
+        change = {"type": "column_type_change", "column": new.name}
+        yield change | {"from": before[1], "to": after[1]}
+    else:
+        change = {"type": "semantics_change", "column": new.name}
+        yield change | {"description": "its expression changed"}
+
+
+def _is_same_type(one: str | None, other: str | None) -> bool:
+    return _normalise_type(one) == _normalise_type(other)
+
+
+def _normalise_type(type: str | None) -> str:
+    return re.sub(r"\s+", "", type or "").lower()

@@ -1,8 +1,7 @@
-"""What a branch changes, read from git: the files before, at the point where the branch left its base, and as they are
-in the working tree now.
+"""The files that a branch changes, read from git: at the commit where the branch left its base, and in the working tree.
 
-Git is run without a shell, with null-separated output and without what its configuration could add to it (external
-diffs, text conversion, hooks, a file-system monitor). Nothing is written. Submodules and symlinks are left out.
+Git runs without a shell, with null-separated output, and without the effects of its configuration (external diffs, text
+conversion, hooks, a file-system monitor). Nothing is written. Submodules and symlinks are ignored.
 """
 
 from __future__ import annotations
@@ -17,21 +16,32 @@ from headwater.errors import QueryError
 FILE_BYTES_MAX = 20_000_000
 FILES_MAX = 5_000
 GIT_SECONDS_MAX = 120
-_REGULAR = {"100644", "100755"}
-_OFF = (
+_REGULAR_MODES = {"100644", "100755"}
+_SAFE_SETTINGS = (
     "core.quotepath=false",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "diff.external=",
     "log.showSignature=false",
 )
-_FETCH = "In a shallow clone fetch the history: fetch-depth: 0 for actions/checkout, GIT_DEPTH: 0 in GitLab."
+_SAFE_ENVIRONMENT = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+_DIFF = (
+    *("diff-index", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv"),
+    *("--ignore-submodules=all", "--no-abbrev", "--end-of-options"),
+)
+_FETCH = (
+    "In a shallow clone fetch the history: fetch-depth: 0 for actions/checkout, "
+    "GIT_DEPTH: 0 in GitLab."
+)
+# A file that is too large is represented by its size.
+FileBytes = bytes | int
 
 
 @dataclass(frozen=True)
 class FileChange:
-    """One file: its path and text before and after; None where it is not there. `problem` tells why a text that is
-    there could not be read."""
+    """One file with its path and text before and after, each None if it does not exist.
+
+    problem: the reason why an existing text could not be read."""
 
     before_path: str | None
     after_path: str | None
@@ -41,133 +51,123 @@ class FileChange:
 
     @property
     def path(self) -> str:
+        """Return the path after, or before if the file is deleted."""
         return self.after_path or self.before_path or ""
+
+    @property
+    def is_moved(self) -> bool:
+        return self.before_path != self.after_path
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _DiffEntry:
     before_path: str | None
     after_path: str | None
     before_blob: str
 
+    def ends_with(self, endings: tuple[str, ...]) -> bool:
+        """Return True if one of the paths has one of the endings."""
+        paths = [path.lower() for path in (self.before_path, self.after_path) if path]
+        return any(path.endswith(endings) for path in paths)
+
 
 class Repository:
-    """The repository that a folder lies in. Raises QueryError when it lies in none, or when there is no git."""
+    """The repository of a folder. Raises QueryError for a folder outside any, or without git."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.root = Path(os.fsdecode(self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")))
+        root = self._git("rev-parse", "--show-toplevel").removesuffix(b"\n")
+        self.root = Path(os.fsdecode(root))
 
     def fork_point(self, base: str) -> str:
-        """The commit at which the working branch left `base` (also tried as origin/base)."""
-        for name in (base, f"origin/{base}"):
-            commit = self._maybe(
-                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
-            )
-            if commit:
-                break
-        else:
+        """Return the commit at which the branch left `base`, or `origin/base`."""
+        commit = self._commit(base) or self._commit(f"origin/{base}")
+        if not commit:
             raise QueryError(
                 f"there is no commit {base!r} in this repository", hint=f"Fetch it. {_FETCH}"
             )
-        if not self._maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
-            raise QueryError("HEAD is no commit: nothing is committed yet")
-        fork = self._maybe("merge-base", os.fsdecode(commit.strip()), "HEAD")
+        if not self._commit("HEAD"):
+            raise QueryError("the repository has no commit yet")
+        fork = self._git_or_nothing("merge-base", commit, "HEAD")
         if fork:
             return os.fsdecode(fork.split()[0])
-        shallow = self._maybe("rev-parse", "--is-shallow-repository").strip() == b"true"
-        if shallow:
+        is_shallow = self._git_or_nothing("rev-parse", "--is-shallow-repository").strip()
+        if is_shallow == b"true":
             raise QueryError(
-                f"this clone is shallow: where HEAD left {base!r} is not in it", hint=_FETCH
+                f"this clone is shallow and lacks the commit at which HEAD left {base!r}",
+                hint=_FETCH,
             )
         raise QueryError(f"HEAD and {base!r} have no history in common")
 
-    def changes(self, fork: str, wanted: tuple[str, ...]) -> list[FileChange]:
-        """What differs between a commit and the working tree, of the files that end as `wanted`; untracked ones too."""
-        entries = [entry for entry in self._entries(fork) if _is_wanted(entry, wanted)]
+    def changes(self, fork: str, endings: tuple[str, ...]) -> list[FileChange]:
+        """Return the files that differ between a commit and the working tree, untracked files included."""
+        entries = [entry for entry in self._entries(fork) if entry.ends_with(endings)]
         if len(entries) > FILES_MAX:
-            raise QueryError(
-                f"{len(entries):,} files changed, more than {FILES_MAX:,} are not assessed"
-            )
+            raise QueryError(f"the branch changes {len(entries):,} files, more than {FILES_MAX:,}")
         blobs = self._blobs([entry.before_blob for entry in entries if entry.before_path])
         changes = [self._read(entry, blobs) for entry in entries]
         return [
             change
             for change in changes
-            if change.problem or change.before != change.after or _moved(change)
+            if change.problem or change.before != change.after or change.is_moved
         ]
 
-    def _entries(self, fork: str) -> list[_Entry]:
-        told = self._git(
-            *(
-                "diff-index",
-                "-r",
-                "-z",
-                "-M",
-                "--no-ext-diff",
-                "--no-textconv",
-                "--ignore-submodules=all",
-            ),
-            *("--no-abbrev", "--end-of-options", fork, "--"),
-            folder=self.root,
+    def _commit(self, name: str) -> str:
+        """Return the hash of a commit, or ""."""
+        revision = f"{name}^{{commit}}"
+        output = self._git_or_nothing(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", revision
         )
-        entries = _parsed(told)
+        return os.fsdecode(output.strip())
+
+    def _entries(self, fork: str) -> list[_DiffEntry]:
+        entries = _parse_diff(self._git(*_DIFF, fork, "--", folder=self.root))
+        tracked = {entry.after_path for entry in entries}
         others = self._git("ls-files", "-z", "--others", "--exclude-standard", folder=self.root)
-        known = {entry.after_path for entry in entries}
-        entries += [
-            _Entry(None, path, "")
-            for path in _names(others)
-            if path not in known and not path.endswith("/")
-        ]
+        for path in _split_names(others):
+            if path not in tracked and not path.endswith("/"):
+                entries.append(_DiffEntry(None, path, ""))
         return entries
 
-    def _blobs(self, names: list[str]) -> dict[str, bytes | int]:
-        """Blobs by name; of one that is too large only its size."""
-        sizes = self._git("cat-file", "--batch-check", stdin="\n".join(names).encode())
-        small: list[str] = []
-        sizes_of: dict[str, int] = {}
-        found: dict[str, bytes | int] = {}
-        for line in sizes.decode().splitlines():
+    def _blobs(self, names: list[str]) -> dict[str, FileBytes]:
+        """Return blobs by name; of one that is too large, only its size."""
+        listing = self._git("cat-file", "--batch-check", stdin="\n".join(names).encode())
+        sizes: dict[str, int] = {}
+        for line in listing.decode().splitlines():
             name, kind, size = (*line.split(), "", "")[:3]
             if kind != "blob":
                 raise QueryError(f"git does not have the blob {name}", hint=_FETCH)
-            found[name] = sizes_of[name] = int(size)
-            if int(size) <= FILE_BYTES_MAX:
-                small.append(name)
-        told = self._git("cat-file", "--batch", stdin="\n".join(small).encode()) if small else b""
+            sizes[name] = int(size)
+        blobs: dict[str, FileBytes] = {**sizes}
+        small = [name for name, size in sizes.items() if size <= FILE_BYTES_MAX]
+        content = b""
+        if small:
+            content = self._git("cat-file", "--batch", stdin="\n".join(small).encode())
         for name in small:
-            _, _, told = told.partition(b"\n")
-            length = sizes_of[name]
-            found[name], told = told[:length], told[length + 1 :]
-        return found
+            # Each blob follows a line with its name and size, and ends with a line break.
+            _, _, content = content.partition(b"\n")
+            length = sizes[name]
+            blobs[name], content = content[:length], content[length + 1 :]
+        return blobs
 
-    def _read(self, entry: _Entry, blobs: dict[str, bytes | int]) -> FileChange:
-        problems = []
-        texts: list[str | None] = []
-        for content in (
-            blobs[entry.before_blob] if entry.before_path else None,
-            self._on_disk(entry.after_path) if entry.after_path else None,
-        ):
-            if isinstance(content, int):
-                problems.append(f"it is too large to be read ({content:,} bytes)")
-            texts.append(
-                content.decode("utf-8-sig", "replace") if isinstance(content, bytes) else None
-            )
-            if isinstance(content, bytes) and b"\0" in content:
-                problems.append("it is not text")
+    def _read(self, entry: _DiffEntry, blobs: dict[str, FileBytes]) -> FileChange:
+        before = blobs[entry.before_blob] if entry.before_path else None
+        after = self._on_disk(entry.after_path) if entry.after_path else None
+        problems = [problem for problem in map(_problem_with, (before, after)) if problem]
         return FileChange(
-            entry.before_path, entry.after_path, texts[0], texts[1], "; ".join(problems)
+            entry.before_path,
+            entry.after_path,
+            _decode(before),
+            _decode(after),
+            "; ".join(problems),
         )
 
-    def _on_disk(self, path: str) -> bytes | int | None:
-        """A file of the working tree; None for what is no plain file within it."""
+    def _on_disk(self, path: str) -> FileBytes | None:
+        """Return a file of the working tree; None if it is not a plain file within it."""
         place = self.root / path
         try:
-            if (
-                place.is_symlink()
-                or not place.resolve().is_relative_to(self.root.resolve())
-                or not place.is_file()
-            ):
+            is_inside = place.resolve().is_relative_to(self.root.resolve())
+            if place.is_symlink() or not is_inside or not place.is_file():
                 return None
             with place.open("rb") as stream:
                 content = stream.read(FILE_BYTES_MAX + 1)
@@ -175,34 +175,28 @@ class Repository:
         except OSError as error:
             raise QueryError(f"{path!r} cannot be read: {error.strerror}") from error
 
-    def _maybe(self, *arguments: str) -> bytes:
-        """What git says, nothing when it says no."""
+    def _git_or_nothing(self, *arguments: str) -> bytes:
+        """Return the output of git, empty if it fails."""
         return self._run(arguments, self._folder, b"").stdout
 
     def _git(self, *arguments: str, folder: Path | None = None, stdin: bytes = b"") -> bytes:
+        """Return the output of git. Raises QueryError if it fails."""
         ended = self._run(arguments, folder or self._folder, stdin)
         if ended.returncode:
-            said = (
-                ended.stderr.decode(errors="replace").strip() or f"it ended with {ended.returncode}"
-            )
-            raise QueryError(f"git {arguments[0]}: {said[:500]}")
+            problem = ended.stderr.decode(errors="replace").strip()
+            problem = problem or f"it ended with {ended.returncode}"
+            raise QueryError(f"git {arguments[0]}: {problem[:500]}")
         return ended.stdout
 
     def _run(
         self, arguments: tuple[str, ...], folder: Path, stdin: bytes
     ) -> subprocess.CompletedProcess[bytes]:
-        settings = [part for setting in _OFF for part in ("-c", setting)]
-        environment = {
-            **os.environ,
-            "LC_ALL": "C",
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_TERMINAL_PROMPT": "0",
-        }
+        settings = [part for setting in _SAFE_SETTINGS for part in ("-c", setting)]
         try:
             return subprocess.run(
                 ["git", "--no-pager", *settings, *arguments],
                 cwd=folder,
-                env=environment,
+                env={**os.environ, **_SAFE_ENVIRONMENT},
                 input=stdin,
                 capture_output=True,
                 timeout=GIT_SECONDS_MAX,
@@ -214,29 +208,31 @@ class Repository:
             raise QueryError(f"git cannot be run in {str(folder)!r}: {error.strerror}") from error
 
 
-def _names(told: bytes) -> list[str]:
-    return [os.fsdecode(name) for name in told.split(b"\0") if name]
+def _problem_with(content: FileBytes | None) -> str:
+    """Return the reason why a file cannot be read as text, or ""."""
+    if isinstance(content, int):
+        return f"it is too large ({content:,} bytes, at most {FILE_BYTES_MAX:,})"
+    return "it is not text" if content is not None and b"\0" in content else ""
 
 
-def _parsed(told: bytes) -> list[_Entry]:
-    """The raw form of git diff: `:mode mode blob blob status`, then one path, or two where a file was renamed."""
-    fields = iter(_names(told))
+def _decode(content: FileBytes | None) -> str | None:
+    return content.decode("utf-8-sig", "replace") if isinstance(content, bytes) else None
+
+
+def _split_names(output: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in output.split(b"\0") if name]
+
+
+def _parse_diff(output: bytes) -> list[_DiffEntry]:
+    """Parse the raw form of git diff: `:mode mode blob blob status`, then one path, or two for a renamed file."""
+    fields = iter(_split_names(output))
     entries = []
     for head in fields:
         mode_before, mode_after, blob, _, status = head.removeprefix(":").split()
         first = next(fields)
         second = next(fields) if status[0] in "RC" else first
-        before = first if mode_before in _REGULAR and status[0] != "C" else None
-        after = second if mode_after in _REGULAR else None
+        before = first if mode_before in _REGULAR_MODES and status[0] != "C" else None
+        after = second if mode_after in _REGULAR_MODES else None
         if before or after:
-            entries.append(_Entry(before, after, blob))
+            entries.append(_DiffEntry(before, after, blob))
     return entries
-
-
-def _is_wanted(entry: _Entry, wanted: tuple[str, ...]) -> bool:
-    paths = [path.lower() for path in (entry.before_path, entry.after_path) if path]
-    return any(path.endswith(wanted) for path in paths)
-
-
-def _moved(change: FileChange) -> bool:
-    return change.before_path != change.after_path

@@ -1,8 +1,8 @@
-"""Which dataset of the graph a table in a repository is, and so which changes to ask about.
+"""The dataset of the graph that each table of a repository is, and so the changes to ask about.
 
-A table is called by a part of its name more often than by all of it: `orders` may be `shop.marts.orders`. A dataset of
-exactly that name comes first; otherwise every dataset of which one name is the end of the other may be it, and when
-there are several nobody can tell: the gate blocks and names them.
+Code rarely names a table in full: `orders` may be `shop.marts.orders`. A dataset of exactly that name comes first.
+Otherwise each dataset matches whose name ends with the table name, or that the table name ends with. With several
+matches the gate blocks and names them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
-from headwater.code_analysis.model import fold_case, name_parts, same_table
-from headwater.code_analysis.tables import MODEL, SEED, TableChange
+from headwater.code_analysis.model import MODEL, SEED, TableChange
+from headwater.code_analysis.names import fold_case, may_be_table, name_parts
 from headwater.errors import QueryError
 from headwater.gate.changes import Problem
 from headwater.schema.urns import parse_urn
 
 SHOWN_MAX = 5
-_CERTIFIED = {"certified", "canonical"}
-_NO = {"false", "no", "0"}
+_CERTIFIED_TAGS = {"certified", "canonical"}
+_NO_VALUES = {"false", "no", "0"}
 
 
 @dataclass(frozen=True)
@@ -35,191 +35,205 @@ class SearchHit:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What the graph knows of a dataset."""
+    """The columns and tags of a dataset in the graph, and the jobs that make it."""
 
     columns: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    makers: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ()
 
 
-class Graph(Protocol):
-    """Whoever can be asked for datasets."""
+class DatasetCatalog(Protocol):
+    """Datasets that can be searched and read."""
 
-    def datasets(self, text: str) -> tuple[list[SearchHit], bool]: ...
+    def search_datasets(self, text: str) -> tuple[list[SearchHit], bool]: ...
 
-    def known(self, urn: str) -> DatasetInfo: ...
+    def dataset_info(self, urn: str) -> DatasetInfo: ...
 
 
 @dataclass(frozen=True)
 class ResolutionOptions:
-    """What helps to find a table: namespaces to keep to, the names that dbt's manifest tells by path or by name, and
-    urns that somebody said."""
+    """Options that help to find the dataset of a table.
+
+    namespaces: patterns of the namespaces to search; all if empty.
+    manifest: full table names by file path and by model name, from dbt's manifest.
+    mapped: urns by lower-case table name, from `--map`."""
 
     namespaces: tuple[str, ...] = ()
     manifest: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, str] = field(default_factory=dict)
+    mapped: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class DatasetChange:
-    """One change to a dataset that is known, as the API takes it, and where it comes from; `makers` are the jobs that
-    make the dataset."""
+    """A change to a known dataset, as the API takes it, and the table change it comes from.
 
-    delta: TableChange
+    producers: the jobs that make the dataset."""
+
+    source: TableChange
     urn: str
     change: Mapping[str, Any]
     is_certified: bool = False
-    makers: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ()
 
 
-class DatasetResolver:
-    """Looks each table up once."""
+@dataclass
+class ResolvedChanges:
+    """The changes to ask about, the tables whose dataset is not certain, and the new tables, which nothing reads."""
 
-    def __init__(self, graph: Graph, names: ResolutionOptions) -> None:
-        self._graph = graph
-        self._names = names
-        self._urns: dict[tuple[str, str], str | None] = {}
-        self._known: dict[str, DatasetInfo] = {}
-
-    def changes(
-        self, deltas: Iterable[TableChange]
-    ) -> tuple[list[DatasetChange], list[Problem], list[str]]:
-        """What to ask, what cannot be assessed, and what is new and so affects nobody."""
-        asked: list[DatasetChange] = []
-        problems: list[Problem] = []
-        new: list[str] = []
-        for delta in deltas:
-            try:
-                urn = self._urn(delta)
-                if urn is not None:
-                    asked += self._asked(delta, urn)
-                elif delta.is_new:
-                    new.append(delta.relation)
-                else:
-                    problems.append(Problem(delta.file, _unknown(delta), delta.line))
-            except _AmbiguousError as error:
-                problems.append(Problem(delta.file, str(error), delta.line))
-        return asked, list(dict.fromkeys(problems)), sorted(set(new))
-
-    def _urn(self, delta: TableChange) -> str | None:
-        said = self._names.said.get(delta.relation) or self._names.said.get(delta.relation.lower())
-        if said:
-            return said
-        name = self._full_name(delta)
-        key = (name, delta.relation)
-        if key not in self._urns:
-            self._urns[key] = self._search(name, delta.relation)
-        return self._urns[key]
-
-    def _full_name(self, delta: TableChange) -> str:
-        """The name that the manifest tells; its paths are those in the dbt project, wherever that is in the
-        repository."""
-        if delta.made_by in (MODEL, SEED):
-            paths = [
-                path
-                for path in self._names.manifest
-                if delta.file == path or delta.file.endswith(f"/{path}")
-            ]
-            if paths:
-                return self._names.manifest[max(paths, key=len)]
-        return self._names.manifest.get(delta.relation.lower(), delta.relation)
-
-    def _search(self, name: str, relation: str) -> str | None:
-        parts = name_parts(name)
-        if not parts:
-            return None
-        found, is_cut = self._graph.datasets(re.split(r"[./]", name.rstrip("./"))[-1])
-        kept = [one for one in found if self._is_kept(one)]
-        exact = [
-            one
-            for one in kept
-            if parts in (name_parts(one.name), name_parts(f"{one.namespace}/{one.name}"))
-        ]
-        close = exact or [one for one in kept if _ends_so(one, parts)]
-        shorter = [one for one in kept if same_table(tuple(parts), one.name)] if not close else []
-        if shorter:
-            raise _AmbiguousError(
-                f"{relation} may be {shorter[0].urn}, which has a shorter name; say so with --map"
-            )
-        if len(close) > 1:
-            shown = ", ".join(one.urn for one in close[:SHOWN_MAX])
-            raise _AmbiguousError(
-                f"{relation} may be any of {len(close)} datasets: {shown}; say which with --map"
-            )
-        if not exact and is_cut:
-            raise _AmbiguousError(
-                f"{relation}: too many datasets are called like it; say which with --map"
-            )
-        return close[0].urn if close else None
-
-    def _is_kept(self, one: SearchHit) -> bool:
-        return not self._names.namespaces or any(
-            fnmatchcase(one.namespace, p) for p in self._names.namespaces
-        )
-
-    def _asked(self, delta: TableChange, urn: str) -> list[DatasetChange]:
-        known = self._of(urn)
-        changes = [{**delta.change, "urn": urn}]
-        if delta.change["type"] == "job_delete":
-            # Without the one job that makes it, the dataset is as good as gone.
-            sole = len(known.makers) == 1
-            changes = [
-                {"type": "job_delete", "urn": known.makers[0]}
-                if sole
-                else {"type": "table_drop", "urn": urn}
-            ]
-        if delta.columns:
-            if not known.columns:
-                raise _AmbiguousError(
-                    f"{delta.relation} is defined anew, and which columns it had, nobody told"
-                )
-            kept = {fold_case(column) for column in delta.columns}
-            gone = [
-                column
-                for column in known.columns
-                if fold_case(column) not in kept and "." not in column
-            ]
-            changes += [{"type": "column_drop", "column": column, "urn": urn} for column in gone]
-        certified = is_certified(known.tags)
-        return [DatasetChange(delta, urn, change, certified, known.makers) for change in changes]
-
-    def _of(self, urn: str) -> DatasetInfo:
-        if urn not in self._known:
-            self._known[urn] = self._graph.known(urn)
-        return self._known[urn]
-
-
-def _ends_so(one: SearchHit, parts: list[str]) -> bool:
-    """Whether a dataset is called like this table, with more before it."""
-    return any(
-        name_parts(name)[-len(parts) :] == parts
-        for name in (one.name, f"{one.namespace}/{one.name}")
-    )
+    changes: list[DatasetChange] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    new_tables: list[str] = field(default_factory=list)
 
 
 class _AmbiguousError(Exception):
-    """Which dataset it is, or what it was, cannot be told."""
+    """A table whose dataset, or whose columns before, are not certain."""
 
 
-def _unknown(delta: TableChange) -> str:
-    return f"{delta.relation} is in no lineage, so what reads it is not known; if it is there, say so with --map"
+class DatasetResolver:
+    """Resolves tables to datasets; each table is searched once."""
+
+    def __init__(self, catalog: DatasetCatalog, options: ResolutionOptions) -> None:
+        self._catalog = catalog
+        self._options = options
+        self._urns: dict[tuple[str, str], str | None] = {}
+        self._infos: dict[str, DatasetInfo] = {}
+
+    def resolve(self, changes: Iterable[TableChange]) -> ResolvedChanges:
+        """Return the changes of datasets. A table in no lineage is a problem, unless the branch creates it."""
+        resolved = ResolvedChanges()
+        for change in changes:
+            try:
+                self._resolve_change(change, resolved)
+            except _AmbiguousError as error:
+                resolved.problems.append(Problem(change.file, str(error), change.line))
+        resolved.problems = list(dict.fromkeys(resolved.problems))
+        resolved.new_tables = sorted(set(resolved.new_tables))
+        return resolved
+
+    def _resolve_change(self, change: TableChange, resolved: ResolvedChanges) -> None:
+        urn = self._urn(change)
+        if urn is not None:
+            resolved.changes += self._dataset_changes(change, urn)
+        elif change.is_new:
+            resolved.new_tables.append(change.table)
+        else:
+            message = (
+                f"{change.table} is in no lineage, so its readers are not known; "
+                "if it is in the graph, give its urn with --map"
+            )
+            resolved.problems.append(Problem(change.file, message, change.line))
+
+    def _urn(self, change: TableChange) -> str | None:
+        mapped = self._options.mapped.get(change.table.lower())
+        if mapped:
+            return mapped
+        name = self._full_name(change)
+        key = (name, change.table)
+        if key not in self._urns:
+            self._urns[key] = self._search(name, change.table)
+        return self._urns[key]
+
+    def _full_name(self, change: TableChange) -> str:
+        """Return the name in the manifest, whose paths are those in the dbt project, or else the table name."""
+        manifest = self._options.manifest
+        if change.kind in (MODEL, SEED):
+            file = f"/{change.file}"
+            paths = [path for path in manifest if file.endswith(f"/{path}")]
+            if paths:
+                return manifest[max(paths, key=len)]
+        return manifest.get(change.table.lower(), change.table)
+
+    def _search(self, name: str, table: str) -> str | None:
+        """Return the one dataset that a name can mean; None if there is none. Raises _AmbiguousError."""
+        parts = name_parts(name)
+        if not parts:
+            return None
+        last_part = re.split(r"[./]", name.rstrip("./"))[-1]
+        hits, is_truncated = self._catalog.search_datasets(last_part)
+        hits = [hit for hit in hits if self._is_in_namespaces(hit)]
+        exact = [hit for hit in hits if parts in _spellings(hit)]
+        matching = exact or [hit for hit in hits if _ends_with(hit, parts)]
+        if not matching:
+            shorter = [hit for hit in hits if may_be_table(tuple(parts), hit.name)]
+            if shorter:
+                raise _AmbiguousError(
+                    f"{table} may be {shorter[0].urn}, which has a shorter name; confirm with --map"
+                )
+        if len(matching) > 1:
+            shown = ", ".join(hit.urn for hit in matching[:SHOWN_MAX])
+            raise _AmbiguousError(
+                f"{table} may be any of {len(matching)} datasets: {shown}; choose one with --map"
+            )
+        if not exact and is_truncated:
+            raise _AmbiguousError(
+                f"{table}: too many datasets have a name like it; choose one with --map"
+            )
+        return matching[0].urn if matching else None
+
+    def _is_in_namespaces(self, hit: SearchHit) -> bool:
+        patterns = self._options.namespaces
+        return not patterns or any(fnmatchcase(hit.namespace, pattern) for pattern in patterns)
+
+    def _dataset_changes(self, change: TableChange, urn: str) -> list[DatasetChange]:
+        """Return the changes to ask about, columns that a new definition lacks included."""
+        info = self._info(urn)
+        changes = [{**change.change, "urn": urn}]
+        if change.change["type"] == "job_delete":
+            # Without its only job the dataset is no longer made.
+            changes = [{"type": "table_drop", "urn": urn}]
+            if len(info.producers) == 1:
+                changes = [{"type": "job_delete", "urn": info.producers[0]}]
+        if change.columns:
+            if not info.columns:
+                raise _AmbiguousError(
+                    f"{change.table} has a new definition, and the graph does not know its columns"
+                )
+            changes += _missing_columns(info.columns, change.columns, urn)
+        certified = is_certified(info.tags)
+        return [DatasetChange(change, urn, one, certified, info.producers) for one in changes]
+
+    def _info(self, urn: str) -> DatasetInfo:
+        if urn not in self._infos:
+            self._infos[urn] = self._catalog.dataset_info(urn)
+        return self._infos[urn]
+
+
+def _missing_columns(
+    known: Iterable[str], defined: Iterable[str], urn: str
+) -> list[dict[str, Any]]:
+    """Return a drop for each known column that a definition lacks; fields of structs are not columns."""
+    kept = {fold_case(column) for column in defined}
+    missing = [column for column in known if fold_case(column) not in kept and "." not in column]
+    return [{"type": "column_drop", "column": column, "urn": urn} for column in missing]
+
+
+def _spellings(hit: SearchHit) -> list[list[str]]:
+    """Return the parts of the name of a dataset, without and with its namespace."""
+    return [name_parts(hit.name), name_parts(f"{hit.namespace}/{hit.name}")]
+
+
+def _ends_with(hit: SearchHit, parts: list[str]) -> bool:
+    return any(spelling[-len(parts) :] == parts for spelling in _spellings(hit))
 
 
 def is_certified(tags: Iterable[str]) -> bool:
-    """Whether a tag says so: `certified` or `canonical`, by itself or with any value that is not a no."""
-    pairs = (tag.casefold().partition("=") for tag in tags)
-    return any(key.strip() in _CERTIFIED and value.strip() not in _NO for key, _, value in pairs)
+    """Return True for a tag `certified` or `canonical`, with no value or any but false, no and 0."""
+    for tag in tags:
+        key, _, value = tag.casefold().partition("=")
+        if key.strip() in _CERTIFIED_TAGS and value.strip() not in _NO_VALUES:
+            return True
+    return False
 
 
 def parse_map_options(pairs: Iterable[str]) -> dict[str, str]:
-    """`--map table=urn`, as a mapping. Raises QueryError for a pair that is none."""
-    said = {}
+    """Return `--map TABLE=URN` options as urns by lower-case table name. Raises QueryError."""
+    mapped = {}
     for pair in pairs:
         name, equals, urn = pair.partition("=")
         if not name or not equals or parse_urn(urn).kind != "dataset":
             raise QueryError(
-                f"--map {pair!r} is not table=urn",
+                f"--map {pair!r} is not of the form TABLE=URN",
                 hint="For example orders=dataset:db:shop.orders.",
             )
-        said[name.lower()] = urn
-    return said
+        mapped[name.lower()] = urn
+    return mapped

@@ -2,90 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from headwater.code_analysis.definitions import ENDINGS
 from headwater.errors import HeadwaterError
 from headwater.gate.branch_fixes import BranchFixes
-from headwater.gate.changes import ENDINGS, Problem, find_changes
-from headwater.gate.repository import Repository
-from headwater.gate.resolve_datasets import DatasetChange, DatasetResolver, Graph, ResolutionOptions
+from headwater.gate.changes import Problem, find_changes
+from headwater.gate.repository import FileChange, Repository
+from headwater.gate.resolve_datasets import (
+    DatasetCatalog,
+    DatasetChange,
+    DatasetResolver,
+    ResolutionOptions,
+)
 from headwater.gate.verdict import Affected, AssessedChange, Report
 
 CHANGES_MAX = 500
 
 
-class GateClient(Graph, Protocol):
-    """Whoever can also be asked what a change affects."""
+class ImpactApi(DatasetCatalog, Protocol):
+    """A catalog that can also assess the impact of a change."""
 
-    def impact(self, asked: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]: ...
+    def impact(self, change: DatasetChange) -> tuple[tuple[Affected, ...], list[str]]: ...
 
 
 @dataclass(frozen=True)
 class GateRequest:
-    """What to judge: the branch that the working tree is on against `base`."""
+    """The branch to assess, which is the working tree of `folder`, against `base`."""
 
     folder: Path
     base: str
     dialect: str = ""
-    names: ResolutionOptions = field(default_factory=ResolutionOptions)
+    options: ResolutionOptions = field(default_factory=ResolutionOptions)
     downstream_max: int = 5
-    allowed: str = ""
+    allow_reason: str = ""
 
 
 def run_gate(
-    question: GateRequest, api: GateClient, *, told: Callable[[str], None] = lambda _: None
+    request: GateRequest, api: ImpactApi, *, on_progress: Callable[[str], None] = lambda _: None
 ) -> Report:
-    """The report. What goes wrong is part of it, as a problem that blocks; `told` hears how far it is."""
-    report = Report(question.base, downstream_max=question.downstream_max, allowed=question.allowed)
+    """Return the report on a branch. Errors are problems in it, which block. `on_progress` gets status lines."""
+    report = Report(
+        request.base, downstream_max=request.downstream_max, allow_reason=request.allow_reason
+    )
     try:
-        return _judged(question, api, report, told)
+        repository = Repository(request.folder)
+        files = repository.changes(repository.fork_point(request.base), ENDINGS)
+        on_progress(f"changed files that may define tables: {len(files)}")
+        found = find_changes(files, request.dialect)
     except HeadwaterError as error:
-        return replace(report, problems=(_problem(error),))
-
-
-def _judged(
-    question: GateRequest, api: GateClient, report: Report, told: Callable[[str], None]
-) -> Report:
-    repository = Repository(question.folder)
-    changes = repository.changes(repository.fork_point(question.base), ENDINGS)
-    told(f"files changed that may tell of tables: {len(changes)}")
-    found = find_changes(changes, question.dialect)
+        return _with_problems(report, [_problem_of(error)])
     report = replace(report, files=tuple(found.files), problems=tuple(found.problems))
-    if not found.deltas:
+    if not found.changes:
         return report
-    told(f"changes to look up: {len(found.deltas)}")
+    on_progress(f"table changes to look up: {len(found.changes)}")
     try:
-        asked, problems, new = DatasetResolver(api, question.names).changes(found.deltas)
-        report = replace(report, problems=(*report.problems, *problems), new=tuple(new))
-        if len(asked) > CHANGES_MAX:
-            problem = Problem(
-                "",
-                f"{len(asked)} changes are more than the {CHANGES_MAX} that are assessed at once",
-            )
-            return replace(report, problems=(*report.problems, problem))
-        resolved = BranchFixes(asked, {change.after_path: change.after for change in changes})
-        for number, one in enumerate(asked, 1):
-            told(f"asking what it affects: {number} of {len(asked)}")
-            report = _assessed(report, one, api, resolved)
+        resolved = DatasetResolver(api, request.options).resolve(found.changes)
+        report = replace(report, new_tables=tuple(resolved.new_tables))
+        report = _with_problems(report, resolved.problems)
     except HeadwaterError as error:
-        report = replace(report, problems=(*report.problems, _problem(error)))
+        return _with_problems(report, [_problem_of(error)])
+    if len(resolved.changes) > CHANGES_MAX:
+        message = f"the branch has {len(resolved.changes)} changes, more than {CHANGES_MAX}"
+        return _with_problems(report, [Problem("", message)])
+    return _assess_changes(report, resolved.changes, files, api, on_progress)
+
+
+def _assess_changes(
+    report: Report,
+    changes: Sequence[DatasetChange],
+    files: Sequence[FileChange],
+    api: ImpactApi,
+    on_progress: Callable[[str], None],
+) -> Report:
+    """Add the impact of each change. The first error of the API ends the assessment."""
+    fixes = BranchFixes(changes, {file.after_path: file.after for file in files})
+    for number, change in enumerate(changes, 1):
+        on_progress(f"assessing change {number} of {len(changes)}")
+        try:
+            affected, gaps = api.impact(change)
+        except HeadwaterError as error:
+            return _with_problems(report, [_problem_of(error)])
+        assessed = AssessedChange(change, fixes.apply(change, affected))
+        report = replace(report, assessed=(*report.assessed, assessed))
+        source = change.source
+        problems = [Problem(source.file, f"{source.table}: {gap}", source.line) for gap in gaps]
+        report = _with_problems(report, problems)
     return report
 
 
-def _problem(error: HeadwaterError) -> Problem:
-    return Problem("", ". ".join(part.rstrip(".") for part in (error.message, error.hint) if part))
+def _with_problems(report: Report, problems: Sequence[Problem]) -> Report:
+    """Return the report with more problems, each once."""
+    return replace(report, problems=tuple(dict.fromkeys((*report.problems, *problems))))
 
 
-def _assessed(report: Report, one: DatasetChange, api: GateClient, resolved: BranchFixes) -> Report:
-    affected, untold = api.impact(one)
-    affected = resolved.apply(one, affected)
-    delta = one.delta
-    problems = [Problem(delta.file, f"{delta.relation}: {why}", delta.line) for why in untold]
-    return replace(
-        report,
-        judged=(*report.judged, AssessedChange(one, affected)),
-        problems=tuple(dict.fromkeys((*report.problems, *problems))),
-    )
+def _problem_of(error: HeadwaterError) -> Problem:
+    parts = [part.rstrip(".") for part in (error.message, error.hint) if part]
+    return Problem("", ". ".join(parts))

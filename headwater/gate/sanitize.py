@@ -1,22 +1,24 @@
-"""Text from a repository and from events, made harmless for where it is shown.
+"""Text from a repository and from events, made harmless for a terminal or a log.
 
-ResolutionOptions of files, tables and columns are whatever somebody chose. None may end a line, so that none can be taken for a
-command of the machine that runs the gate, nor hide what it is.
+Anybody can choose the names of files, tables and columns. None of them can end a line, so that none is taken for a
+command of the CI machine.
 """
 
 from __future__ import annotations
 
 import re
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
 LINE_CHARACTERS_MAX = 1_000
 
 
-def line(text: str) -> str:
-    """A text on one line, with what cannot be seen shown by its number. `##[` begins a command of GitHub's anywhere in
-    a line, `::` at its beginning."""
-    seen = _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    cut = seen if len(seen) <= LINE_CHARACTERS_MAX else f"{seen[:LINE_CHARACTERS_MAX]}…"
-    return cut.replace("##[", "## [")
+def one_line(text: str) -> str:
+    """Return a text on one line, with escapes for invisible characters.
+
+    GitHub reads a command after `##[` anywhere in a line, and after `::` at its start."""
+    escaped = _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    if len(escaped) > LINE_CHARACTERS_MAX:
+        escaped = f"{escaped[:LINE_CHARACTERS_MAX]}…"
+    return escaped.replace("##[", "## [")

@@ -1,9 +1,9 @@
-"""The verdict of the gate: what is affected, why it fails, what it could not assess."""
+"""The verdict of the gate: the affected assets, the reasons to fail, and the problems that block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from headwater.gate.changes import Problem
@@ -16,7 +16,7 @@ BREAKING, WARNING = "breaking", "warning"
 
 @dataclass(frozen=True)
 class Affected:
-    """Something downstream that a change affects, with what shows it."""
+    """An asset downstream that a change affects, with its evidence. `outputs` are the datasets it makes, by urn."""
 
     urn: str
     kind: str
@@ -26,29 +26,29 @@ class Affected:
     evidence: tuple[str, ...] = ()
     is_certified: bool = False
     owners: tuple[str, ...] = ()
-    # The datasets it makes, by urn.
     outputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class AssessedChange:
-    """A change and all that it affects."""
+    """A change and everything it affects."""
 
-    asked: DatasetChange
+    change: DatasetChange
     affected: tuple[Affected, ...] = ()
 
     @property
-    def is_breaking(self) -> bool:
-        return any(one.severity == BREAKING for one in self.affected)
+    def description(self) -> str:
+        """Return the change as a sentence."""
+        return describe(self.change.change)
 
-    @property
-    def words(self) -> str:
-        return in_words(self.asked.change)
+    def names(self, *, is_breaking: bool) -> list[str]:
+        """Return the names of the assets that break, or of the others."""
+        return [one.name for one in self.affected if (one.severity == BREAKING) is is_breaking]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report in the terms that tools for code share. `level`: error, warning or note."""
+    """One line of the report, in the terms of code scanning. `level`: error, warning or note."""
 
     level: str
     rule: str
@@ -59,201 +59,195 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All that the gate found. `allowed` is the reason for which it is let through all the same."""
+    """The result of the gate.
+
+    new_tables: tables that the branch creates, which nothing reads.
+    downstream_max: the number of affected assets from which the gate does not fail yet.
+    allow_reason: the reason why the branch passes in spite of the verdict."""
 
     base: str
     files: tuple[str, ...] = ()
-    judged: tuple[AssessedChange, ...] = ()
+    assessed: tuple[AssessedChange, ...] = ()
     problems: tuple[Problem, ...] = ()
-    new: tuple[str, ...] = ()
+    new_tables: tuple[str, ...] = ()
     downstream_max: int = 5
-    allowed: str = ""
-    url: str = field(default="", compare=False)
+    allow_reason: str = ""
 
     @property
     def affected(self) -> list[Affected]:
-        """Everything affected once, at its worst, breaking first."""
+        """Return each affected asset once, at its worst severity, breaking ones first."""
         worst: dict[str, Affected] = {}
-        for one in (one for judged in self.judged for one in judged.affected):
-            known = worst.get(one.urn)
-            if known is None or (known.severity != BREAKING and one.severity == BREAKING):
-                worst[one.urn] = one
+        for assessed in self.assessed:
+            for one in assessed.affected:
+                known = worst.get(one.urn)
+                if known is None or (one.severity == BREAKING and known.severity != BREAKING):
+                    worst[one.urn] = one
         return sorted(
             worst.values(), key=lambda one: (one.severity != BREAKING, one.kind, one.name, one.urn)
         )
 
     @property
-    def certified(self) -> list[str]:
-        """Certified assets that are affected, or that change themselves by more than a column they gain."""
-        changed = {
-            j.asked.urn: j.asked.delta.relation
-            for j in self.judged
-            if j.asked.is_certified and not _adds(j)
-        }
-        return sorted({*(one.name for one in self.affected if one.is_certified), *changed.values()})
+    def certified_assets(self) -> list[str]:
+        """Return the certified assets that are affected, or that change by more than a new column."""
+        names = {one.name for one in self.affected if one.is_certified}
+        for assessed in self.assessed:
+            change = assessed.change
+            if change.is_certified and change.change["type"] != "column_add":
+                names.add(change.source.table)
+        return sorted(names)
 
     @property
     def reasons(self) -> list[str]:
-        """Why it fails."""
-        broken = [one for one in self.affected if one.severity == BREAKING]
-        found = []
-        if broken:
-            found.append(f"{_count(len(broken), 'asset')} downstream would break")
-        if len(self.affected) > self.downstream_max:
-            affected = _count(len(self.affected), "asset")
-            found.append(
-                f"{affected} downstream are affected, more than the {self.downstream_max} that may be"
-            )
-        if self.certified:
-            found.append(f"certified: {', '.join(self.certified)}")
-        return found
+        """Return the reasons why the gate fails."""
+        affected = self.affected
+        breaking_count = sum(one.severity == BREAKING for one in affected)
+        reasons = []
+        if breaking_count:
+            reasons.append(f"{_count(breaking_count, 'asset')} downstream would break")
+        if self._excess:
+            reasons.append(self._excess)
+        if self.certified_assets:
+            reasons.append(f"certified: {', '.join(self.certified_assets)}")
+        return reasons
 
     @property
-    def judgement(self) -> str:
-        """What it comes to, before anything is allowed."""
-        return FAILED if self.reasons else BLOCKED if self.problems else PASSED
+    def _excess(self) -> str:
+        """Return the reason to fail for too many affected assets, or ""."""
+        count = len(self.affected)
+        if count <= self.downstream_max:
+            return ""
+        return f"{_count(count, 'asset')} downstream are affected, more than {self.downstream_max}"
+
+    @property
+    def verdict(self) -> str:
+        """Return passed, failed or blocked, before `allow_reason` is considered."""
+        if self.reasons:
+            return FAILED
+        return BLOCKED if self.problems else PASSED
 
     @property
     def exit_code(self) -> int:
-        return 0 if self.allowed else _EXIT_CODES[self.judgement]
+        return 0 if self.allow_reason else _EXIT_CODES[self.verdict]
 
     @property
     def title(self) -> str:
-        said = {
-            PASSED: "nothing downstream breaks"
-            if self.judged
-            else "nothing that lineage knows changes",
-            FAILED: "; ".join(self.reasons),
-            BLOCKED: self._untold,
-        }[self.judgement]
-        return f"{self.judgement}: {said}" + (f" (allowed: {self.allowed})" if self.allowed else "")
+        """Return the verdict and its reason on one line."""
+        if self.verdict == FAILED:
+            reason = "; ".join(self.reasons)
+        elif self.verdict == BLOCKED:
+            reason = self._block_reason
+        elif self.assessed:
+            reason = "nothing downstream breaks"
+        else:
+            reason = "no table in the lineage changes"
+        allowed = f" (allowed: {self.allow_reason})" if self.allow_reason else ""
+        return f"{self.verdict}: {reason}{allowed}"
 
     @property
-    def _untold(self) -> str:
-        whole = next((one.message for one in self.problems if not one.file), "")
-        return (
-            f"it cannot be assessed: {whole}"
-            if whole
-            else f"{_count(len(self.problems), 'place')} cannot be assessed"
-        )
+    def _block_reason(self) -> str:
+        general = next((one.message for one in self.problems if not one.file), "")
+        if general:
+            return f"it cannot be assessed: {general}"
+        return f"{_count(len(self.problems), 'place')} cannot be assessed"
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong or worth knowing, where it stands in the code."""
-        found = [_of_change(judged) for judged in self.judged]
-        found += [
+        """Return the findings, each at its place in the code."""
+        findings = [_finding_of(assessed) for assessed in self.assessed]
+        findings += [
             Finding("error", "not-assessed", one.message, one.file, one.line)
             for one in self.problems
         ]
-        first = next((judged.asked.delta for judged in self.judged), None)
-        where = (first.file, first.line) if first else ("", 0)
-        if len(self.affected) > self.downstream_max:
-            found.append(
-                Finding(
-                    "error",
-                    "too-many-downstream",
-                    self.reasons[-2 if self.certified else -1],
-                    *where,
-                )
-            )
-        if self.certified:
-            found.append(
-                Finding(
-                    "error", "certified-affected", f"certified: {', '.join(self.certified)}", *where
-                )
-            )
-        return found
+        file, line = "", 0
+        if self.assessed:
+            first = self.assessed[0].change.source
+            file, line = first.file, first.line
+        if self._excess:
+            findings.append(Finding("error", "too-many-downstream", self._excess, file, line))
+        if self.certified_assets:
+            message = f"certified: {', '.join(self.certified_assets)}"
+            findings.append(Finding("error", "certified-affected", message, file, line))
+        return findings
 
 
-def _adds(judged: AssessedChange) -> bool:
-    return bool(judged.asked.change["type"] == "column_add")
+def _finding_of(assessed: AssessedChange) -> Finding:
+    source = assessed.change.source
+    broken, read = assessed.names(is_breaking=True), assessed.names(is_breaking=False)
+    effects = [f"breaks {_join_names(broken)}"] if broken else []
+    effects += [f"may affect {_join_names(read)}"] if read else []
+    message = f"{source.table}: {assessed.description}"
+    message += f": {', '.join(effects)}" if effects else ", nothing downstream reads it"
+    level, rule = "note", "change"
+    if broken:
+        level, rule = "error", "breaking-change"
+    elif read:
+        level, rule = "warning", "affected"
+    return Finding(level, rule, message, source.file, source.line)
 
 
-def _of_change(judged: AssessedChange) -> Finding:
-    delta = judged.asked.delta
-    broken = [one.name for one in judged.affected if one.severity == BREAKING]
-    read = [one.name for one in judged.affected if one.severity != BREAKING]
-    said = [f"breaks {_listed(broken)}"] if broken else []
-    said += [f"may affect {_listed(read)}"] if read else []
-    message = f"{delta.relation}: {judged.words}" + (
-        f": {', '.join(said)}" if said else ", nothing downstream reads it"
-    )
-    level, rule = (
-        ("error", "breaking-change")
-        if broken
-        else ("warning", "affected")
-        if read
-        else ("note", "change")
-    )
-    return Finding(level, rule, message, delta.file, delta.line)
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
+def _join_names(names: Sequence[str], limit: int = 5) -> str:
     unique = sorted(set(names))
-    rest = len(unique) - most
-    return ", ".join(unique[:most]) + (f" and {rest} more" if rest > 0 else "")
+    more = len(unique) - limit
+    return ", ".join(unique[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" + ("" if number == 1 else "s")
 
 
-def in_words(change: Any) -> str:
-    """A change as people say it."""
+def describe(change: Mapping[str, Any]) -> str:
+    """Return a change as a sentence."""
     kind, column, to = change["type"], change.get("column"), change.get("to")
-    why = f" ({change['description']})" if change.get("description") else ""
+    before = f" from {change['from']}" if change.get("from") else ""
+    reason = f" ({change['description']})" if change.get("description") else ""
+    not_null = "" if change.get("nullable", True) else ", never null"
+    subject = f"column {column} has" if column else "its rows have"
     return {
         "column_drop": f"column {column} is dropped",
         "column_rename": f"column {change.get('from')} is renamed to {to}",
-        "column_type_change": f"column {column} changes its type"
-        + (f" from {change['from']}" if change.get("from") else "")
-        + f" to {to}",
-        "column_add": f"column {column} is added"
-        + ("" if change.get("nullable", True) else ", never null"),
+        "column_type_change": f"column {column} changes its type{before} to {to}",
+        "column_add": f"column {column} is added{not_null}",
         "table_drop": "it is dropped",
         "table_rename": f"it is renamed to {to}",
-        "job_delete": "what makes it is deleted",
-        "semantics_change": (
-            f"column {column} means something else" if column else "its rows mean something else"
-        )
-        + why,
+        "job_delete": "the job that makes it is deleted",
+        "semantics_change": f"{subject} another meaning{reason}",
     }[kind]
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The report for programs."""
+    """Return the report as JSON."""
     return {
-        "verdict": report.judgement,
+        "verdict": report.verdict,
         "exitCode": report.exit_code,
         "reasons": report.reasons,
-        "allowed": report.allowed or None,
+        "allowReason": report.allow_reason or None,
         "base": report.base,
         "files": list(report.files),
-        "new": list(report.new),
-        "changes": [_change_json(judged) for judged in report.judged],
+        "newTables": list(report.new_tables),
+        "changes": [_change_json(assessed) for assessed in report.assessed],
         "problems": [
             {"file": one.file, "line": one.line or None, "message": one.message}
             for one in report.problems
         ],
         "affected": [_affected_json(one) for one in report.affected],
-        "certified": report.certified,
+        "certifiedAssets": report.certified_assets,
         "maxDownstream": report.downstream_max,
     }
 
 
-def _change_json(judged: AssessedChange) -> dict[str, Any]:
-    delta = judged.asked.delta
+def _change_json(assessed: AssessedChange) -> dict[str, Any]:
+    source = assessed.change.source
     return {
-        "file": delta.file,
-        "line": delta.line,
-        "table": delta.relation,
-        "dataset": judged.asked.urn,
-        "change": dict(judged.asked.change),
-        "affected": _by_severity(judged.affected),
+        "file": source.file,
+        "line": source.line,
+        "table": source.table,
+        "dataset": assessed.change.urn,
+        "change": dict(assessed.change.change),
+        "affected": _severities(assessed.affected),
     }
 
 
-def _by_severity(affected: Iterable[Affected]) -> list[dict[str, str]]:
+def _severities(affected: Iterable[Affected]) -> list[dict[str, str]]:
     return [{"urn": one.urn, "severity": one.severity} for one in affected]
 
 

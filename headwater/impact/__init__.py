@@ -1,1 +1,1 @@
-"""What a change would break: changes, what sources of code refer to, and the severity that the evidence bears."""
+"""The impact of a planned change: affected assets, the severity for each, and the evidence."""

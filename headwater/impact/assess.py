@@ -1,18 +1,18 @@
-"""The assessment: given changes that somebody means to make, who is affected, how badly, and how one knows.
+"""The assessment of planned changes: the affected assets, their severity and the evidence.
 
-What each change does to what lies downstream:
+The effect of each change downstream:
 
-- a column that is renamed or dropped breaks whoever refers to it, and whatever is made of it: that cannot be made any
-  more. CodeFile that only takes it along (`SELECT *`) hands the change on under the same name;
-- a table that is dropped or renamed breaks whoever reads it. Beyond, what is made of its columns breaks, and the rest
-  is a warning: it goes on, on data that nobody refreshes;
-- a job that is deleted leaves its outputs as they are, so all beyond it is a warning;
-- a narrower or unlike type breaks references as long as the column is handed on unchanged, and is a warning beyond; a
-  wider one, or another meaning, is a warning for every reference;
-- a new column that must not be null breaks INSERTs without a list of columns, and any new column a `*` in a UNION.
+- A renamed or dropped column breaks every reference to it, and everything made of it. Code that only takes it along
+  (`SELECT *`) hands the change on under the same name.
+- A dropped or renamed table breaks its readers. Everything made of its columns breaks too; the rest is a warning,
+  because it continues on data that nobody refreshes.
+- A deleted job leaves its outputs as they are: everything beyond is a warning.
+- A narrower or unlike type breaks references as long as the column is handed on unchanged, and is a warning beyond. A
+  wider type, or another meaning, is a warning for every reference.
+- A new column that must not be null breaks INSERTs without a list of columns. Any new column breaks a `*` in a UNION.
 
-Only the map as it is now counts, unless asked otherwise. What may not be seen is walked through and never named:
-`hidden_affected`.
+The assessment uses the current lineage graph, unless it is asked to include stale readers. Hidden nodes are traversed
+but never named; the report then sets `hidden_affected`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from headwater.code_analysis.files import read_files
-from headwater.code_analysis.model import ALL, fold_case
+from headwater.code_analysis.model import ALL
+from headwater.code_analysis.names import fold_case
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.impact.assets import Assets
+from headwater.impact.assets import AffectedAssets
 from headwater.impact.changes import (
     Change,
     ColumnAdd,
@@ -33,12 +35,11 @@ from headwater.impact.changes import (
     ColumnRename,
     ColumnTypeChange,
     JobDelete,
-    SemanticsChange,
     TableDrop,
     TableRename,
 )
-from headwater.impact.load import ColumnEdges, columns_in, gather, writers
-from headwater.impact.model import Consumer, DependencyModel, Kind, PropagatedChange, Table
+from headwater.impact.load import ColumnEdges, columns_in, load_model, load_writers
+from headwater.impact.model import Consumer, DependencyModel, Effect, PropagatedChange, Table
 from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
 from headwater.impact.severity import classify_writer
@@ -49,8 +50,29 @@ from headwater.lineage.questions.downstream import DownstreamGraph, citing_answe
 from headwater.lineage.view import GraphView
 
 CHANGES_MAX = 200
-SECONDS_MAX = 20.0
-WALK_SECONDS_MAX = 8.0
+TIMEOUT_SECONDS = 20.0
+TRAVERSAL_SECONDS_MAX = 8.0
+
+
+@dataclass(frozen=True)
+class _PlannedChange:
+    """A change and the row of the dataset or job that it is about."""
+
+    change: Change
+    row: Row
+
+    @property
+    def urn(self) -> str:
+        return str(self.row["urn"])
+
+    @property
+    def column(self) -> str | None:
+        """Return the column of the change as the dataset spells it; None for a change without one."""
+        name = getattr(self.change, "column", None)
+        if not name:
+            return None
+        columns = self.row.get("columns") or ()
+        return next((one for one in columns if fold_case(one) == fold_case(name)), str(name))
 
 
 def assess(
@@ -60,88 +82,87 @@ def assess(
     files: Mapping[str, str] | None = None,
     dialect: str = "",
     include_stale: bool = False,
-    seconds: float = SECONDS_MAX,
+    timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> Report:
-    """Who is affected by these changes, together. `files` is code by path that counts beside what producers sent, in
-    `dialect`; `include_stale` counts who read once and reads no more; `seconds` bounds the whole.
+    """Return the assets that these changes affect together.
 
-    Raises NotFoundError for a dataset or job that is not in the graph, QueryError for more than `CHANGES_MAX`."""
+    files: code by path, in `dialect`, that counts beside the code that producers sent.
+    include_stale: include consumers that no longer read.
+
+    Raises NotFoundError for an unknown dataset or job, QueryError for more than `CHANGES_MAX` changes."""
     if not 1 <= len(changes) <= CHANGES_MAX:
         raise QueryError(
             f"{len(changes)} changes are not between 1 and {CHANGES_MAX}",
-            hint="Ask for fewer at once.",
+            hint="Send fewer changes at once.",
         )
-    deadline = time.monotonic() + seconds
-    # A verdict is of the graph as it is, not as it was a moment ago.
+    deadline = time.monotonic() + timeout_seconds
+    # The report is about the graph as it is now, not about a cache that is a moment old.
     view = view.up_to_date()
-    about = [require_node(view, change.urn) for change in changes]
-    columns = _columns_named(changes, about)
+    planned = [_PlannedChange(one, require_node(view, one.urn)) for one in changes]
     down = read_downstream(
         view,
-        [row["urn"] for row in about],
-        seconds=min(seconds, WALK_SECONDS_MAX),
+        [one.urn for one in planned],
+        seconds=min(timeout_seconds, TRAVERSAL_SECONDS_MAX),
         ever=include_stale,
     )
     unseen = hidden(view, down.rows)
-    places = [
+    codes = read_files(
+        files or {},
+        dialect=dialect,
+        columns=columns_in(_visible_tables(down, unseen)),
+        timeout_seconds=timeout_seconds / 2,
+    )
+    edges = ColumnEdges(view)
+    model = load_model(edges, down, _changed_columns(planned), codes, unseen)
+    writers = load_writers(model, down, codes, unseen)
+    assets = AffectedAssets(view, down.rows, model)
+    for one in planned:
+        starts = _start_changes(view, one, down, model)
+        result = propagate(model, starts, deadline)
+        if one.column is not None:
+            _add_writers(starts[0], writers.get(one.urn, []), result, model.table(one.urn))
+        assets.add_result(result)
+        _add_answers(view, assets, result)
+    notes = [note for one in planned for note in _notes(one)]
+    truncated = down.truncated or ("" if edges.is_complete else "edges")
+    return assets.report(truncated=truncated, notes=notes)
+
+
+def _visible_tables(down: DownstreamGraph, unseen: set[str]) -> list[Table]:
+    return [
         Table(urn, str(row.get("name")), tuple(row.get("columns") or ()) or None)
         for urn, row in down.rows.items()
         if urn not in unseen
     ]
-    codes = read_files(
-        files or {}, dialect=dialect, columns=columns_in(places), seconds=seconds / 2
-    )
-    edges = ColumnEdges(view)
-    scene = gather(edges, down, columns, codes, unseen)
-    writing = writers(scene, down, codes, unseen)
-    assets = Assets(view, down.rows, scene)
-    for change, row in zip(changes, about, strict=True):
-        starts = _starts(view, change, row, down, scene)
-        found = propagate(scene, starts, deadline)
-        if isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | ColumnAdd):
-            _meet_writers(starts[0], writing.get(row["urn"], []), found, scene.place(row["urn"]))
-        assets.take(found)
-        _take_answers(view, assets, found)
-    notes = [
-        note for change, row in zip(changes, about, strict=True) for note in _notes(change, row)
-    ]
-    return assets.report(truncated=down.truncated or ("" if edges.whole else "edges"), notes=notes)
 
 
-def _columns_named(changes: Sequence[Change], about: list[Row]) -> dict[str, list[str]]:
-    """The columns that changes are about, by dataset."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for change, row in zip(changes, about, strict=True):
-        if (
-            isinstance(change, ColumnRename | ColumnDrop | ColumnTypeChange | SemanticsChange)
-            and change.column
-        ):
-            found[row["urn"]].append(_spelled(row, change.column))
-    return found
+def _changed_columns(planned: Sequence[_PlannedChange]) -> dict[str, list[str]]:
+    """Return the existing columns that changes are about, by dataset."""
+    columns: dict[str, list[str]] = defaultdict(list)
+    for one in planned:
+        if one.column is not None and not isinstance(one.change, ColumnAdd):
+            columns[one.urn].append(one.column)
+    return columns
 
 
-def _spelled(row: Row, name: str) -> str:
-    return next(
-        (one for one in row.get("columns") or () if fold_case(one) == fold_case(name)), name
-    )
-
-
-def _starts(
-    view: GraphView, change: Change, row: Row, down: DownstreamGraph, scene: DependencyModel
+def _start_changes(
+    view: GraphView, planned: _PlannedChange, down: DownstreamGraph, model: DependencyModel
 ) -> list[PropagatedChange]:
-    """What a change does where it is made."""
-    urn = row["urn"]
+    """Return the effects of a change on the tables where it is made."""
+    urn, change = planned.urn, planned.change
     if isinstance(change, JobDelete):
-        beyond = [*down.outputs.get(urn, {}), *([urn] if urn in down.reads else [])]
-        return [PropagatedChange(place, ALL, "stale", False, 0, (place,)) for place in beyond]
+        tables = [*down.outputs.get(urn, {}), *([urn] if urn in down.reads else [])]
+        return [PropagatedChange(one, ALL, "stale", False, 0, (one,)) for one in tables]
     if isinstance(change, TableDrop | TableRename):
         return [PropagatedChange(urn, ALL, "gone", path=(urn,))]
-    column = _spelled(row, change.column) if change.column else ALL
-    path = (urn,) if column == ALL else (scene.place(urn).column_urn(column),)
-    return [PropagatedChange(urn, column, _kind(view, change, path[0]), path=path)]
+    column = planned.column
+    if column is None:
+        return [PropagatedChange(urn, ALL, "redefined", path=(urn,))]
+    step = model.table(urn).column_urn(column)
+    return [PropagatedChange(urn, column, _effect(view, change, step), path=(step,))]
 
 
-def _kind(view: GraphView, change: Change, column: str) -> Kind:
+def _effect(view: GraphView, change: Change, column_urn: str) -> Effect:
     if isinstance(change, ColumnRename):
         return "renamed"
     if isinstance(change, ColumnDrop):
@@ -149,62 +170,62 @@ def _kind(view: GraphView, change: Change, column: str) -> Kind:
     if isinstance(change, ColumnAdd):
         return "added" if change.nullable else "added_required"
     if isinstance(change, ColumnTypeChange):
-        before = change.before or read_nodes(view, [column]).get(column, {}).get("type")
+        before = change.before or read_nodes(view, [column_urn]).get(column_urn, {}).get("type")
         return "narrowed" if is_narrowing(before, change.to) else "widened"
-    return "meaning"
+    return "redefined"
 
 
-def _meet_writers(
-    trouble: PropagatedChange, listed: list[Consumer], found: ImpactResult, place: Table
+def _add_writers(
+    change: PropagatedChange, writers: list[Consumer], result: ImpactResult, table: Table
 ) -> None:
-    for reader in listed:
-        found.hit(reader, trouble, classify_writer(reader, trouble, place), 0)
+    if change.effect == "redefined":
+        return
+    for writer in writers:
+        result.add(writer, change, classify_writer(writer, change, table), 0)
 
 
-def _take_answers(view: GraphView, assets: Assets, found: ImpactResult) -> None:
-    """Answers that cite a column in trouble are as badly off as any reference; those that cite a version of a dataset
-    in trouble may be, unless the dataset itself goes away."""
+def _add_answers(view: GraphView, assets: AffectedAssets, result: ImpactResult) -> None:
+    """Add the answers that cite an affected column or dataset.
+
+    A cited column counts like any reference. A cited version of a dataset is a warning, unless the dataset goes away."""
     worst: dict[str, PropagatedChange] = {}
     by_column: dict[str, PropagatedChange] = {}
-    for trouble in found.troubles.values():
-        if not trouble.place.startswith("dataset:") or trouble.kind in ("added", "added_required"):
+    for change in result.changes.values():
+        if not change.table.startswith("dataset:") or change.is_addition:
             continue
-        if trouble.column != ALL and trouble.path:
-            by_column[assets.scene.place(trouble.place).column_urn(trouble.column)] = trouble
-        before = worst.get(trouble.place)
-        if before is None or (trouble.column == ALL, trouble.rank) > (
-            before.column == ALL,
-            before.rank,
-        ):
-            worst[trouble.place] = trouble
-    cited = citing_answers(view, worst, by_column)
-    for place, answers in cited.items():
-        trouble = by_column.get(place) or worst[place]
-        is_shown = place in by_column or (trouble.column == ALL and trouble.is_start)
-        severity = trouble.severity if is_shown else "warning"
+        if change.column != ALL and change.path:
+            by_column[assets.model.table(change.table).column_urn(change.column)] = change
+        before = worst.get(change.table)
+        if before is None or _answer_rank(change) > _answer_rank(before):
+            worst[change.table] = change
+    for cited, answers in citing_answers(view, worst, by_column).items():
+        change = by_column.get(cited) or worst[cited]
+        is_dropped_table = change.column == ALL and change.is_start
+        is_reference = cited in by_column or is_dropped_table
+        severity = change.severity if is_reference else "warning"
         for answer in sorted(answers):
-            cites = Evidence("READS_ONLY", (place, answer))
-            evidence = (
-                Evidence.column_path((*trouble.path, answer)) if place in by_column else cites
-            )
-            assets.answer(answer, severity, evidence, trouble)
+            evidence = Evidence("READS_ONLY", (cited, answer))
+            if cited in by_column:
+                evidence = Evidence.column_path((*change.path, answer))
+            assets.add_answer(answer, severity, evidence, change)
 
 
-def _notes(change: Change, row: Row) -> list[str]:
-    """What is odd about a change."""
-    known = [fold_case(one) for one in row.get("columns") or ()]
+def _answer_rank(change: PropagatedChange) -> tuple[bool, tuple[bool, int]]:
+    """Return a value by which a change of the whole table comes before changes of its columns."""
+    return change.column == ALL, change.rank
+
+
+def _notes(planned: _PlannedChange) -> list[str]:
+    """Return the inconsistencies between a change and the columns that the graph knows."""
+    change, name = planned.change, planned.row["name"]
+    columns = [fold_case(one) for one in planned.row.get("columns") or ()]
     column = getattr(change, "column", None)
-    if not known or column is None:
+    if not columns or column is None:
         return []
+    is_known = fold_case(column) in columns
     if isinstance(change, ColumnAdd):
-        return (
-            [f"{row['name']} has a column {column!r} already"] if fold_case(column) in known else []
-        )
-    found = (
-        []
-        if fold_case(column) in known
-        else [f"{row['name']} has no column {column!r}, as far as the graph knows"]
-    )
-    if isinstance(change, ColumnRename) and fold_case(change.to) in known:
-        found.append(f"{row['name']} has a column {change.to!r} already")
-    return found
+        return [f"{name} already has a column {column!r}"] if is_known else []
+    notes = [] if is_known else [f"the graph knows no column {column!r} of {name}"]
+    if isinstance(change, ColumnRename) and fold_case(change.to) in columns:
+        notes.append(f"{name} already has a column {change.to!r}")
+    return notes

@@ -1,7 +1,7 @@
-"""The affected assets of a report, put together from what several changes hit, without what may not be seen.
+"""The affected assets of a report, merged over several changes, without hidden nodes.
 
-A job is one asset with the datasets it makes. A hidden asset is not named, nor are hidden columns and datasets in the
-evidence of one that is seen.
+A job is one asset with the datasets it makes. A hidden asset is not named. Hidden columns and datasets are removed from
+the evidence of visible assets.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from headwater.lineage.node_visibility import hidden
 from headwater.lineage.nodes import name_nodes, read_nodes
 from headwater.lineage.view import GraphView
 
+_EVIDENCE_ORDER = {"COLUMN_PATH": 0, "SQL_LINE": 1, "READS_ONLY": 2}
+
 
 @dataclass
 class _Asset:
@@ -29,56 +31,59 @@ class _Asset:
     references: dict[tuple[str, str], None] = field(default_factory=dict)
     evidence: dict[Evidence, None] = field(default_factory=dict)
 
+    def named_urns(self) -> Iterable[str]:
+        """Yield the nodes that the asset names beside itself."""
+        for evidence in self.evidence:
+            yield from evidence.path
+        yield from (table for table, _ in self.references)
+        yield from self.outputs
 
-class Assets:
-    """What is affected so far."""
 
-    def __init__(self, view: GraphView, rows: Mapping[str, Row], scene: DependencyModel) -> None:
-        self.scene = scene
+class AffectedAssets:
+    """The affected assets of all changes so far."""
+
+    def __init__(self, view: GraphView, rows: Mapping[str, Row], model: DependencyModel) -> None:
+        self.model = model
         self._view = view
         self._rows = dict(rows)
         self._assets: dict[str, _Asset] = {}
         self._truncated = ""
 
-    def take(self, found: ImpactResult) -> None:
-        """All that one change hits."""
-        self._truncated = self._truncated or found.truncated
-        for urn, hit in found.hits.items():
-            asset = self._asset(urn, hit.severity, hit.distance, hit.reader.kind)
-            asset.path, asset.outputs = hit.reader.path, tuple(hit.reader.outputs)
-            asset.references.update(hit.references)
-            for judgement in hit.judgements:
-                asset.evidence.update(dict.fromkeys(judgement.evidence))
+    def add_result(self, result: ImpactResult) -> None:
+        """Add all consumers that one change affects."""
+        self._truncated = self._truncated or result.truncated
+        for urn, affected in result.affected.items():
+            consumer = affected.consumer
+            asset = self._asset(urn, affected.severity, affected.distance, consumer.kind)
+            asset.path, asset.outputs = consumer.path, tuple(consumer.outputs)
+            asset.references.update(affected.references)
+            for classification in affected.classifications:
+                asset.evidence.update(dict.fromkeys(classification.evidence))
 
-    def answer(
-        self, urn: str, severity: Severity, evidence: Evidence, trouble: PropagatedChange
+    def add_answer(
+        self, urn: str, severity: Severity, evidence: Evidence, change: PropagatedChange
     ) -> None:
-        """An answer that cites something in trouble."""
-        asset = self._asset(urn, severity, trouble.distance + 1, "ANSWER")
+        """Add an answer that cites an affected column or dataset."""
+        asset = self._asset(urn, severity, change.distance + 1, "ANSWER")
         asset.evidence[evidence] = None
         if evidence.kind == "COLUMN_PATH":
-            asset.references[(trouble.place, trouble.column)] = None
+            asset.references[(change.table, change.column)] = None
 
     def report(self, *, truncated: str, notes: list[str]) -> Report:
-        """What may be seen of it all, nearest first."""
-        unread = [urn for urn in self._assets if urn.startswith("answer:")]
-        self._rows.update(read_nodes(self._view, unread))
+        """Return the visible assets, nearest first."""
+        answers = [urn for urn in self._assets if urn.startswith("answer:")]
+        self._rows.update(read_nodes(self._view, answers))
         nodes = [urn for urn, asset in self._assets.items() if asset.kind != "FILE"]
-        named = {
-            urn
-            for asset in self._assets.values()
-            for urn in _named(asset)
-            if not urn.startswith(("file:", "table:"))
-        }
-        unseen = hidden(self._view, [*nodes, *sorted(named)])
-        shown = [
-            self._affected(asset, unseen)
-            for urn, asset in self._assets.items()
-            if urn not in unseen
-        ]
-        shown.sort(key=lambda one: (one.distance, one.severity, one.kind, one.name))
+        named: set[str] = set()
+        for asset in self._assets.values():
+            named.update(asset.named_urns())
+        in_graph = [urn for urn in sorted(named) if not urn.startswith(("file:", "table:"))]
+        unseen = hidden(self._view, [*nodes, *in_graph])
+        visible = [asset for urn, asset in self._assets.items() if urn not in unseen]
+        affected = [self._affected(asset, unseen) for asset in visible]
+        affected.sort(key=lambda one: (one.distance, one.severity, one.kind, one.name))
         hides = any(urn in unseen for urn in nodes)
-        return Report(shown, hides, truncated or self._truncated, notes)
+        return Report(affected, hides, truncated or self._truncated, notes)
 
     def _asset(self, urn: str, severity: Severity, distance: int, kind: str) -> _Asset:
         asset = self._assets.setdefault(urn, _Asset(urn, severity, distance, kind))
@@ -88,66 +93,60 @@ class Assets:
         return asset
 
     def _affected(self, asset: _Asset, unseen: set[str]) -> Affected:
-        outputs = tuple(
-            one for one in asset.outputs if one.startswith("dataset:") and one not in unseen
-        )
-        listed = [*self._tags(asset.urn), *(tag for one in outputs for tag in self._tags(one))]
+        datasets = [one for one in asset.outputs if one.startswith("dataset:")]
+        outputs = tuple(one for one in datasets if one not in unseen)
         row = self._rows.get(asset.urn, {})
+        tags = self._listed(asset.urn, "tags")
+        owners = self._listed(asset.urn, "owners")
+        for output in outputs:
+            tags += self._listed(output, "tags")
+            owners += self._listed(output, "owners")
         urn = None if asset.kind == "FILE" else asset.urn
         namespace, name = (None, asset.path) if urn is None else self._name(urn)
-        owners = [
-            *(row.get("owners") or ()),
-            *(who for one in outputs for who in self._rows.get(one, {}).get("owners") or ()),
-        ]
         return Affected(
             urn=urn,
             kind=asset.kind,
             namespace=namespace,
             name=name,
-            asset_type=_type(asset.kind, row),
+            asset_type=_asset_type(asset.kind, row),
             severity=asset.severity,
-            references=_columns(asset.references, unseen),
-            evidence=_shown(asset.evidence, unseen),
+            references=_visible_columns(asset.references, unseen),
+            evidence=_visible_evidence(asset.evidence, unseen),
             distance=asset.distance,
             owners=tuple(dict.fromkeys(map(str, owners))),
-            certified=is_certified(listed),
+            certified=is_certified(tags),
             outputs=() if outputs == (asset.urn,) else outputs,
         )
 
-    def _tags(self, urn: str) -> list[str]:
-        return list(self._rows.get(urn, {}).get("tags") or ())
+    def _listed(self, urn: str, key: str) -> list[str]:
+        """Return a property of a node that is a list."""
+        return list(self._rows.get(urn, {}).get(key) or ())
 
     def _name(self, urn: str) -> tuple[str | None, str]:
         (node,) = name_nodes(self._view, [urn])
         return node.namespace, node.name
 
 
-def _named(asset: _Asset) -> Iterable[str]:
-    """The nodes that an asset as shown would name."""
-    yield from (urn for evidence in asset.evidence for urn in evidence.path)
-    yield from (place for place, _ in asset.references)
-    yield from asset.outputs
+def _visible_columns(references: Iterable[tuple[str, str]], unseen: set[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(column for table, column in references if table not in unseen))
 
 
-def _columns(references: Iterable[tuple[str, str]], unseen: set[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(column for place, column in references if place not in unseen))
+def _visible_evidence(evidence: Iterable[Evidence], unseen: set[str]) -> tuple[Evidence, ...]:
+    """Return the evidence without hidden nodes; references come before mere readers."""
+    visible: dict[Evidence, None] = {}
+    for one in evidence:
+        path = tuple(urn for urn in one.path if urn not in unseen)
+        visible[replace(one, path=path)] = None
+    ordered = sorted(visible, key=lambda one: _EVIDENCE_ORDER[one.kind])
+    return tuple(ordered[:EVIDENCE_MAX])
 
 
-def _shown(evidence: Iterable[Evidence], unseen: set[str]) -> tuple[Evidence, ...]:
-    """The evidence without what may not be seen; shown references before mere readings."""
-    kept = [
-        replace(one, path=tuple(urn for urn in one.path if urn not in unseen)) for one in evidence
-    ]
-    order = {"COLUMN_PATH": 0, "SQL_LINE": 1, "READS_ONLY": 2}
-    return tuple(sorted(dict.fromkeys(kept), key=lambda one: order[one.kind])[:EVIDENCE_MAX])
-
-
-def _type(kind: str, row: Row) -> str:
-    """What an asset is, in the words of its producer: dbt_model, dag, spark_job, ... else its kind."""
-    told = str(row.get("type") or "").lower()
+def _asset_type(kind: str, row: Row) -> str:
+    """Return the type that the producer reports: dbt_model, dag, spark_job, ... or else the kind."""
+    reported = str(row.get("type") or "").lower()
     integration = str(row.get("integration") or "").lower()
-    if kind == "JOB" and integration == "dbt" and told:
-        return f"dbt_{told}"
+    if kind == "JOB" and integration == "dbt" and reported:
+        return f"dbt_{reported}"
     if kind == "JOB" and integration == "spark":
         return "spark_job"
-    return told or kind.lower()
+    return reported or kind.lower()

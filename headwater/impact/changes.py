@@ -1,6 +1,6 @@
-"""Changes to datasets and jobs that somebody means to make, as values that cannot be wrong.
+"""Planned changes to datasets and jobs, validated.
 
-A change is read from JSON as seed 001 writes it, with the urn of what it is about beside it or apart from it:
+A change is read from JSON. The urn of its dataset or job may be a field of it or be given separately:
 
     {"type": "column_rename", "from": "order_total", "to": "total_amount"}
     {"type": "column_drop", "column": "legacy_discount_code"}
@@ -9,7 +9,7 @@ A change is read from JSON as seed 001 writes it, with the urn of what it is abo
     {"type": "table_drop"}    {"type": "table_rename", "to": "orders_v2"}    {"type": "job_delete"}
     {"type": "semantics_change", "column": "amount", "description": "now without tax"}
 
-All but `job_delete`, which is about a job, are about a dataset.
+`job_delete` is about a job, all others are about a dataset.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ColumnDrop(_Change, frozen=True, kw_only=True, tag="column_drop"):
 
 
 class ColumnTypeChange(_Change, frozen=True, kw_only=True, tag="column_type_change"):
-    """`before` is looked up in the graph when it is not told."""
+    """A new type; `before` is looked up in the graph if it is not given."""
 
     column: str
     before: str | None = msgspec.field(name="from", default=None)
@@ -65,7 +65,7 @@ class JobDelete(_Change, frozen=True, kw_only=True, tag="job_delete"):
 
 
 class SemanticsChange(_Change, frozen=True, kw_only=True, tag="semantics_change"):
-    """What the values mean: of one column, or of the whole dataset."""
+    """A new meaning of the values of one column, or of the whole dataset."""
 
     column: str | None = None
     description: str | None = None
@@ -95,32 +95,32 @@ CHANGES: dict[str, type[_Change]] = {str(one.__struct_config__.tag): one for one
 
 
 def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
-    """A change from its JSON. `urn` says what it is about where the JSON does not.
+    """Parse a change from JSON. `urn` is used if the JSON has none.
 
-    Raises QueryError that names the field and says how to put it right."""
+    Raises QueryError with the field and its expected form."""
     if not isinstance(given, Mapping):
-        raise QueryError("a change is not an object", hint=_example("column_rename"))
-    kind = _kind(given)
+        raise QueryError("a change must be a JSON object", hint=_example_sentence("column_rename"))
+    kind = _parse_type(given)
     fields = {key: value for key, value in given.items() if value is not None}
     if "urn" not in fields and urn is not None:
         fields["urn"] = urn
-    _check_names(kind, fields)
+    _validate_names(kind, fields)
     for name, value in fields.items():
-        _check_value(kind, name, value)
+        _validate_value(kind, name, value)
     change: Change = msgspec.convert(fields, cast(Any, CHANGES[kind]))
-    _check_urn(kind, change)
+    _validate_urn(kind, change)
     if isinstance(change, ColumnRename) and change.column == change.to:
         raise QueryError(
-            f"{kind}: 'to' is {change.to!r}, as 'from' is", hint="Rename it to another name."
+            f"{kind}: 'from' and 'to' are both {change.to!r}", hint="Rename it to another name."
         )
     return change
 
 
 def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
-    """Changes from a JSON array. Raises QueryError, also for none at all; the message says which one is wrong."""
+    """Parse a JSON array of changes. Raises QueryError with the position, also for an empty array."""
     if not isinstance(given, list | tuple) or not given:
         raise QueryError(
-            "changes is not a list of at least one change", hint=f"For example [{_example_of()}]."
+            "changes must be a list of at least one change", hint=f"For example [{_example()}]."
         )
     changes = []
     for number, one in enumerate(given):
@@ -132,50 +132,54 @@ def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
 
 
 def change_json(change: Change) -> dict[str, Any]:
-    """The JSON that `parse_change` reads."""
+    """Return the JSON that `parse_change` reads."""
     found: dict[str, Any] = msgspec.to_builtins(change)
     return found
 
 
-def _kind(given: Mapping[str, Any]) -> str:
+def _parse_type(given: Mapping[str, Any]) -> str:
     kind = given.get("type")
     if not isinstance(kind, str) or kind not in CHANGES:
         raise QueryError(
-            f"type {kind!r} is no change", hint=f"'type' is one of {', '.join(CHANGES)}."
+            f"type {kind!r} is not a type of change", hint=f"Use one of {', '.join(CHANGES)}."
         )
     return kind
 
 
-def _check_names(kind: str, fields: Mapping[str, Any]) -> None:
+def _validate_names(kind: str, fields: Mapping[str, Any]) -> None:
     known = msgspec.structs.fields(CHANGES[kind])
     names = ["type", *(field.encode_name for field in known)]
     for name in fields:
         if name not in names:
             raise QueryError(
-                f"{kind} has no field {name!r}", hint=f"Its fields are {', '.join(names)}."
+                f"{kind} has no field {name!r}", hint=f"Use the fields {', '.join(names)}."
             )
     for field in known:
         if field.required and field.encode_name not in fields:
-            raise QueryError(f"{kind}: {field.encode_name!r} is missing", hint=_example(kind))
+            raise QueryError(
+                f"{kind}: {field.encode_name!r} is missing", hint=_example_sentence(kind)
+            )
 
 
-def _check_value(kind: str, name: str, value: Any) -> None:
+def _validate_value(kind: str, name: str, value: Any) -> None:
     if name == "nullable":
         if not isinstance(value, bool):
             raise QueryError(
-                f"{kind}: 'nullable' is {value!r}, not true or false", hint=_example(kind)
+                f"{kind}: 'nullable' must be true or false, not {value!r}",
+                hint=_example_sentence(kind),
             )
     elif not isinstance(value, str) or not value.strip():
         raise QueryError(
-            f"{kind}: {name!r} is {value!r}, not a text that says something", hint=_example(kind)
+            f"{kind}: {name!r} must be a text that is not empty, not {value!r}",
+            hint=_example_sentence(kind),
         )
 
 
-def _check_urn(kind: str, change: Change) -> None:
+def _validate_urn(kind: str, change: Change) -> None:
     if parse_urn(change.urn).kind != change.about:
         raise QueryError(
-            f"{kind}: 'urn' {change.urn!r} is not of a {change.about}",
-            hint=f"Name the {change.about} that changes, {change.about}:<namespace>:<name>.",
+            f"{kind}: 'urn' must be of a {change.about}, not {change.urn!r}",
+            hint=f"Give the {change.about} that changes, {change.about}:<namespace>:<name>.",
         )
 
 
@@ -191,10 +195,10 @@ _SAMPLES: dict[str, str] = {
 }
 
 
-def _example(kind: str) -> str:
-    return f"For example {_example_of(kind)}, with the urn of the {CHANGES[kind].about}."
+def _example_sentence(kind: str) -> str:
+    return f"For example {_example(kind)}, with the urn of the {CHANGES[kind].about}."
 
 
-def _example_of(kind: str = "column_drop") -> str:
+def _example(kind: str = "column_drop") -> str:
     sample = _SAMPLES[kind]
     return f'{{"type": "{kind}"' + (f", {sample}" if sample else "") + "}"

@@ -1,220 +1,260 @@
-"""The scene of an assessment, from the map of the graph and from files: who reads what, by which code."""
+"""Loading the dependency model of an assessment from the lineage graph and from files."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from headwater.code_analysis.files import CodeFile
-from headwater.code_analysis.model import References, TableName, fold_case, same_table, together
-from headwater.code_analysis.sql.parse import Columns, dialect_of, references_in_sql
+from headwater.code_analysis.model import (
+    ColumnLookup,
+    References,
+    TableName,
+    merge_references,
+)
+from headwater.code_analysis.names import fold_case, may_be_table
+from headwater.code_analysis.sql.parse import dialect_of
+from headwater.code_analysis.sql.references import references_in_sql
 from headwater.cypher.driver.database import Row
 from headwater.impact.model import Consumer, DependencyModel, Table
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
-_TABLE = "table:"
+_UNKNOWN_TABLE_PREFIX = "table:"
 _COLUMNS_PER_QUERY = 500
-# How many texts of SQL are kept as read, and how long they may be: some tens of megabytes at most.
-_KEPT_MAX = 1_000
-_KEPT_CHARACTERS_MAX = 10_000
+# The cache of parsed SQL, some tens of megabytes at most: its texts, and the longest of them.
+_CACHED_TEXTS_MAX = 1_000
+_CACHED_TEXT_LENGTH_MAX = 10_000
+_PYTHON_LANGUAGES = ("python", "py", "pyspark")
 
 
-def gather(
+def load_model(
     edges: ColumnEdges,
     down: DownstreamGraph,
     changed: Mapping[str, Iterable[str]],
     codes: list[CodeFile],
-    unseen: set[str],
+    hidden: set[str],
 ) -> DependencyModel:
-    """The scene. `changed`: dataset -> columns that it has, whatever the graph knows; `unseen` may not be named, nor
-    met by name: files come from whoever asks, and would tell which guess of a hidden name is right."""
-    places = {
-        urn: _place(urn, row, changed.get(urn, ()))
-        for urn, row in down.rows.items()
-        if _is_place(urn)
-    }
-    jobs = {urn for urn in down.rows if urn.startswith("job:")}
-    made = {urn: _job(urn, down, places, codes, unseen) for urn in jobs}
-    readers: dict[str, list[Consumer]] = defaultdict(list)
-    for place, listed in down.reads.items():
-        for target in listed:
-            if target in made:
-                readers[place].append(made[target])
-            elif not any(target in made[job].outputs for job in listed if job in made):
-                readers[place].append(_dataset(target, places, codes, unseen))
-    _add_files(places, readers, made, codes, unseen)
-    return DependencyModel(places, readers, edges)
+    """Return the dependency model.
+
+    changed: columns that a dataset has, even if the graph does not know them.
+    hidden: nodes that may be neither named nor matched by name. Files come from the caller, and a match would confirm a
+    guess of a hidden name."""
+    return _Loader(down, changed, codes, hidden).load(edges)
 
 
-def writers(
-    scene: DependencyModel, down: DownstreamGraph, codes: list[CodeFile], unseen: set[str]
+def load_writers(
+    model: DependencyModel, down: DownstreamGraph, codes: list[CodeFile], hidden: set[str]
 ) -> dict[str, list[Consumer]]:
-    """The jobs that make what changes, by dataset."""
-    return {
-        place: [_job(urn, down, scene.places, codes, unseen) for urn in listed]
-        for place, listed in down.writers.items()
-    }
+    """Return the jobs that make each changed dataset."""
+    loader = _Loader(down, {}, codes, hidden, model.tables)
+    return {table: [loader.job(urn) for urn in jobs] for table, jobs in down.writers.items()}
 
 
-def columns_in(places: Iterable[Table]) -> Columns:
-    """What columns a table has that code names: those of the one place that may be meant."""
-    listed = list(places)
+def columns_in(tables: Iterable[Table]) -> ColumnLookup:
+    """Return a lookup of the columns of these tables; a name that may mean several has none."""
+    listed = list(tables)
 
-    def columns(table: TableName) -> list[str] | None:
-        found = [place for place in listed if same_table(table, place.name)]
-        return list(found[0].columns) if len(found) == 1 and found[0].columns else None
+    def look_up(name: TableName) -> list[str] | None:
+        matching = [table for table in listed if may_be_table(name, table.name)]
+        return list(matching[0].columns) if len(matching) == 1 and matching[0].columns else None
 
-    return columns
+    return look_up
 
 
 class ColumnEdges:
-    """Where columns go, asked for as an assessment comes to them. `whole`: nothing was cut off so far."""
+    """Column edges from the graph, read as an assessment reaches the columns.
+
+    is_complete: no read was cut off by a bound so far."""
 
     def __init__(self, view: GraphView) -> None:
-        self.whole = True
+        self.is_complete = True
         self._view = view
 
     def __call__(self, columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
-        found: dict[str, list[ColumnEdge]] = {}
-        wanted = sorted(urn for urn in columns if urn.startswith("column:"))
-        for start in range(0, len(wanted), _COLUMNS_PER_QUERY):
-            edges, is_whole = column_edges(self._view, wanted[start : start + _COLUMNS_PER_QUERY])
-            found.update(edges)
-            self.whole = self.whole and is_whole
-        return found
+        edges: dict[str, list[ColumnEdge]] = {}
+        urns = sorted(urn for urn in columns if urn.startswith("column:"))
+        for start in range(0, len(urns), _COLUMNS_PER_QUERY):
+            chunk = urns[start : start + _COLUMNS_PER_QUERY]
+            found, is_complete = column_edges(self._view, chunk)
+            edges.update(found)
+            self.is_complete = self.is_complete and is_complete
+        return edges
 
 
-def _is_place(urn: str) -> bool:
-    return urn.startswith("dataset:")
+@dataclass
+class _Loader:
+    """Builds consumers from the rows of the graph and from files."""
+
+    down: DownstreamGraph
+    changed: Mapping[str, Iterable[str]]
+    codes: list[CodeFile]
+    hidden: set[str]
+    known_tables: Mapping[str, Table] | None = None
+
+    def __post_init__(self) -> None:
+        if self.known_tables is not None:
+            self.tables = dict(self.known_tables)
+            return
+        self.tables = {
+            urn: _table(urn, row, self.changed.get(urn, ()))
+            for urn, row in self.down.rows.items()
+            if urn.startswith("dataset:")
+        }
+
+    def load(self, edges: ColumnEdges) -> DependencyModel:
+        """Return the model of all downstream jobs, datasets and files."""
+        jobs = {urn: self.job(urn) for urn in self.down.rows if urn.startswith("job:")}
+        consumers: dict[str, list[Consumer]] = defaultdict(list)
+        for table, targets in self.down.reads.items():
+            made_by_jobs: set[str] = set()
+            for target in targets:
+                if target in jobs:
+                    made_by_jobs.update(jobs[target].outputs)
+            for target in targets:
+                if target in jobs:
+                    consumers[table].append(jobs[target])
+                elif target not in made_by_jobs:
+                    consumers[table].append(self._dataset(target))
+        self._add_files(consumers, jobs)
+        return DependencyModel(self.tables, consumers, edges)
+
+    def job(self, urn: str) -> Consumer:
+        """Return a job with its code: that of a file, else the code that a producer sent."""
+        row = self.down.rows.get(urn, {})
+        outputs = self.down.outputs.get(urn, {})
+        is_hidden = urn in self.hidden
+        own_codes = [] if is_hidden else self._codes_of_job(row, outputs)
+        near = [*self.down.inputs.get(urn, ()), *outputs]
+        near_tables = [self.tables[one] for one in near if one in self.tables]
+        if urn in self.down.reads:
+            # It hands data to other jobs with no known dataset between.
+            outputs = {**outputs, urn: None}
+        is_covered = urn in self.down.covered
+        job = Consumer(urn, "JOB", outputs, covered=is_covered, is_hidden=is_hidden)
+        if own_codes:
+            return _with_code(job, own_codes)
+        dialect = self.down.dialects.get(urn, "")
+        return replace(job, load_code=partial(_producer_code, row, dialect, urn, near_tables))
+
+    def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
+        """Return the files at the path that a job reports, or that make what it makes."""
+        made = [self.tables[one] for one in outputs if one in self.tables]
+        visible = [table for table in made if table.urn not in self.hidden]
+        reported = str(row.get("codePath") or "").strip("/")
+        return [
+            code
+            for code in self.codes
+            if _is_same_path(reported, code.path)
+            or any(_makes(code, table.name) for table in visible)
+        ]
+
+    def _dataset(self, urn: str) -> Consumer:
+        """Return a dataset that an unknown job makes of others."""
+        is_hidden = urn in self.hidden
+        codes: list[CodeFile] = []
+        if urn in self.tables and not is_hidden:
+            codes = [code for code in self.codes if _makes(code, self.tables[urn].name)]
+        dataset = Consumer(urn, "DATASET", {urn: None}, is_hidden=is_hidden)
+        return _with_code(dataset, codes) if codes else dataset
+
+    def _add_files(self, consumers: dict[str, list[Consumer]], jobs: dict[str, Consumer]) -> None:
+        """Add files that are not the code of a job: they read the tables they name and make their outputs."""
+        used = {job.path for job in jobs.values()}
+        for listed in consumers.values():
+            used |= {consumer.path for consumer in listed}
+        loose = [code for code in self.codes if code.path not in used]
+        named = {urn: table for urn, table in self.tables.items() if urn not in self.hidden}
+        files = []
+        for code in loose:
+            outputs = {_made_table(make, named): None for make in code.makes}
+            urn = f"file:{code.path}"
+            load_code = partial(_references_of, code)
+            files.append(Consumer(urn, "FILE", outputs, load_code, path=code.path))
+        self.tables.update(named)
+        for code, file in zip(loose, files, strict=True):
+            for urn, table in named.items():
+                if urn not in file.outputs and _reads(code, table.name):
+                    consumers[urn].append(file)
 
 
-def _place(urn: str, row: Row, more: Iterable[str]) -> Table:
+def _table(urn: str, row: Row, changed: Iterable[str]) -> Table:
     known = row.get("columns")
     columns = tuple(known) if known else None
     if columns is not None:
         names = {fold_case(column) for column in columns}
-        columns += tuple(column for column in more if fold_case(column) not in names)
+        columns += tuple(column for column in changed if fold_case(column) not in names)
     return Table(urn, str(row.get("name") or urn), columns)
 
 
-def _job(
-    urn: str,
-    down: DownstreamGraph,
-    places: Mapping[str, Table],
-    codes: list[CodeFile],
-    unseen: set[str],
-) -> Consumer:
-    row = down.rows.get(urn, {})
-    outputs = down.outputs.get(urn, {})
-    near = [places[one] for one in (*down.inputs.get(urn, ()), *outputs) if one in places]
-    makes = [places[one] for one in outputs if one in places and one not in unseen]
-    own = [code for code in codes if urn not in unseen and _is_code_of(code, row, makes)]
-    if urn in down.reads:
-        # Data goes from it to other jobs with nothing known between.
-        outputs = {**outputs, urn: None}
-    reader = Consumer(urn, "JOB", outputs, covered=urn in down.covered, is_hidden=urn in unseen)
-    if own:
-        found = together(code.references for code in own)
-        return replace(reader, source=lambda: found, path=own[0].path)
-    return replace(reader, source=partial(_code_of, row, down.dialects.get(urn, ""), urn, near))
+def _with_code(consumer: Consumer, codes: list[CodeFile]) -> Consumer:
+    """Return a consumer with the code of files."""
+    references = merge_references(code.references for code in codes)
+    return replace(consumer, load_code=lambda: references, path=codes[0].path)
 
 
-def _dataset(
-    urn: str, places: Mapping[str, Table], codes: list[CodeFile], unseen: set[str]
-) -> Consumer:
-    """A dataset that is made of others, by nobody knows which job."""
-    own = (
-        [code for code in codes if any(same_table(make, places[urn].name) for make in code.makes)]
-        if urn in places and urn not in unseen
-        else []
-    )
-    reader = Consumer(urn, "DATASET", {urn: None}, is_hidden=urn in unseen)
-    found = together(code.references for code in own)
-    return replace(reader, source=lambda: found, path=own[0].path) if own else reader
+def _is_same_path(reported: str, path: str) -> bool:
+    """Return True if two paths are equal from their ends."""
+    path = path.replace("\\", "/").strip("/")
+    if not reported:
+        return False
+    return reported == path or reported.endswith(f"/{path}") or path.endswith(f"/{reported}")
 
 
-def _is_code_of(code: CodeFile, row: Row, outputs: list[Table]) -> bool:
-    """Whether a file is the code of a job: it stands where the job says, or makes what the job makes."""
-    told = str(row.get("codePath") or "").strip("/")
-    path = code.path.replace("\\", "/").strip("/")
-    if told and (told == path or told.endswith(f"/{path}") or path.endswith(f"/{told}")):
-        return True
-    return any(same_table(make, place.name) for make in code.makes for place in outputs)
+def _makes(code: CodeFile, name: str) -> bool:
+    return any(may_be_table(make, name) for make in code.makes)
 
 
-def _code_of(row: Row, dialect: str, urn: str, near: list[Table]) -> References | None:
-    """What the code that a producer sent refers to."""
-    parts = parse_urn(urn).parts
-    namespaces = [parse_urn(place.urn).parts[0] for place in near if parse_urn(place.urn).parts]
-    speaks = dialect_of(dialect, row.get("integration"), parts[0] if parts else "", *namespaces)
-    found = []
-    if row.get("sql"):
-        found.append(_of_sql(row["sql"], speaks, tuple(near)))
-    language = fold_case(str(row.get("language") or ""))
-    if row.get("sourceCode") and language == "sql" and not row.get("sql"):
-        found.append(_of_sql(row["sourceCode"], speaks, tuple(near)))
-    elif row.get("sourceCode") and language in ("python", "py", "pyspark"):
-        from headwater.code_analysis.pyspark.references import references_in_python
-
-        found.append(
-            references_in_python(row["sourceCode"], dialect=speaks, columns=columns_in(near))
-        )
-    return together(found) if found else None
+def _reads(code: CodeFile, name: str) -> bool:
+    return any(may_be_table(table, name) for table in code.references.tables)
 
 
-def _of_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
-    if len(text) > _KEPT_CHARACTERS_MAX:
-        return references_in_sql(text, dialect=dialect, columns=columns_in(near))
-    return _of_short_sql(text, dialect, near)
-
-
-@lru_cache(maxsize=_KEPT_MAX)
-def _of_short_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
-    """Kept, since a gate asks change by change, and of every one the same jobs are downstream."""
-    return references_in_sql(text, dialect=dialect, columns=columns_in(near))
-
-
-def _add_files(
-    places: dict[str, Table],
-    readers: dict[str, list[Consumer]],
-    made: dict[str, Consumer],
-    codes: list[CodeFile],
-    unseen: set[str],
-) -> None:
-    """Files that are the code of no job read what they name, and make what they say."""
-    named = {urn: place for urn, place in places.items() if urn not in unseen}
-    known = {reader.path for reader in made.values()} | {
-        one.path for listed in readers.values() for one in listed
-    }
-    loose = [code for code in codes if code.path not in known]
-    files = []
-    for code in loose:
-        outputs = {_made_by(make, named): None for make in code.makes}
-        files.append(
-            Consumer(f"file:{code.path}", "FILE", outputs, partial(_given, code), path=code.path)
-        )
-    places.update(named)
-    for code, reader in zip(loose, files, strict=True):
-        for urn, place in named.items():
-            if urn not in reader.outputs and any(
-                same_table(table, place.name) for table in code.references.tables
-            ):
-                readers[urn].append(reader)
-
-
-def _given(code: CodeFile) -> References:
+def _references_of(code: CodeFile) -> References:
     return code.references
 
 
-def _made_by(make: TableName, places: dict[str, Table]) -> str:
-    """The place that a file makes: one of the graph, or a new one."""
+def _producer_code(row: Row, dialect: str, urn: str, near: list[Table]) -> References | None:
+    """Return the references of the code that a producer sent, or None without any."""
+    parts = parse_urn(urn).parts
+    near_parts = [parse_urn(table.urn).parts for table in near]
+    namespaces = [one[0] for one in near_parts if one]
+    own_namespace = parts[0] if parts else ""
+    dialect = dialect_of(dialect, row.get("integration"), own_namespace, *namespaces)
+    pieces = []
+    if row.get("sql"):
+        pieces.append(_references_in_sql(row["sql"], dialect, tuple(near)))
+    source = row.get("sourceCode")
+    language = fold_case(str(row.get("language") or ""))
+    if source and language == "sql" and not row.get("sql"):
+        pieces.append(_references_in_sql(source, dialect, tuple(near)))
+    elif source and language in _PYTHON_LANGUAGES:
+        from headwater.code_analysis.pyspark.references import references_in_python
+
+        pieces.append(references_in_python(source, dialect=dialect, columns=columns_in(near)))
+    return merge_references(pieces) if pieces else None
+
+
+def _references_in_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
+    if len(text) > _CACHED_TEXT_LENGTH_MAX:
+        return references_in_sql(text, dialect=dialect, columns=columns_in(near))
+    return _references_in_short_sql(text, dialect, near)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS_MAX)
+def _references_in_short_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
+    """Return the references of SQL from the cache: a gate assesses many changes with the same jobs downstream."""
+    return references_in_sql(text, dialect=dialect, columns=columns_in(near))
+
+
+def _made_table(make: TableName, tables: dict[str, Table]) -> str:
+    """Return the urn of the table that a file makes: one of the graph, or a new one, which is added."""
     name = ".".join(make)
-    found = next(
-        (urn for urn, place in places.items() if same_table(make, place.name)), f"{_TABLE}{name}"
-    )
-    places.setdefault(found, Table(found, name))
-    return found
+    for urn, table in tables.items():
+        if may_be_table(make, table.name):
+            return urn
+    urn = f"{_UNKNOWN_TABLE_PREFIX}{name}"
+    tables.setdefault(urn, Table(urn, name))
+    return urn

@@ -1,6 +1,6 @@
-"""What an assessment looks at: places that hold columns, readers that make places of places, and the trouble between.
+"""The dependency model of an assessment: tables, the consumers that read them, and changes that spread between them.
 
-Pure values, so that the rules of severity can be tried on any scene, whatever graph or files it was made from.
+The model consists of values only, so that the rules of severity can be tested without a graph or files.
 """
 
 from __future__ import annotations
@@ -11,166 +11,201 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from headwater.code_analysis.model import ALL, References, fold_case
+from headwater.code_analysis.model import ALL, References
+from headwater.code_analysis.names import fold_case
 from headwater.lineage.questions.downstream import ColumnEdge
 from headwater.schema.urns import column_urn, parse_urn
 
-# What becomes of a column: it is gone (dropped, or made from one that is), it has another name, its type is narrowed or
-# widened, its values mean something else, it is new, or it is no longer refreshed.
-Kind = Literal[
-    "gone", "renamed", "narrowed", "widened", "meaning", "added", "added_required", "stale"
+# The effect on a column: dropped or made from a dropped one, renamed, its type narrowed or widened, its meaning changed,
+# added (with or without NOT NULL), or no longer refreshed.
+Effect = Literal[
+    "gone", "renamed", "narrowed", "widened", "redefined", "added", "added_required", "stale"
 ]
-_RANK: dict[Kind, int] = {
-    "added": 0, "stale": 1, "meaning": 2, "widened": 3, "added_required": 4, "narrowed": 5, "renamed": 6, "gone": 7
-}  # fmt: skip
+_RANK: dict[Effect, int] = {
+    "added": 0,
+    "stale": 1,
+    "redefined": 2,
+    "widened": 3,
+    "added_required": 4,
+    "narrowed": 5,
+    "renamed": 6,
+    "gone": 7,
+}
+_BREAKING: tuple[Effect, ...] = ("gone", "renamed", "narrowed")
 Severity = Literal["breaking", "warning"]
 
 
 def _no_code() -> None:
-    """Nobody told."""
+    """Return None: the code is not known."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A dataset, or a table that only code knows. `columns` are None where nobody told them."""
+    """A dataset, or a table that only code names. `columns` is None if they are not known."""
 
     urn: str
     name: str
     columns: tuple[str, ...] | None = None
 
-    def column(self, name: str) -> str:
-        """A column as the place spells it."""
-        return self._spellings.get(fold_case(name), name)
+    def spelling_of(self, column: str) -> str:
+        """Return a column name as the table spells it."""
+        return self._spellings.get(fold_case(column), column)
 
-    def column_urn(self, name: str) -> str:
-        found = self._urns.get(name)
-        if found is None:
-            parts = parse_urn(self.urn).parts if self.urn.startswith("dataset:") else ()
-            found = (
-                column_urn(parts[0], parts[1], self.column(name)) if parts else f"{self.urn}:{name}"
-            )
-            self._urns[name] = found
-        return found
+    def column_urn(self, column: str) -> str:
+        """Return the urn of a column; of a table that only code names it is the name after a colon."""
+        urn = self._column_urns.get(column)
+        if urn is None:
+            urn = f"{self.urn}:{column}"
+            if self.urn.startswith("dataset:"):
+                namespace, name = parse_urn(self.urn).parts
+                urn = column_urn(namespace, name, self.spelling_of(column))
+            self._column_urns[column] = urn
+        return urn
 
     @cached_property
     def _spellings(self) -> dict[str, str]:
         return {fold_case(one): one for one in self.columns or ()}
 
     @cached_property
-    def _urns(self) -> dict[str, str]:
+    def _column_urns(self) -> dict[str, str]:
         return {}
 
 
 @dataclass(frozen=True)
 class Consumer:
-    """A job, a dataset that is made of others, or a file. `outputs`: place -> the places it is known to come from
-    (None: from any). `source` reads its code, when it is first asked for. `covered`: its column lineage is whole, so
-    that what it does not show is not so. `path` is the file that its code stands in, "" for code that a producer
-    sent."""
+    """A job, a dataset made by an unknown job, or a file.
+
+    outputs: the tables it makes, each with the tables it is known to come from, or None for any.
+    load_code: reads the references of its code, when they are first needed.
+    path: the file of its code, "" for code that a producer sent.
+    covered: its column lineage is complete, so that a missing edge rules a reference out."""
 
     urn: str
     kind: Literal["JOB", "DATASET", "FILE"] = "JOB"
     outputs: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
-    source: Callable[[], References | None] = _no_code
+    load_code: Callable[[], References | None] = _no_code
     path: str = ""
     covered: bool = False
     is_hidden: bool = False
 
     @cached_property
     def code(self) -> References | None:
-        """What its code refers to; None where nobody knows its code."""
-        return self.source()
+        """Return the references of its code; None if the code is not known."""
+        return self.load_code()
 
-    def outputs_from(self, place: str) -> list[str]:
+    def outputs_from(self, table: str) -> list[str]:
+        """Return the outputs that may come from a table."""
         return [
             output
             for output, sources in self.outputs.items()
-            if sources is None or place in sources
+            if sources is None or table in sources
         ]
 
 
 @dataclass(frozen=True)
 class PropagatedChange:
-    """A column of a place (ALL: the whole of it) that a change reaches. Not `sure`: it may reach it. `path` is how, as
-    urns of columns or places; `distance` counts the readers between. `of_whole`: it is, because the whole place is."""
+    """A change that reaches a column of a table, or, with the column ALL, the whole table.
 
-    place: str
+    sure: False if it only may reach it.
+    distance: the number of consumers on the way.
+    path: the urns of the columns or tables on the way.
+    of_table: the column is affected because its whole table is."""
+
+    table: str
     column: str
-    kind: Kind
+    effect: Effect
     sure: bool = True
     distance: int = 0
     path: tuple[str, ...] = ()
-    of_whole: bool = False
+    of_table: bool = False
 
     @property
     def rank(self) -> tuple[bool, int]:
-        return self.sure, _RANK[self.kind]
+        """Return a value that is higher for a worse change."""
+        return self.sure, _RANK[self.effect]
 
     @property
     def is_start(self) -> bool:
-        """Whether it is the change itself."""
+        """Return True for the planned change itself."""
         return len(self.path) <= 1
 
     @property
+    def is_addition(self) -> bool:
+        return self.effect in ("added", "added_required")
+
+    @property
     def severity(self) -> Severity:
-        """How bad a reference to it is."""
-        return (
-            "breaking" if self.sure and self.kind in ("gone", "renamed", "narrowed") else "warning"
+        """Return the severity for a consumer that refers to the column."""
+        return "breaking" if self.sure and self.effect in _BREAKING else "warning"
+
+    def through(
+        self,
+        consumer: Consumer,
+        table: str,
+        column: str,
+        step: str,
+        *,
+        same: bool,
+        sure: bool = True,
+    ) -> PropagatedChange:
+        """Return the change of an output column of a consumer.
+
+        step: the urn that joins the path.
+        same: the values are handed on unchanged; otherwise new values are made of them."""
+        effect: Effect = self.effect
+        if not same and effect not in ("gone", "stale"):
+            effect = "gone" if effect == "renamed" else "redefined"
+        return replace(
+            self,
+            table=table,
+            column=column,
+            effect=effect,
+            sure=self.sure and sure,
+            distance=self.distance + (0 if consumer.is_hidden else 1),
+            path=(*self.path, step),
+            of_table=False,
         )
 
-    def passed(
-        self, place: str, column: str, step: str, reader: Consumer, *, same: bool, sure: bool = True
-    ) -> PropagatedChange:
-        """The trouble that a reader makes of it. Not `same`: the values are made of it, but are others."""
-        kind: Kind = self.kind
-        if not same and kind not in ("gone", "stale"):
-            kind = "gone" if kind == "renamed" else "meaning"
-        distance = self.distance + (0 if reader.is_hidden else 1)
-        return replace(
-            self, place=place, column=column, kind=kind, sure=self.sure and sure, distance=distance,
-            path=(*self.path, step), of_whole=False,
-        )  # fmt: skip
-
-    def stale(self, place: str, reader: Consumer) -> PropagatedChange:
-        """What a reader makes may be old or wrong, nobody knows which part of it."""
-        passed = self.passed(place, ALL, place, reader, same=False, sure=False)
-        return replace(passed, kind="stale")
+    def as_stale(self, consumer: Consumer, table: str) -> PropagatedChange:
+        """Return the doubt about an output table: an unknown part of it may be old or wrong."""
+        change = self.through(consumer, table, ALL, table, same=False, sure=False)
+        return replace(change, effect="stale")
 
 
 @dataclass(frozen=True)
 class DependencyModel:
-    """`readers`: place -> who reads it. `edges` answers where columns go, for many at once: urn -> edges."""
+    """Tables by urn, and the consumers of each table.
 
-    places: Mapping[str, Table]
-    readers: Mapping[str, list[Consumer]]
-    edges: Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
+    column_edges: returns the column edges that leave each of many columns, by urn."""
 
-    def place(self, urn: str) -> Table:
-        return self.places.get(urn) or Table(urn, urn.rpartition(":")[2])
+    tables: Mapping[str, Table]
+    consumers: Mapping[str, list[Consumer]]
+    column_edges: Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
 
-    def beside(self, reader: Consumer, place: str) -> list[Table]:
-        """The other places that a reader reads."""
-        return [self.place(other) for other in self._read_by.get(reader.urn, ()) if other != place]
+    def table(self, urn: str) -> Table:
+        """Return a table; one that is not in the model has the end of its urn as name."""
+        return self.tables.get(urn) or Table(urn, urn.rpartition(":")[2])
+
+    def other_inputs(self, consumer: Consumer, table: str) -> list[Table]:
+        """Return the tables that a consumer reads beside this one."""
+        inputs = self._inputs.get(consumer.urn, ())
+        return [self.table(other) for other in inputs if other != table]
 
     @cached_property
-    def _read_by(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for place, readers in self.readers.items():
-            for reader in readers:
-                found[reader.urn].append(place)
-        return found
+    def _inputs(self) -> dict[str, list[str]]:
+        inputs: dict[str, list[str]] = defaultdict(list)
+        for table, consumers in self.consumers.items():
+            for consumer in consumers:
+                inputs[consumer.urn].append(table)
+        return inputs
 
-    def columns_of(self, trouble: PropagatedChange) -> list[PropagatedChange]:
-        """A trouble of a whole place as those of its columns, where it is sure and they are known."""
-        if trouble.column != ALL or not trouble.sure:
+    def column_changes(self, change: PropagatedChange) -> list[PropagatedChange]:
+        """Return a sure change of a whole table as changes of its known columns."""
+        if change.column != ALL or not change.sure:
             return []
-        place = self.place(trouble.place)
-        return [
-            replace(
-                trouble,
-                column=column,
-                path=(*trouble.path, place.column_urn(column)),
-                of_whole=True,
-            )
-            for column in place.columns or ()
-        ]
+        table = self.table(change.table)
+        changes = []
+        for column in table.columns or ():
+            path = (*change.path, table.column_urn(column))
+            changes.append(replace(change, column=column, path=path, of_table=True))
+        return changes

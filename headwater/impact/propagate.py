@@ -1,7 +1,7 @@
-"""How far a trouble reaches: from reader to reader, layer by layer, until nothing worse is found.
+"""Propagation of a change: from consumer to consumer, layer by layer, until no worse change is found.
 
-A trouble of a column is judged again only when it is worse than the one found there before, so cycles end and a diamond
-costs what its edges do. Where it was found first is where it is nearest.
+A column is visited again only if the new change is worse than the one before. Cycles therefore end, and a diamond costs
+as much as its edges. The first visit has the shortest distance.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from headwater.code_analysis.model import ALL
 from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Severity
-from headwater.impact.severity import Classification, judge
+from headwater.impact.severity import Classification, classify
 from headwater.lineage.questions.downstream import ColumnEdge
 
 CHANGES_MAX = 50_000
@@ -20,93 +20,110 @@ CHANGES_MAX = 50_000
 
 @dataclass
 class AffectedConsumer:
-    """A reader that is affected."""
+    """A consumer that the change affects, with its worst severity and all evidence."""
 
-    reader: Consumer
+    consumer: Consumer
     severity: Severity
     distance: int
     references: dict[tuple[str, str], None] = field(default_factory=dict)
-    judgements: list[Classification] = field(default_factory=list)
+    classifications: list[Classification] = field(default_factory=list)
 
 
 @dataclass
 class ImpactResult:
-    """Who is hit, by urn, and what is in trouble, by place and column."""
+    """The affected consumers by urn, and the changes by table and column.
 
-    hits: dict[str, AffectedConsumer] = field(default_factory=dict)
-    troubles: dict[tuple[str, str], PropagatedChange] = field(default_factory=dict)
+    truncated: the bound that ended the propagation: "time", "nodes" or ""."""
+
+    affected: dict[str, AffectedConsumer] = field(default_factory=dict)
+    changes: dict[tuple[str, str], PropagatedChange] = field(default_factory=dict)
     truncated: str = ""
 
-    def hit(
-        self, reader: Consumer, trouble: PropagatedChange, judgement: Classification, distance: int
+    def add(
+        self,
+        consumer: Consumer,
+        change: PropagatedChange,
+        classification: Classification,
+        distance: int,
     ) -> None:
-        """Note that a reader is affected."""
-        if judgement.severity is None:
+        """Add an affected consumer; a classification without severity adds nothing."""
+        if classification.severity is None:
             return
-        found = self.hits.setdefault(
-            reader.urn, AffectedConsumer(reader, judgement.severity, distance)
-        )
-        if judgement.severity == "breaking":
-            found.severity = "breaking"
-        found.distance = min(found.distance, distance)
-        if trouble.column != ALL and (judgement.shown or not trouble.of_whole):
-            found.references[(trouble.place, trouble.column)] = None
-        found.judgements.append(judgement)
+        affected = self.affected.get(consumer.urn)
+        if affected is None:
+            affected = AffectedConsumer(consumer, classification.severity, distance)
+            self.affected[consumer.urn] = affected
+        if classification.severity == "breaking":
+            affected.severity = "breaking"
+        affected.distance = min(affected.distance, distance)
+        if change.column != ALL and (classification.is_reference or not change.of_table):
+            affected.references[(change.table, change.column)] = None
+        affected.classifications.append(classification)
 
 
 def propagate(
-    scene: DependencyModel, starts: Iterable[PropagatedChange], deadline: float
+    model: DependencyModel, starts: Iterable[PropagatedChange], deadline: float
 ) -> ImpactResult:
-    """Everything that these troubles lead to. `deadline` is a reading of time.monotonic()."""
-    found = ImpactResult()
-    frontier = _worse(scene, starts, found)
+    """Return everything that changes lead to. `deadline` is a reading of time.monotonic()."""
+    result = ImpactResult()
+    frontier = _add_worse(model, starts, result)
     while frontier:
-        if time.monotonic() > deadline or len(found.troubles) > CHANGES_MAX:
-            found.truncated = "time" if time.monotonic() > deadline else "nodes"
+        if time.monotonic() > deadline:
+            result.truncated = "time"
             break
-        edges = scene.edges(
-            {scene.place(one.place).column_urn(one.column) for one in frontier if one.column != ALL}
-        )
-        passed: list[PropagatedChange] = []
-        for trouble in frontier:
-            if time.monotonic() > deadline:
-                found.truncated = "time"
-                break
-            passed += _meet(
-                scene,
-                trouble,
-                edges.get(scene.place(trouble.place).column_urn(trouble.column), []),
-                found,
-            )
-        frontier = _worse(scene, passed, found)
-    return found
+        if len(result.changes) > CHANGES_MAX:
+            result.truncated = "nodes"
+            break
+        frontier = _propagate_layer(model, frontier, result, deadline)
+    return result
 
 
-def _meet(
-    scene: DependencyModel, trouble: PropagatedChange, edges: list[ColumnEdge], found: ImpactResult
+def _propagate_layer(
+    model: DependencyModel,
+    frontier: list[PropagatedChange],
+    result: ImpactResult,
+    deadline: float,
 ) -> list[PropagatedChange]:
-    """Every reader of what is in trouble; what they pass on."""
+    """Visit the consumers of all changes of one distance. Return the changes of the next."""
+    urns = [model.table(change.table).column_urn(change.column) for change in frontier]
+    changed = zip(frontier, urns, strict=True)
+    edges = model.column_edges({urn for change, urn in changed if change.column != ALL})
+    passed: list[PropagatedChange] = []
+    for change, urn in zip(frontier, urns, strict=True):
+        if time.monotonic() > deadline:
+            result.truncated = "time"
+            break
+        passed += _visit_consumers(model, change, edges.get(urn, []), result)
+    return _add_worse(model, passed, result)
+
+
+def _visit_consumers(
+    model: DependencyModel,
+    change: PropagatedChange,
+    edges: list[ColumnEdge],
+    result: ImpactResult,
+) -> list[PropagatedChange]:
+    """Classify each consumer of a changed table. Return the changes of their outputs."""
     passed = []
-    for reader in scene.readers.get(trouble.place, ()):
-        judgement = judge(scene, reader, trouble, edges)
-        found.hit(reader, trouble, judgement, trouble.distance + (0 if reader.is_hidden else 1))
-        passed += judgement.passed
+    for consumer in model.consumers.get(change.table, ()):
+        classification = classify(model, consumer, change, edges)
+        distance = change.distance + (0 if consumer.is_hidden else 1)
+        result.add(consumer, change, classification, distance)
+        passed += classification.passed
     return passed
 
 
-def _worse(
-    scene: DependencyModel, troubles: Iterable[PropagatedChange], found: ImpactResult
+def _add_worse(
+    model: DependencyModel, changes: Iterable[PropagatedChange], result: ImpactResult
 ) -> list[PropagatedChange]:
-    """Those that are worse than what was found there before."""
-    fresh = []
-    waiting = list(troubles)
-    for trouble in waiting:
-        key = (trouble.place, trouble.column)
-        before = found.troubles.get(key)
-        if before is None or before.rank < trouble.rank:
-            found.troubles[key] = trouble
-            fresh.append(trouble)
-            waiting += scene.columns_of(trouble)
-    return [
-        trouble for trouble in fresh if found.troubles[(trouble.place, trouble.column)] is trouble
-    ]
+    """Add the changes that are worse than the known change of their column, and return these."""
+    added = []
+    waiting = list(changes)
+    for change in waiting:
+        key = (change.table, change.column)
+        before = result.changes.get(key)
+        if before is None or before.rank < change.rank:
+            result.changes[key] = change
+            added.append(change)
+            waiting += model.column_changes(change)
+    return [one for one in added if result.changes[(one.table, one.column)] is one]

@@ -1,7 +1,7 @@
-"""What an assessment answers: who is affected, how badly, on what evidence, and the risk that this adds up to.
+"""The report of an assessment: the affected assets, with severity and evidence, and the risk.
 
-The risk is *high* when anything breaks or anything affected is certified (a tag `certified` or `canonical`), *medium*
-when there are warnings only, or something out of sight is affected, *low* when nothing is.
+The risk is *high* if anything breaks or an affected asset is certified (a tag `certified` or `canonical`). It is *medium*
+if there are only warnings, or if a hidden asset is affected, and *low* otherwise.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import msgspec
 
 from headwater.impact.model import Consumer, Severity
 
-CERTIFIED = ("certified", "canonical")
+CERTIFIED_TAGS = ("certified", "canonical")
 EVIDENCE_MAX = 20
 Risk = Literal["low", "medium", "high"]
 
 
-class _Line(Protocol):
+class _CodeLine(Protocol):
     @property
     def line(self) -> int: ...
     @property
@@ -28,11 +28,12 @@ class _Line(Protocol):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why an asset is affected.
+    """The reason why an asset is affected.
 
-    COLUMN_PATH: column lineage leads to it, `path` are the columns in order. SQL_LINE: its code says so, in `file` or,
-    where that is "", in what its producer sent; `path` are the columns that lead there. READS_ONLY: it reads what
-    changes, `path` are both; `unknown` is what keeps one from knowing more."""
+    COLUMN_PATH: column lineage leads to it; `path` has the columns in order.
+    SQL_LINE: its code names the column, in `file` or, if that is "", in the code that its producer sent; `path` has
+    the columns that lead there.
+    READS_ONLY: it reads the changed dataset; `path` has both, `unknown` the reasons why no more is known."""
 
     kind: Literal["COLUMN_PATH", "SQL_LINE", "READS_ONLY"]
     path: tuple[str, ...] = ()
@@ -43,24 +44,29 @@ class Evidence:
 
     @classmethod
     def column_path(cls, path: Sequence[str]) -> Evidence:
+        """Return the evidence of a path of columns."""
         return cls("COLUMN_PATH", path=tuple(path))
 
     @classmethod
-    def line_of(cls, reader: Consumer, at: _Line, path: Sequence[str]) -> Evidence:
-        return cls("SQL_LINE", path=tuple(path), file=reader.path, line=at.line, text=at.text)
+    def line_of(cls, consumer: Consumer, line: _CodeLine, path: Sequence[str]) -> Evidence:
+        """Return the evidence of a line in the code of a consumer."""
+        return cls("SQL_LINE", path=tuple(path), file=consumer.path, line=line.line, text=line.text)
 
     @classmethod
-    def reads_only(cls, path: Sequence[str], reader: Consumer) -> Evidence:
-        return cls(
-            "READS_ONLY", path=tuple(path), unknown=reader.code.unknown[:3] if reader.code else ()
-        )
+    def reads_only(cls, path: Sequence[str], consumer: Consumer) -> Evidence:
+        """Return the evidence of a consumer that reads the dataset."""
+        unknown = consumer.code.unknown[:3] if consumer.code else ()
+        return cls("READS_ONLY", path=tuple(path), unknown=unknown)
 
 
 @dataclass(frozen=True)
 class Affected:
-    """An asset that a change reaches. `urn` is None for a file that is no job of the graph. `references` are the
-    columns of what it reads that it is affected by; `outputs` the datasets it makes; `distance` the assets from the
-    change to it, itself included, 0 for one that writes what changes."""
+    """An asset that a change reaches.
+
+    urn: None for a file that is not a job of the graph.
+    references: the columns it reads through which it is affected.
+    outputs: the datasets it makes.
+    distance: the number of assets from the change to it, itself included; 0 for a writer of the changed dataset."""
 
     urn: str | None
     kind: str
@@ -78,8 +84,11 @@ class Affected:
 
 @dataclass(frozen=True)
 class Report:
-    """`affected` nearest first. `hidden_affected`: something that may not be seen is affected too. `truncated`: which
-    bound cut it short; "" when it is whole. `notes` say what is odd about the changes."""
+    """The affected assets, nearest first.
+
+    hidden_affected: an asset that the caller may not see is affected too.
+    truncated: the bound that cut the report short, or "".
+    notes: inconsistencies between the changes and the graph."""
 
     affected: list[Affected]
     hidden_affected: bool = False
@@ -110,19 +119,19 @@ class Report:
 
     @property
     def owners(self) -> list[str]:
-        """Whom to tell."""
+        """Return the owners to notify."""
         return sorted({owner for one in self.affected for owner in one.owners})
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The report as JSON, with the names of seed 001."""
+    """Return the report as JSON."""
     return {
         "risk_level": report.risk_level,
         "affected_count": report.affected_count,
         "breaking_count": report.breaking_count,
         "warning_count": report.warning_count,
         "certified_count": report.certified_count,
-        "affected_assets": [_affected(one) for one in report.affected],
+        "affected_assets": [_affected_json(one) for one in report.affected],
         "owners": report.owners,
         "hidden_affected": report.hidden_affected,
         "truncated": report.truncated or None,
@@ -130,14 +139,14 @@ def report_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _affected(one: Affected) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.to_builtins(one)
-    found["affected_references"] = found.pop("references")
-    return found
+def _affected_json(one: Affected) -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.to_builtins(one)
+    content["affected_references"] = content.pop("references")
+    return content
 
 
 def is_certified(tags: object) -> bool:
-    """Whether one of these tags says so."""
-    return (
-        any(str(tag).casefold() in CERTIFIED for tag in tags) if isinstance(tags, list) else False
-    )
+    """Return True if one of these tags certifies an asset."""
+    if not isinstance(tags, list):
+        return False
+    return any(str(tag).casefold() in CERTIFIED_TAGS for tag in tags)

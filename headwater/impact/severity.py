@@ -1,14 +1,14 @@
-"""How bad one trouble is for one reader, on the evidence there is, and what the reader passes on of it.
+"""The severity of one change for one consumer, by the evidence, and the changes of its outputs.
 
-| what is known | severity | passed on |
+| evidence | severity | passed on |
 |---|---|---|
-| a column edge of the reader leads from the column, or its code names it | as bad as the trouble | what is made of it |
+| a column edge of the consumer leaves the column, or its code names it | that of the change | all that is made of it |
 | the code takes it along in a `*` only | warning | the column, under its name |
-| a `*` whose columns are matched by position (UNION, INSERT) | breaking when columns go or come | the column |
-| the code is read whole and does not name it, or column lineage is whole and does not touch it | none | nothing |
-| anything else | warning | a doubt about all it makes |
+| a `*` matched by position (UNION, INSERT) | breaking if columns go or come | the column |
+| the code is read completely without it, or column lineage is complete without it | none | nothing |
+| anything else | warning | a doubt about all outputs |
 
-An edge of a filter, join or grouping counts like any other; then all that the reader makes is in trouble.
+An edge of a filter, join or grouping counts like any other; it affects all outputs.
 """
 
 from __future__ import annotations
@@ -16,16 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headwater.code_analysis.model import (
-    ALL,
-    ColumnFlow,
-    Reference,
-    References,
-    TableName,
-    fold_case,
-    name_parts,
-    same_table,
-)
+from headwater.code_analysis.model import ALL, ColumnFlow, Reference, References, TableName
+from headwater.code_analysis.names import fold_case, may_be_table, name_parts
 from headwater.impact.model import Consumer, DependencyModel, PropagatedChange, Severity, Table
 from headwater.impact.report import Evidence
 from headwater.lineage.questions.downstream import ColumnEdge
@@ -33,224 +25,252 @@ from headwater.lineage.questions.downstream import ColumnEdge
 
 @dataclass
 class Classification:
-    """None as a severity: the reader does not mind. `shown`: it refers to the column."""
+    """The severity of a change for a consumer, or None, with the evidence.
+
+    passed: the changes of its outputs.
+    is_reference: the consumer is shown to refer to the column."""
 
     severity: Severity | None = None
     evidence: list[Evidence] = field(default_factory=list)
     passed: list[PropagatedChange] = field(default_factory=list)
-    shown: bool = False
+    is_reference: bool = False
 
 
 @dataclass
 class _ColumnUsage:
-    """What a reader's code says of one column. `known`: it says all, and the table is among those it reads."""
+    """The use of one column in the code of a consumer.
 
-    known: bool = False
+    is_complete: the code is read completely, and the table is among those it reads."""
+
+    is_complete: bool = False
     sure: list[Reference] = field(default_factory=list)
-    maybe: list[Reference] = field(default_factory=list)
-    star: list[Reference] = field(default_factory=list)
+    unsure: list[Reference] = field(default_factory=list)
+    stars: list[Reference] = field(default_factory=list)
     flows: list[ColumnFlow] = field(default_factory=list)
 
 
-def judge(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, edges: Iterable[ColumnEdge]
+def classify(
+    model: DependencyModel,
+    consumer: Consumer,
+    change: PropagatedChange,
+    edges: Iterable[ColumnEdge],
 ) -> Classification:
-    """One reader of the place that is in trouble. `edges` lead from the column, whichever reader made them."""
-    found = _judged(scene, reader, trouble, edges)
-    if found.severity is not None and reader.urn in reader.outputs and reader.kind == "JOB":
-        # What it hands to another job by no known way is in doubt.
-        found.passed.append(trouble.stale(reader.urn, reader))
-    return found
+    """Classify a change for a consumer of the changed table. `edges` leave the column, whichever job made them."""
+    classification = _Classifier(model, consumer, change).classify(edges)
+    is_own_output = consumer.urn in consumer.outputs and consumer.kind == "JOB"
+    if classification.severity is not None and is_own_output:
+        # The job hands data to another job by an unknown way.
+        classification.passed.append(change.as_stale(consumer, consumer.urn))
+    return classification
 
 
-def _judged(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, edges: Iterable[ColumnEdge]
-) -> Classification:
-    if trouble.column == ALL:
-        return _of_whole(scene, reader, trouble)
-    mine = [edge for edge in edges if _is_of(edge, reader)]
-    said = _said(scene, reader, trouble)
-    if trouble.kind in ("added", "added_required"):
-        return _of_added(scene, reader, trouble, said)
-    if said.sure or (mine and not (said.known and said.star)):
-        return _shown(scene, reader, trouble, mine, said)
-    if said.star and said.known:
-        return _taken_along(scene, reader, trouble, said)
-    if reader.covered:
-        return Classification()
-    if said.known and not said.maybe:
-        return Classification(passed=_carried(scene, reader, trouble, said))
-    return _doubted(scene, reader, trouble, said)
+class _Classifier:
+    """Classifies one change for one consumer."""
 
+    def __init__(
+        self, model: DependencyModel, consumer: Consumer, change: PropagatedChange
+    ) -> None:
+        self._model = model
+        self._consumer = consumer
+        self._change = change
+        self._usage = _ColumnUsage()
 
-def _shown(
-    scene: DependencyModel,
-    reader: Consumer,
-    trouble: PropagatedChange,
-    mine: list[ColumnEdge],
-    said: _ColumnUsage,
-) -> Classification:
-    evidence = [Evidence.column_path((*trouble.path, edge.target)) for edge in mine]
-    evidence += [Evidence.line_of(reader, one, trouble.path) for one in said.sure]
-    passed = [
-        trouble.passed(edge.dataset, edge.column or ALL, edge.target, reader, same=edge.is_identity)
-        for edge in mine
-    ]
-    passed += _carried(scene, reader, trouble, said)
-    if not passed or (not mine and any(one.indirect for one in said.sure)):
-        # It decides over rows, or nobody knows what becomes of it: then it is in all that is made.
-        passed += [
-            trouble.passed(output, ALL, output, reader, same=False)
-            for output in reader.outputs_from(trouble.place)
-        ]
-    return Classification(trouble.severity, evidence, passed, shown=True)
+    def classify(self, edges: Iterable[ColumnEdge]) -> Classification:
+        """Return the first classification that the evidence allows."""
+        if self._change.column == ALL:
+            return self._of_table()
+        own_edges = [edge for edge in edges if _is_edge_of(edge, self._consumer)]
+        usage = self._usage = self._column_usage()
+        is_star_only = usage.is_complete and bool(usage.stars)
+        if self._change.is_addition:
+            return self._of_addition()
+        if usage.sure or (own_edges and not is_star_only):
+            return self._of_reference(own_edges)
+        if is_star_only:
+            return self._of_star()
+        if self._consumer.covered:
+            return Classification()
+        if usage.is_complete and not usage.unsure:
+            return Classification(passed=self._flow_changes())
+        return self._of_doubt()
 
-
-def _taken_along(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, said: _ColumnUsage
-) -> Classification:
-    passed = _carried(scene, reader, trouble, said)
-    by_position = [one for one in said.star if one.by_position]
-    is_broken = trouble.sure and trouble.kind == "gone" and trouble.is_start and bool(by_position)
-    evidence = [Evidence.line_of(reader, one, trouble.path) for one in by_position or said.star]
-    if is_broken:
-        return Classification("breaking", evidence, passed)
-    return Classification("warning" if said.flows else None, evidence, passed)
-
-
-def _doubted(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, said: _ColumnUsage
-) -> Classification:
-    evidence = [Evidence.line_of(reader, one, trouble.path) for one in said.maybe] or [
-        Evidence.reads_only((trouble.place, reader.urn), reader)
-    ]
-    passed = _carried(scene, reader, trouble, said)
-    for output in reader.outputs_from(trouble.place):
-        passed.append(trouble.stale(output, reader))
-        place = scene.place(output)
-        name = place.column(trouble.column)
-        if name in (place.columns or ()):
+    def _of_reference(self, edges: list[ColumnEdge]) -> Classification:
+        """Classify a consumer that refers to the column."""
+        change, usage = self._change, self._usage
+        evidence = [Evidence.column_path((*change.path, edge.target)) for edge in edges]
+        evidence += self._lines(usage.sure)
+        passed = []
+        for edge in edges:
+            column = edge.column or ALL
             passed.append(
-                trouble.passed(output, name, place.column_urn(name), reader, same=True, sure=False)
+                change.through(
+                    self._consumer, edge.dataset, column, edge.target, same=edge.is_identity
+                )
             )
-    return Classification("warning", evidence, passed)
+        passed += self._flow_changes()
+        decides_rows = not edges and any(one.indirect for one in usage.sure)
+        if not passed or decides_rows:
+            # It decides over rows, or its use is not known: all outputs change.
+            for output in self._outputs():
+                passed.append(change.through(self._consumer, output, ALL, output, same=False))
+        return Classification(change.severity, evidence, passed, is_reference=True)
 
+    def _of_star(self) -> Classification:
+        """Classify a consumer that takes the column along in a `*`."""
+        change, usage = self._change, self._usage
+        by_position = [one for one in usage.stars if one.by_position]
+        evidence = self._lines(by_position or usage.stars)
+        passed = self._flow_changes()
+        if by_position and change.sure and change.effect == "gone" and change.is_start:
+            return Classification("breaking", evidence, passed)
+        return Classification("warning" if usage.flows else None, evidence, passed)
 
-def _of_whole(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange
-) -> Classification:
-    """All of a place is in trouble. Where the place itself goes, the map alone shows a reference; where its rows depend
-    on what is gone, any column that is named does."""
-    name = scene.place(trouble.place).name
-    read = reader.code.read if trouble.sure and reader.code is not None else ()
-    lines = [one for one in read if one.sure and one.column != ALL and same_table(one.table, name)]
-    evidence = [Evidence.reads_only((trouble.place, reader.urn), reader)]
-    evidence += [Evidence.line_of(reader, one, trouble.path) for one in lines[:1]]
-    passed = [trouble.stale(output, reader) for output in reader.outputs_from(trouble.place)]
-    return Classification(
-        trouble.severity if trouble.is_start or lines else "warning", evidence, passed
-    )
+    def _of_doubt(self) -> Classification:
+        """Classify a consumer whose reference can be neither shown nor ruled out."""
+        change = self._change
+        evidence = self._lines(self._usage.unsure) or [self._reads_only()]
+        passed = self._flow_changes()
+        for output in self._outputs():
+            passed.append(change.as_stale(self._consumer, output))
+            table = self._model.table(output)
+            name = table.spelling_of(change.column)
+            if name in (table.columns or ()):
+                step = table.column_urn(name)
+                passed.append(
+                    change.through(self._consumer, output, name, step, same=True, sure=False)
+                )
+        return Classification("warning", evidence, passed)
 
+    def _of_table(self) -> Classification:
+        """Classify a change of a whole table.
 
-def _of_added(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, said: _ColumnUsage
-) -> Classification:
-    """A new column can only meet those who take whatever columns there are."""
-    evidence = [Evidence.line_of(reader, one, trouble.path) for one in said.star]
-    passed = _carried(scene, reader, trouble, said)
-    if trouble.is_start and any(one.by_position for one in said.star):
-        return Classification("breaking", evidence, passed)
-    if trouble.kind == "added" or (said.known and not said.star):
-        return Classification(passed=passed)
-    return Classification(
-        "warning", evidence or [Evidence.reads_only((trouble.place, reader.urn), reader)], passed
-    )
+        If the table itself goes, reading it is a reference. If its rows depend on a removed column, any column that the
+        code names is one."""
+        change, consumer = self._change, self._consumer
+        name = self._model.table(change.table).name
+        read = consumer.code.read if change.sure and consumer.code is not None else ()
+        named = [one for one in read if one.sure and one.column != ALL]
+        lines = [one for one in named if may_be_table(one.table, name)][:1]
+        evidence = [self._reads_only(), *self._lines(lines)]
+        passed = [change.as_stale(consumer, output) for output in self._outputs()]
+        is_reference = change.is_start or bool(lines)
+        return Classification(change.severity if is_reference else "warning", evidence, passed)
 
+    def _of_addition(self) -> Classification:
+        """Classify a new column, which only affects code that takes all columns."""
+        change, usage = self._change, self._usage
+        evidence = self._lines(usage.stars)
+        passed = self._flow_changes()
+        if change.is_start and any(one.by_position for one in usage.stars):
+            return Classification("breaking", evidence, passed)
+        if change.effect == "added" or (usage.is_complete and not usage.stars):
+            return Classification(passed=passed)
+        return Classification("warning", evidence or [self._reads_only()], passed)
 
-def _carried(
-    scene: DependencyModel, reader: Consumer, trouble: PropagatedChange, said: _ColumnUsage
-) -> list[PropagatedChange]:
-    """What the flows of the code make of the column."""
-    passed = []
-    for flow in said.flows:
-        for output in reader.outputs_from(trouble.place):
-            place = scene.place(output)
-            if flow.target and not same_table(flow.target, place.name):
+    def _flow_changes(self) -> list[PropagatedChange]:
+        """Return the changes of the outputs into which the code lets the column flow."""
+        change = self._change
+        passed = []
+        for flow in self._usage.flows:
+            for output in self._outputs():
+                table = self._model.table(output)
+                if flow.target and not may_be_table(flow.target, table.name):
+                    continue
+                column = change.column if flow.column == ALL else flow.column
+                name = table.spelling_of(column)
+                passed.append(
+                    change.through(
+                        self._consumer,
+                        output,
+                        name,
+                        table.column_urn(name),
+                        same=flow.column in (ALL, fold_case(change.column)),
+                        sure=flow.sure,
+                    )
+                )
+        return passed
+
+    def _column_usage(self) -> _ColumnUsage:
+        """Return the use of the changed column in the code of the consumer."""
+        code = self._consumer.code
+        if code is None:
+            return _ColumnUsage()
+        table = self._model.table(self._change.table)
+        others = self._model.other_inputs(self._consumer, self._change.table)
+        # The names under which the code reads the table, and whether each can mean no other one.
+        names = {
+            name: _is_only(name, table, others)
+            for name in code.tables
+            if may_be_table(name, table.name)
+        }
+        column = fold_case(self._change.column)
+        is_named = column in code.words
+        usage = _ColumnUsage(is_complete=bool(names) and not code.unknown and not is_named)
+        for one in code.read:
+            if one.table not in names:
                 continue
-            name = place.column(trouble.column if flow.column == ALL else flow.column)
-            same = flow.column in (ALL, fold_case(trouble.column))
-            step = place.column_urn(name)
-            passed.append(trouble.passed(output, name, step, reader, same=same, sure=flow.sure))
-    return passed
+            if one.column == ALL:
+                usage.stars.append(one)
+            elif one.column == column:
+                is_sure = one.sure and names[one.table]
+                (usage.sure if is_sure else usage.unsure).append(one)
+        for flow in code.flows:
+            if flow.source in names and _carries(flow, column):
+                usage.flows.append(flow)
+        return usage
+
+    def _outputs(self) -> list[str]:
+        return self._consumer.outputs_from(self._change.table)
+
+    def _lines(self, references: Iterable[Reference]) -> list[Evidence]:
+        path = self._change.path
+        return [Evidence.line_of(self._consumer, one, path) for one in references]
+
+    def _reads_only(self) -> Evidence:
+        return Evidence.reads_only((self._change.table, self._consumer.urn), self._consumer)
 
 
-def _said(scene: DependencyModel, reader: Consumer, trouble: PropagatedChange) -> _ColumnUsage:
-    code = reader.code
-    if code is None:
-        return _ColumnUsage()
-    place = scene.place(trouble.place)
-    others = scene.beside(reader, trouble.place)
-    tables = {
-        table: _is_only(table, place, others)
-        for table in code.tables
-        if same_table(table, place.name)
-    }
-    name = fold_case(trouble.column)
-    said = _ColumnUsage(known=bool(tables) and not code.unknown and name not in code.words)
-    for one in code.read:
-        if one.table in tables and one.column == ALL:
-            said.star.append(one)
-        elif one.table in tables and one.column == name:
-            (said.sure if one.sure and tables[one.table] else said.maybe).append(one)
-    said.flows = [flow for flow in code.flows if flow.source in tables and _takes(flow, name)]
-    return said
-
-
-def _takes(flow: ColumnFlow, name: str) -> bool:
-    return flow.source_column == name or (flow.source_column == ALL and name not in flow.without)
-
-
-def _is_only(table: TableName, place: Table, others: list[Table]) -> bool:
-    """Whether a table as the code writes it can be no other place that the reader reads."""
-    if name_parts(".".join(table)) == name_parts(place.name):
-        return True
-    return not any(same_table(table, other.name) for other in others)
-
-
-def _is_of(edge: ColumnEdge, reader: Consumer) -> bool:
-    if reader.kind == "DATASET":
-        return not edge.job and edge.dataset == reader.urn
-    return edge.job == reader.urn and edge.dataset in reader.outputs
-
-
-def classify_writer(reader: Consumer, trouble: PropagatedChange, place: Table) -> Classification:
-    """A reader that writes into the place that changes: by its INSERTs, and by the columns that it names there."""
-    code = reader.code or References(unknown=("its code is not known",))
-    inserts = [one for one in code.inserts if same_table(one.table, place.name)]
-    written = [
-        one
-        for one in code.written
-        if same_table(one.table, place.name) and one.column == fold_case(trouble.column)
-    ]
-    blind = [one for one in inserts if not one.columns]
-    if trouble.kind in ("added", "added_required"):
-        is_required = trouble.kind == "added_required"
-        if blind:
-            return Classification(
-                "breaking" if is_required else "warning",
-                [Evidence.line_of(reader, one, trouble.path) for one in blind],
-            )
+def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) -> Classification:
+    """Classify a change for a job that writes the changed table, by its INSERTs and the columns it names there."""
+    code = writer.code or References(unknown=("its code is not known",))
+    inserts = [one for one in code.inserts if may_be_table(one.table, table.name)]
+    without_columns = [one for one in inserts if not one.columns]
+    if change.is_addition:
+        is_required = change.effect == "added_required"
+        if without_columns:
+            lines = [Evidence.line_of(writer, one, change.path) for one in without_columns]
+            return Classification("breaking" if is_required else "warning", lines)
         if is_required and (inserts or code.unknown):
-            lines = [Evidence.line_of(reader, one, trouble.path) for one in inserts]
-            return Classification(
-                "warning", lines or [Evidence.reads_only((reader.urn, place.urn), reader)]
-            )
+            lines = [Evidence.line_of(writer, one, change.path) for one in inserts]
+            reads_only = Evidence.reads_only((writer.urn, table.urn), writer)
+            return Classification("warning", lines or [reads_only])
         return Classification()
-    found = [*written, *(blind if trouble.kind == "gone" and not written else ())]
-    return (
-        Classification(
-            trouble.severity, [Evidence.line_of(reader, one, trouble.path) for one in found]
-        )
-        if found
-        else Classification()
-    )
+    column = fold_case(change.column)
+    written = [one for one in code.written if one.column == column]
+    evidence = [
+        Evidence.line_of(writer, one, change.path)
+        for one in written
+        if may_be_table(one.table, table.name)
+    ]
+    if not evidence and change.effect == "gone":
+        evidence = [Evidence.line_of(writer, one, change.path) for one in without_columns]
+    return Classification(change.severity, evidence) if evidence else Classification()
+
+
+def _carries(flow: ColumnFlow, column: str) -> bool:
+    if flow.source_column == ALL:
+        return column not in flow.without
+    return flow.source_column == column
+
+
+def _is_only(written: TableName, table: Table, others: list[Table]) -> bool:
+    """Return True if a table name in code can mean no other table that the consumer reads."""
+    if name_parts(".".join(written)) == name_parts(table.name):
+        return True
+    return not any(may_be_table(written, other.name) for other in others)
+
+
+def _is_edge_of(edge: ColumnEdge, consumer: Consumer) -> bool:
+    if consumer.kind == "DATASET":
+        return not edge.job and edge.dataset == consumer.urn
+    return edge.job == consumer.urn and edge.dataset in consumer.outputs

@@ -1,104 +1,102 @@
-"""Which changes of a column's type its readers can live with.
+"""Whether a change of a column type can lose values.
 
-A change is *wide* when every value survives and keeps its meaning: the promotions of Apache Iceberg's table format
-(int to long, float to double, a decimal to more digits before the point and as many behind it) and the up-casts of
-Spark's store assignment (whole numbers to wider ones, to decimals with room for them and to double, date to timestamp,
-any string to a longer one). Everything else is *narrow*: a cast of it may lose values, fail, or turn numbers to text.
+A change is *wide* if every value survives with its meaning: the promotions of Apache Iceberg's table format (int to long,
+float to double, a decimal to more digits before the point and as many after it), and the up-casts of Spark's store
+assignment (integers to wider ones, to decimals with room for them and to double, date to timestamp, a string to a longer
+one). Every other change is *narrow*: a cast may lose values, fail, or turn numbers into text.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _TYPE = re.compile(r"\s*([a-z][a-z0-9_ ]*?)\s*(?:\(\s*(\d+|max)\s*(?:,\s*(-?\d+)\s*)?\))?\s*")
-_WHOLE = {
-    "tinyint": 3, "byte": 3, "int1": 3, "int8_t": 3,
-    "smallint": 5, "short": 5, "int2": 5, "int16": 5,
-    "int": 10, "integer": 10, "int4": 10, "int32": 10, "serial": 10, "mediumint": 10,
-    "bigint": 19, "long": 19, "int8": 19, "int64": 19, "bigserial": 19,
-}  # fmt: skip
-_REAL = {
-    "float": 1,
-    "real": 1,
-    "float4": 1,
-    "float32": 1,
-    "double": 2,
-    "double precision": 2,
-    "float8": 2,
-    "float64": 2,
-}
-_TEXT = {
-    "string",
-    "text",
-    "varchar",
-    "character varying",
-    "char",
-    "character",
-    "nvarchar",
-    "nchar",
-    "clob",
-}
-_DECIMAL = {"decimal", "numeric", "number", "bignumeric"}
-_TIMES = {
-    "date": 1,
-    "datetime": 2,
-    "timestamp": 2,
-    "timestamp_ntz": 2,
-    "timestamp without time zone": 2,
+# A type by family and width: decimal digits of an integer, 1 or 2 for single and double precision, the order of times.
+_FAMILIES: dict[str, dict[str, int]] = {
+    "integer": {
+        **dict.fromkeys(("tinyint", "byte", "int1", "int8_t"), 3),
+        **dict.fromkeys(("smallint", "short", "int2", "int16"), 5),
+        **dict.fromkeys(("int", "integer", "int4", "int32", "serial", "mediumint"), 10),
+        **dict.fromkeys(("bigint", "long", "int8", "int64", "bigserial"), 19),
+    },
+    "real": {
+        **dict.fromkeys(("float", "real", "float4", "float32"), 1),
+        **dict.fromkeys(("double", "double precision", "float8", "float64"), 2),
+    },
+    "time": {
+        "date": 1,
+        **dict.fromkeys(("datetime", "timestamp", "timestamp_ntz"), 2),
+        "timestamp without time zone": 2,
+    },
+    "decimal": dict.fromkeys(("decimal", "numeric", "number", "bignumeric"), 0),
+    "text": {
+        **dict.fromkeys(("string", "text", "clob", "varchar", "character varying"), 0),
+        **dict.fromkeys(("char", "character", "nvarchar", "nchar"), 0),
+    },
+    "other": dict.fromkeys(
+        ("boolean", "bool", "binary", "bytes", "time", "uuid", "json", "variant"), 0
+    ),
 }
 _UNBOUNDED = 10**9
+# The digits of integers that a float and a double hold exactly.
+_EXACT_DIGITS = {1: 6, 2: 15}
+
+
+@dataclass(frozen=True)
+class _Type:
+    """A parsed type: its family, its width in it, its length or precision, and its scale."""
+
+    name: str
+    family: str
+    width: int
+    size: int | None
+    scale: int | None
+
+    @property
+    def length(self) -> int:
+        return self.size or _UNBOUNDED
+
+    @property
+    def digits(self) -> int:
+        """Return the digits of a decimal before its point."""
+        return self.length - (self.scale or 0)
 
 
 def is_narrowing(before: str | None, after: str) -> bool | None:
-    """Whether a change of type may lose values; None when one of the types is not known."""
-    old, new = _read(before or ""), _read(after)
+    """Return True if a change of type may lose values; None if one of the types is not known."""
+    old, new = _parse(before or ""), _parse(after)
     if old is None or new is None:
         return None
-    (old_name, old_size, old_scale), (new_name, new_size, new_scale) = old, new
-    if (old_name, old_size, old_scale) == (new_name, new_size, new_scale):
+    if (old.name, old.size, old.scale) == (new.name, new.size, new.scale):
         return False
-    if old_name in _WHOLE:
-        return not _holds_whole(_WHOLE[old_name], new_name, new_size, new_scale)
-    if old_name in _REAL:
-        return not (new_name in _REAL and _REAL[new_name] >= _REAL[old_name])
-    if old_name in _DECIMAL and new_name in _DECIMAL:
-        digits = (old_size or _UNBOUNDED) - (old_scale or 0)
-        return (new_size or _UNBOUNDED) - (new_scale or 0) < digits or (new_scale or 0) < (
-            old_scale or 0
-        )
-    if old_name in _TEXT and new_name in _TEXT:
-        return (new_size or _UNBOUNDED) < (old_size or _UNBOUNDED)
-    return not (old_name in _TIMES and new_name in _TIMES and _TIMES[new_name] >= _TIMES[old_name])
+    return not _is_promotion(old, new)
 
 
-def _holds_whole(digits: int, name: str, size: int | None, scale: int | None) -> bool:
-    if name in _WHOLE:
-        return _WHOLE[name] >= digits
-    if name in _DECIMAL:
-        return (size or _UNBOUNDED) - (scale or 0) >= digits
-    # A double keeps whole numbers of up to 15 digits, a float of up to 6.
-    return name in _REAL and digits <= (15 if _REAL[name] == 2 else 6)
+def _is_promotion(old: _Type, new: _Type) -> bool:
+    """Return True if the new type holds every value of the old one."""
+    families = (old.family, new.family)
+    if families in (("integer", "integer"), ("real", "real"), ("time", "time")):
+        return new.width >= old.width
+    if families == ("integer", "decimal"):
+        return new.digits >= old.width
+    if families == ("integer", "real"):
+        return _EXACT_DIGITS[new.width] >= old.width
+    if families == ("decimal", "decimal"):
+        return new.digits >= old.digits and (new.scale or 0) >= (old.scale or 0)
+    if families == ("text", "text"):
+        return new.length >= old.length
+    return False
 
 
-def _read(text: str) -> tuple[str, int | None, int | None] | None:
-    """A type as its name, its length or precision, and its scale."""
+def _parse(text: str) -> _Type | None:
     match = _TYPE.fullmatch(text.casefold())
     if match is None:
         return None
     name = match[1]
-    is_known = (
-        name in _WHOLE or name in _REAL or name in _TEXT or name in _DECIMAL or name in _TIMES
-    )
-    if not is_known and name not in (
-        "boolean",
-        "bool",
-        "binary",
-        "bytes",
-        "time",
-        "uuid",
-        "json",
-        "variant",
-    ):
+    family = next((family for family, types in _FAMILIES.items() if name in types), None)
+    if family is None:
         return None
     size = int(match[2]) if match[2] and match[2] != "max" else None
-    return name, size, int(match[3]) if match[3] else None
+    scale = int(match[3]) if match[3] else None
+    return _Type(name, family, _FAMILIES[family][name], size, scale)

@@ -61,13 +61,18 @@ def test_a_table_for_people() -> None:
             "its code line 1",
             "team:[finance]",
         ),
-        *("blind", "reads it", "tell team:[finance]", "orders has no column 'nope'"),
+        *(
+            "blind",
+            "reads it",
+            "notify team:[finance]",
+            "the graph knows no column 'nope' of orders",
+        ),
     ):
         assert words in shown
 
 
 def test_json_for_programs() -> None:
-    found = json.loads(run("--retype", "total:bigint", "--json"))
+    found = json.loads(run("--change-type", "total:bigint", "--json"))
     assert (found["risk_level"], found["affected_count"], found["warning_count"]) == (
         "medium",
         2,
@@ -80,7 +85,7 @@ def test_json_for_programs() -> None:
     "options",
     [
         ("--add", "tenant"),
-        ("--meaning", "total"),
+        ("--change-semantics", "total"),
         ("--drop-table",),
         ("--rename-table", "o2"),
         ("--drop", "total", "--include-stale"),
@@ -99,9 +104,9 @@ def test_files_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--delete-job",), "is not of a job"),
-        ((), "no change is named"),
-        (("--rename", "total"), "--rename 'total' has no two halves"),
+        (("--delete-job",), "must be of a job"),
+        ((), "no change is given"),
+        (("--rename", "total"), "--rename 'total' is not of the form FROM:TO"),
     ],
 )
 def test_what_is_wrong_is_named(options: tuple[str, ...], message: str) -> None:

@@ -64,7 +64,7 @@ def added(text: str, path: str) -> FileChange:
 def test_what_an_upgrade_does(call: str, table: str, changes: list[dict[str, Any]]) -> None:
     found = find_changes([added(MIGRATION.format(call), "migrations/versions/2.py")])
     assert found.problems == []
-    assert [(delta.relation, dict(delta.change), delta.line) for delta in found.deltas] == [
+    assert [(delta.table, dict(delta.change), delta.line) for delta in found.changes] == [
         (table, change, 8) for change in changes
     ]
 
@@ -86,16 +86,16 @@ def test_what_is_only_known_when_it_runs_blocks(call: str) -> None:
 def test_a_model_is_known_by_its_template_wherever_it_lies() -> None:
     before, after = ("select a, b from {{ ref('t') }}", "select a from {{ ref('t') }}")
     found = find_changes([FileChange("transform/m.sql", "transform/m.sql", before, after)])
-    assert [(delta.relation, dict(delta.change)) for delta in found.deltas] == [
+    assert [(delta.table, dict(delta.change)) for delta in found.changes] == [
         ("m", {"type": "column_drop", "column": "b"})
     ]
-    assert find_changes([FileChange("tests/m.sql", "tests/m.sql", before, after)]).deltas == []
+    assert find_changes([FileChange("tests/m.sql", "tests/m.sql", before, after)]).changes == []
 
 
 def test_a_table_over_jdbc() -> None:
     job = "df = spark.table('t').select('a', 'b')\ndf.write.jdbc(url, 'shop.orders')\n"
     found = find_changes([FileChange("j.py", "j.py", job, job.replace(", 'b'", ""))])
-    assert (found.deltas[0].relation, dict(found.deltas[0].change)) == (
+    assert (found.changes[0].table, dict(found.changes[0].change)) == (
         "shop.orders",
         {"type": "column_drop", "column": "b"},
     )

@@ -280,7 +280,7 @@ def test_other_files_are_unknown() -> None:
 
 
 def test_no_time_is_unknown() -> None:
-    (code,) = read_files({"m.sql": "select a from t"}, seconds=-1)
+    (code,) = read_files({"m.sql": "select a from t"}, timeout_seconds=-1)
     assert code.references.unknown == ("there was no time to read it",)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater.code_analysis.tables import TableChange
+from headwater.code_analysis.model import TableChange
 from headwater.gate.changes import find_changes
 from headwater.gate.repository import FileChange
 
@@ -20,17 +20,19 @@ def one_file(
     )
 
 
-def deltas(*changes: FileChange, dialect: str = "") -> list[TableChange]:
+def table_changes(*changes: FileChange, dialect: str = "") -> list[TableChange]:
     found = find_changes(changes, dialect)
     assert found.problems == []
-    return found.deltas
+    return found.changes
 
 
-def told(before: str | None, after: str | None, path: str = "models/m.sql") -> list[dict[str, Any]]:
-    return [dict(delta.change) for delta in deltas(one_file(before, after, path))]
+def changes_of(
+    before: str | None, after: str | None, path: str = "models/m.sql"
+) -> list[dict[str, Any]]:
+    return [dict(delta.change) for delta in table_changes(one_file(before, after, path))]
 
 
 def problem(text: str, path: str = "models/m.sql", before: str | None = None) -> tuple[str, int]:
     found = find_changes([one_file(before, text, path)])
-    assert (found.deltas, len(found.problems)) == ([], 1)
+    assert (found.changes, len(found.problems)) == ([], 1)
     return found.problems[0].message, found.problems[0].line

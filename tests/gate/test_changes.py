@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.gate.changes import find_changes, kind_of
-from tests.gate.files import deltas, one_file, problem, told
+from headwater.code_analysis.definitions import kind_of
+from headwater.gate.changes import find_changes
+from tests.gate.files import changes_of, one_file, problem, table_changes
 
 MODEL = """{{ config(materialized="table") }}
 with pay as (
@@ -26,7 +27,7 @@ select * from tidy
 """
 
 
-FILTER = {"type": "semantics_change", "description": "what it is selected from changed"}
+FILTER = {"type": "semantics_change", "description": "its sources or conditions changed"}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ FILTER = {"type": "semantics_change", "description": "what it is selected from c
                 {
                     "type": "semantics_change",
                     "column": "kind",
-                    "description": "it is computed otherwise",
+                    "description": "its expression changed",
                 }
             ],
         ),
@@ -74,7 +75,7 @@ FILTER = {"type": "semantics_change", "description": "what it is selected from c
 )
 def test_what_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any]]) -> None:
     assert old in MODEL
-    found = told(MODEL, MODEL.replace(old, new))
+    found = changes_of(MODEL, MODEL.replace(old, new))
     assert len(found) == len(changes)
     assert all(
         expected.items() <= change.items() for expected, change in zip(changes, found, strict=True)
@@ -93,19 +94,19 @@ def test_what_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any
     ],
 )
 def test_how_a_model_is_laid_out_changes_nothing(same: str) -> None:
-    assert told(MODEL, same) == []
+    assert changes_of(MODEL, same) == []
 
 
 def test_a_swap_of_columns_is_no_rename() -> None:
-    change = {"type": "semantics_change", "description": "it is computed otherwise"}
-    assert told("select a as x, b as y from t", "select b as x, a as y from t") == [
+    change = {"type": "semantics_change", "description": "its expression changed"}
+    assert changes_of("select a as x, b as y from t", "select b as x, a as y from t") == [
         {**change, "column": "x"},
         {**change, "column": "y"},
     ]
 
 
 def test_two_columns_of_one_expression_are_no_rename() -> None:
-    assert told("select a as x, a as y from t", "select a as z from t") == [
+    assert changes_of("select a as x, a as y from t", "select a as z from t") == [
         {"type": "column_drop", "column": "x"},
         {"type": "column_drop", "column": "y"},
         {"type": "column_add", "column": "z", "nullable": True},
@@ -114,66 +115,70 @@ def test_two_columns_of_one_expression_are_no_rename() -> None:
 
 def test_unions_recursion_and_subqueries() -> None:
     union = "select a, b from t union all select c, d from u"
-    assert told(union, union.replace("a, b", "a as x, b")) == [
+    assert changes_of(union, union.replace("a, b", "a as x, b")) == [
         {"type": "column_rename", "from": "a", "to": "x"}
     ]
-    assert told(union, union.replace("union all", "union")) == [FILTER]
+    assert changes_of(union, union.replace("union all", "union")) == [FILTER]
     recursive = "with recursive r as (select a from t union all select a from r where a < 5) select a from r"
-    assert told(recursive, recursive) == []
+    assert changes_of(recursive, recursive) == []
     nested = "select a from t where exists (select 1 from u where u.id = t.id)"
     assert (
-        told(nested, nested.replace("u.id = t.id", "u.id <> t.id"))[0]["type"] == "semantics_change"
+        changes_of(nested, nested.replace("u.id = t.id", "u.id <> t.id"))[0]["type"]
+        == "semantics_change"
     )
 
 
 def test_an_expression_that_is_used_again_and_again_does_not_grow() -> None:
     steps = "".join(f", s{n + 1} as (select a + a * a as a from s{n})" for n in range(60))
     query = f"with s0 as (select a from t){steps} select a from s60"
-    assert told(query, query.replace("select a from t", "select b as a from t"))[0]["column"] == "a"
+    assert (
+        changes_of(query, query.replace("select a from t", "select b as a from t"))[0]["column"]
+        == "a"
+    )
 
 
 def test_what_an_incremental_run_adds_is_compared_too() -> None:
     model = "select a from t {% if is_incremental() %} where a > 1 {% endif %}"
-    assert told(model, model.replace("a > 1", "a > 2")) == [FILTER]
-    assert told(model, model + " -- remark") == []
+    assert changes_of(model, model.replace("a > 1", "a > 2")) == [FILTER]
+    assert changes_of(model, model + " -- remark") == []
 
 
 def test_stars_that_nothing_resolves() -> None:
-    (listed,) = deltas(one_file("select * from t", "select a, b from t"))
+    (listed,) = table_changes(one_file("select * from t", "select a, b from t"))
     assert listed.columns == ("a", "b")
     assert (
-        told("select a, b from t", "select * from t")[0]["description"]
+        changes_of("select a, b from t", "select * from t")[0]["description"]
         == "its columns are no longer listed one by one"
     )
-    assert told("select *, a + b as c from t", "select * from t") == [
+    assert changes_of("select *, a + b as c from t", "select * from t") == [
         {"type": "column_drop", "column": "c"}
     ]
 
 
 def test_a_model_that_goes_comes_moves_and_is_renamed() -> None:
-    (gone,) = deltas(one_file(MODEL, None))
-    assert (gone.relation, gone.change, gone.file) == ("m", {"type": "job_delete"}, "models/m.sql")
-    assert deltas(one_file(None, MODEL)) == []
-    assert deltas(one_file(MODEL, MODEL, "models/deep/m.sql", was="models/m.sql")) == []
-    renamed = deltas(
+    (gone,) = table_changes(one_file(MODEL, None))
+    assert (gone.table, gone.change, gone.file) == ("m", {"type": "job_delete"}, "models/m.sql")
+    assert table_changes(one_file(None, MODEL)) == []
+    assert table_changes(one_file(MODEL, MODEL, "models/deep/m.sql", was="models/m.sql")) == []
+    renamed = table_changes(
         one_file(
             MODEL, MODEL.replace(", upper(p.kind) as kind", ""), "models/n.sql", was="models/m.sql"
         )
     )
-    assert [(delta.relation, dict(delta.change)) for delta in renamed] == [
+    assert [(delta.table, dict(delta.change)) for delta in renamed] == [
         ("m", {"type": "table_rename", "to": "n"}),
         ("m", {"type": "column_drop", "column": "kind"}),
     ]
     aliased = MODEL.replace('materialized="table"', 'alias="other"')
-    assert [delta.relation for delta in deltas(one_file(aliased, None))] == ["other"]
+    assert [delta.table for delta in table_changes(one_file(aliased, None))] == ["other"]
     disabled = MODEL.replace('materialized="table"', "enabled=False")
-    assert told(MODEL, disabled) == [{"type": "job_delete"}]
+    assert changes_of(MODEL, disabled) == [{"type": "job_delete"}]
 
 
 def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
     loop = "{% for x in xs %} select {{ x }} {% endfor %}"
-    assert told(loop, None) == [{"type": "job_delete"}]
-    (moved,) = deltas(one_file(loop, loop, "models/n.sql", was="models/m.sql"))
+    assert changes_of(loop, None) == [{"type": "job_delete"}]
+    (moved,) = table_changes(one_file(loop, loop, "models/n.sql", was="models/m.sql"))
     assert moved.change == {"type": "table_rename", "to": "n"}
 
 
@@ -183,7 +188,7 @@ def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
         ("select a from {% for x in y %} t {% endfor %}", "only dbt knows"),
         ("select a from where", "the SQL cannot be read"),
         ("select 1; select 2", "a model is one query"),
-        ("select {% if x %} a {% else %} b {% endif %} from t", "depends on a condition"),
+        ("select {% if x %} a {% else %} b {% endif %} from t", "depend on a condition"),
         ("select " + "(" * 5_000, "nested too deeply"),
         ("{{" * 1_000_000, "longer than"),
     ],
@@ -227,11 +232,11 @@ def test_a_macro_is_a_problem_and_a_file_of_no_interest_is_nothing() -> None:
 )
 def test_statements_of_a_migration(statement: str, change: dict[str, Any]) -> None:
     before = "select 1;\n"
-    (delta,) = deltas(one_file(before, f"{before}{statement};\n", "migrations/V2__x.sql"))
-    assert (delta.relation, dict(delta.change), delta.line) == ("s.t", change, 2)
+    (delta,) = table_changes(one_file(before, f"{before}{statement};\n", "migrations/V2__x.sql"))
+    assert (delta.table, dict(delta.change), delta.line) == ("s.t", change, 2)
     # What was there before was applied before.
     assert (
-        told(
+        changes_of(
             f"{before}{statement};\n", f"{before}{statement};\n-- applied\n", "migrations/V2__x.sql"
         )
         == []
@@ -256,42 +261,45 @@ def test_a_statement_that_is_not_understood_blocks(statement: str) -> None:
     ["GRANT SELECT ON t TO x", "SET a = 1", "CREATE INDEX i ON t (a)", "COMMIT", "ANALYZE t"],
 )
 def test_a_statement_that_changes_no_table_is_nothing(statement: str) -> None:
-    assert told(None, statement, "migrations/2.sql") == []
+    assert changes_of(None, statement, "migrations/2.sql") == []
 
 
 def test_tables_as_files_define_them() -> None:
     before = "create table s.t (id int primary key, a varchar(10), b int, c int)"
     after = "create table s.t (id bigint primary key, a varchar( 10 ), d text, e int not null)"
-    assert told(before, after, "ddl/t.sql") == [
+    assert changes_of(before, after, "ddl/t.sql") == [
         {"type": "column_drop", "column": "b"},
         {"type": "column_drop", "column": "c"},
         {"type": "column_add", "column": "d", "nullable": True, "data_type": "text"},
         {"type": "column_add", "column": "e", "nullable": False, "data_type": "int"},
         {"type": "column_type_change", "column": "id", "from": "int", "to": "bigint"},
     ]
-    assert told("create table t (a int, b int)", "create table t (a int, x int)", "ddl/t.sql") == [
-        {"type": "column_rename", "from": "b", "to": "x"}
-    ]
-    assert told("create table t (a int)", "select 1", "ddl/t.sql") == [{"type": "table_drop"}]
+    assert changes_of(
+        "create table t (a int, b int)", "create table t (a int, x int)", "ddl/t.sql"
+    ) == [{"type": "column_rename", "from": "b", "to": "x"}]
+    assert changes_of("create table t (a int)", "select 1", "ddl/t.sql") == [{"type": "table_drop"}]
     # Moved to another file it is where it was.
     moved = [
         one_file("create table t (a int)", None, "ddl/a.sql"),
         one_file(None, "create table t (a int)", "ddl/b.sql"),
     ]
-    assert deltas(*moved) == []
+    assert table_changes(*moved) == []
 
 
 def test_views_and_what_fills_a_table() -> None:
     view = "create view v as select a, b from t"
-    assert told(view, view.replace(", b", ""), "ddl/v.sql") == [
+    assert changes_of(view, view.replace(", b", ""), "ddl/v.sql") == [
         {"type": "column_drop", "column": "b"}
     ]
     insert = "insert into t select a from u where a > 1"
-    assert [one["type"] for one in told(insert, insert.replace("1", "2"), "etl/t.sql")] == [
+    assert [one["type"] for one in changes_of(insert, insert.replace("1", "2"), "etl/t.sql")] == [
         "semantics_change"
     ]
-    assert told(insert, insert.upper().replace("\n", " "), "etl/t.sql") == []
-    assert told(insert, "", "etl/t.sql")[0]["description"] == "what filled it is gone"
+    assert changes_of(insert, insert.upper().replace("\n", " "), "etl/t.sql") == []
+    assert (
+        changes_of(insert, "", "etl/t.sql")[0]["description"]
+        == "the statement that filled it is gone"
+    )
 
 
 def test_a_definition_that_replaces_what_is_there() -> None:
@@ -299,10 +307,12 @@ def test_a_definition_that_replaces_what_is_there() -> None:
         "create or replace view v as select a, b from t",
         "drop table v; create table v (a int, b int)",
     ):
-        (delta,) = deltas(one_file(None, text, "migrations/3.sql"))
-        assert (delta.relation, delta.columns, delta.is_new) == ("v", ("a", "b"), True)
+        (delta,) = table_changes(one_file(None, text, "migrations/3.sql"))
+        assert (delta.table, delta.columns, delta.is_new) == ("v", ("a", "b"), True)
     created = "create table t (a int); alter table t add column b int;"
-    assert [delta.is_new for delta in deltas(one_file(None, created, "migrations/4.sql"))] == [True]
+    assert [
+        delta.is_new for delta in table_changes(one_file(None, created, "migrations/4.sql"))
+    ] == [True]
 
 
 SCHEMA = """
@@ -322,7 +332,7 @@ models:
 
 
 def test_columns_of_schema_files() -> None:
-    found = deltas(
+    found = table_changes(
         one_file(
             SCHEMA,
             SCHEMA.replace(", {name: note}", "").replace("int}", "bigint}"),
@@ -331,14 +341,14 @@ def test_columns_of_schema_files() -> None:
     )
     retyped = {"type": "column_type_change", "column": "id", "from": "int", "to": "bigint"}
     dropped = {"type": "column_drop", "column": "note"}
-    assert [(delta.relation, dict(delta.change)) for delta in found] == [
+    assert [(delta.table, dict(delta.change)) for delta in found] == [
         ("described", retyped),
         ("promised", dropped),
         ("promised", retyped),
         ("raw.payments", dropped),
         ("raw.payments", retyped),
     ]
-    assert deltas(one_file(SCHEMA, None, "models/schema.yml")) == []
+    assert table_changes(one_file(SCHEMA, None, "models/schema.yml")) == []
     assert "not YAML" in problem("a: [", "models/schema.yml")[0]
 
 
@@ -347,15 +357,15 @@ def test_of_a_model_whose_sql_changes_too_that_tells() -> None:
         "select id, note from t", "select id, note from t -- same", "models/promised.sql"
     )
     schema = one_file(SCHEMA, SCHEMA.replace(", {name: note}", ""), "models/schema.yml")
-    assert [delta.relation for delta in deltas(model, schema)] == ["raw.payments"]
+    assert [delta.table for delta in table_changes(model, schema)] == ["raw.payments"]
 
 
 def test_the_header_of_a_seed() -> None:
-    assert told("id,name\n1,x\n", "id,other\n1,x\n", "seeds/raw.csv") == [
+    assert changes_of("id,name\n1,x\n", "id,other\n1,x\n", "seeds/raw.csv") == [
         {"type": "column_drop", "column": "name"},
         {"type": "column_add", "column": "other", "nullable": True},
     ]
-    assert told("id,name\n1,x\n", "id,name\n1,y\n2,z\n", "seeds/raw.csv") == []
+    assert changes_of("id,name\n1,x\n", "id,name\n1,y\n2,z\n", "seeds/raw.csv") == []
 
 
 def test_kinds_of_files() -> None:
@@ -387,7 +397,7 @@ def test_the_changes_lead_from_the_columns_before_to_those_after(
         return f"select {', '.join(f'{source} as {name}' for source, name in columns)} from t"
 
     columns = {name for _, name in before}
-    for change in told(sql(before), sql(after)):
+    for change in changes_of(sql(before), sql(after)):
         columns -= {
             change.get("from", ""),
             change["column"] if change["type"] == "column_drop" else "",

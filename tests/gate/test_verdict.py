@@ -11,21 +11,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from headwater.code_analysis.tables import MODEL, TableChange
+from headwater.code_analysis.model import MODEL, TableChange
 from headwater.gate.changes import Problem
-from headwater.gate.reports.annotations import commands
-from headwater.gate.reports.junit import junit
-from headwater.gate.reports.markdown import BAR, CHARACTERS_MAX, MARK, code, markdown
-from headwater.gate.reports.sarif import sarif
+from headwater.gate.reports.annotations import render_annotations
+from headwater.gate.reports.junit import render_junit
+from headwater.gate.reports.markdown import BAR, CHARACTERS_MAX, MARK, code_span, render_markdown
+from headwater.gate.reports.sarif import render_sarif
 from headwater.gate.resolve_datasets import DatasetChange
-from headwater.gate.sanitize import line
+from headwater.gate.sanitize import one_line
 from headwater.gate.verdict import (
     BREAKING,
     WARNING,
     Affected,
     AssessedChange,
     Report,
-    in_words,
+    describe,
     report_json,
 )
 
@@ -56,26 +56,28 @@ def judged(
     return AssessedChange(DatasetChange(delta, f"dataset:db:{name}", said), downstream)
 
 
-PASSED = Report("main", files=("models/orders.sql",), judged=(judged(affected("board", WARNING)),))
+PASSED = Report(
+    "main", files=("models/orders.sql",), assessed=(judged(affected("board", WARNING)),)
+)
 FAILED = replace(
     PASSED,
-    judged=(judged(affected("board"), affected("board", WARNING), affected("other", WARNING)),),
+    assessed=(judged(affected("board"), affected("board", WARNING), affected("other", WARNING)),),
 )
 BLOCKED = replace(PASSED, problems=(Problem("models/x.sql", "it cannot be read", 3),))
 HARMED = Report(
     EVIL,
-    judged=(
+    assessed=(
         judged(affected(EVIL), name=EVIL, file=f"models/{EVIL}.sql", column=EVIL, description=EVIL),
     ),
     problems=(Problem(EVIL, EVIL, 1),),
-    new=(EVIL,),
-    allowed=EVIL,
+    new_tables=(EVIL,),
+    allow_reason=EVIL,
 )
 
 
 def test_verdicts_and_exit_codes() -> None:
     empty = Report("main")
-    assert [(one.judgement, one.exit_code) for one in (empty, PASSED, FAILED, BLOCKED)] == [
+    assert [(one.verdict, one.exit_code) for one in (empty, PASSED, FAILED, BLOCKED)] == [
         ("passed", 0),
         ("passed", 0),
         ("failed", 1),
@@ -83,9 +85,9 @@ def test_verdicts_and_exit_codes() -> None:
     ]
     # What is known to break is said before what is not known.
     both = replace(FAILED, problems=BLOCKED.problems)
-    assert (both.judgement, both.exit_code) == ("failed", 1)
-    allowed = replace(both, allowed="agreed")
-    assert (allowed.judgement, allowed.exit_code) == ("failed", 0)
+    assert (both.verdict, both.exit_code) == ("failed", 1)
+    allowed = replace(both, allow_reason="agreed")
+    assert (allowed.verdict, allowed.exit_code) == ("failed", 0)
 
 
 def test_an_asset_counts_once_at_its_worst() -> None:
@@ -99,20 +101,20 @@ def test_an_asset_counts_once_at_its_worst() -> None:
 @pytest.mark.parametrize(("most", "reasons"), [(2, 0), (1, 1), (0, 1)])
 def test_more_downstream_than_may_be(most: int, reasons: int) -> None:
     two = judged(affected("a", WARNING), affected("b", WARNING))
-    report = replace(PASSED, judged=(two,), downstream_max=most)
+    report = replace(PASSED, assessed=(two,), downstream_max=most)
     assert len(report.reasons) == reasons
     assert report.exit_code == reasons
 
 
 def test_a_certified_asset_fails_whatever_its_severity() -> None:
-    report = replace(PASSED, judged=(judged(affected("gold", WARNING, certified=True)),))
+    report = replace(PASSED, assessed=(judged(affected("gold", WARNING, certified=True)),))
     assert (report.reasons, report.exit_code) == (["certified: gold"], 1)
     own = judged()
-    own = replace(own, asked=replace(own.asked, is_certified=True))
-    assert replace(PASSED, judged=(own,)).certified == ["orders"]
+    own = replace(own, change=replace(own.change, is_certified=True))
+    assert replace(PASSED, assessed=(own,)).certified_assets == ["orders"]
     added = judged(type="column_add")
-    added = replace(added, asked=replace(added.asked, is_certified=True))
-    assert replace(PASSED, judged=(added,)).certified == []
+    added = replace(added, change=replace(added.change, is_certified=True))
+    assert replace(PASSED, assessed=(added,)).certified_assets == []
 
 
 def test_findings_say_what_and_where() -> None:
@@ -127,45 +129,45 @@ def test_findings_say_what_and_where() -> None:
         == "orders: column amount is dropped: breaks board, may affect board, other"
     )
     assert PASSED.findings[0].level == "warning"
-    assert replace(PASSED, judged=(judged(),)).findings[0].level == "note"
+    assert replace(PASSED, assessed=(judged(),)).findings[0].level == "note"
 
 
 def test_every_change_in_words() -> None:
-    assert in_words({"type": "column_rename", "from": "a", "to": "b"}) == "column a is renamed to b"
+    assert describe({"type": "column_rename", "from": "a", "to": "b"}) == "column a is renamed to b"
     assert (
-        in_words({"type": "column_type_change", "column": "a", "to": "int"})
+        describe({"type": "column_type_change", "column": "a", "to": "int"})
         == "column a changes its type to int"
     )
     assert (
-        in_words({"type": "column_add", "column": "a", "nullable": False})
+        describe({"type": "column_add", "column": "a", "nullable": False})
         == "column a is added, never null"
     )
     assert (
-        in_words({"type": "semantics_change", "description": "w"})
-        == "its rows mean something else (w)"
+        describe({"type": "semantics_change", "description": "w"})
+        == "its rows have another meaning (w)"
     )
     assert [
-        in_words({"type": kind, "to": "u"}) for kind in ("table_drop", "table_rename", "job_delete")
+        describe({"type": kind, "to": "u"}) for kind in ("table_drop", "table_rename", "job_delete")
     ] == [
         "it is dropped",
         "it is renamed to u",
-        "what makes it is deleted",
+        "the job that makes it is deleted",
     ]
 
 
 def test_one_line_stays_one_line() -> None:
-    assert line("a\nb\u2028c\x1b[0m\u202e") == "a\\u000ab\\u2028c\\u001b[0m\\u202e"
-    assert "##[" not in line("x ##[error]y")
-    assert len(line("x" * 5_000)) == 1_001
+    assert one_line("a\nb\u2028c\x1b[0m\u202e") == "a\\u000ab\\u2028c\\u001b[0m\\u202e"
+    assert "##[" not in one_line("x ##[error]y")
+    assert len(one_line("x" * 5_000)) == 1_001
 
 
 def test_annotations_are_commands_that_nothing_breaks_out_of() -> None:
-    (command,) = commands(FAILED)
+    (command,) = render_annotations(FAILED)
     assert command == (
         "::error file=models/orders.sql,line=7,title=headwater gate%3A breaking-change"
         "::orders: column amount is dropped: breaks board, may affect board, other"
     )
-    for command in commands(HARMED):
+    for command in render_annotations(HARMED):
         assert re.fullmatch(r"::(error|warning|notice) [^\n\r]*?::[^\n\r]*", command)
         properties = command.removeprefix("::error ").partition("::")[0]
         assert [part.partition("=")[0] for part in properties.split(",")] == [
@@ -173,11 +175,11 @@ def test_annotations_are_commands_that_nothing_breaks_out_of() -> None:
             "line",
             "title",
         ]
-    assert commands(Report("main", problems=(Problem("", "whole"),))) == [
+    assert render_annotations(Report("main", problems=(Problem("", "whole"),))) == [
         "::error title=headwater gate%3A not-assessed::whole"
     ]
-    many = replace(PASSED, judged=tuple(judged(affected(str(n))) for n in range(30)))
-    assert sum(one.startswith("::error") for one in commands(many)) == 10
+    many = replace(PASSED, assessed=tuple(judged(affected(str(n))) for n in range(30)))
+    assert sum(one.startswith("::error") for one in render_annotations(many)) == 10
 
 
 def spans(text: str) -> str:
@@ -186,7 +188,7 @@ def spans(text: str) -> str:
 
 
 def test_the_comment_says_it_all() -> None:
-    text = markdown(replace(FAILED, problems=BLOCKED.problems, new=("fresh",)))
+    text = render_markdown(replace(FAILED, problems=BLOCKED.problems, new_tables=("fresh",)))
     assert text.startswith(f"{MARK}\n### ❌ Headwater gate: failed\n")
     assert (
         "| `models/orders.sql:7` | `orders` | `column amount is dropped` | `board` | `board`, `other` |"
@@ -195,11 +197,11 @@ def test_the_comment_says_it_all() -> None:
     assert "| **breaking** | `board` (job) | `amount` | `its SQL line 3: amount` | `team` |" in text
     assert "| `models/x.sql:3` | `it cannot be read` |" in text
     assert "`fresh`" in text
-    assert "Nothing that lineage knows changes against `main`." in markdown(Report("main"))
+    assert "No table in the lineage changes against `main`." in render_markdown(Report("main"))
 
 
 def test_names_that_mean_harm_stay_in_code_spans() -> None:
-    text = markdown(HARMED)
+    text = render_markdown(HARMED)
     outside = spans(text)
     for harm in ("<img", "evil", "@everyone", "error", "add-mask"):
         assert harm not in outside.replace("cannot", "")
@@ -210,7 +212,7 @@ def test_names_that_mean_harm_stay_in_code_spans() -> None:
 
 @pytest.mark.parametrize("text", ["`", "``", "a`", "`a", " ", "", "a|b", "\\|"])
 def test_a_code_span_holds_any_text(text: str) -> None:
-    shown = code(text)
+    shown = code_span(text)
     ticks = re.match("`+", shown)
     assert ticks is not None
     inner = shown[len(ticks[0]) : -len(ticks[0])]
@@ -223,7 +225,7 @@ def test_a_comment_is_never_longer_than_github_takes() -> None:
     wide = [
         judged(*(affected(f"{'x' * 290}{n}") for n in range(20)), name="y" * 300) for _ in range(60)
     ]
-    text = markdown(replace(PASSED, judged=tuple(wide)))
+    text = render_markdown(replace(PASSED, assessed=tuple(wide)))
     assert len(text) <= CHARACTERS_MAX
     assert "left out" in text
 
@@ -234,7 +236,7 @@ RESULT_KEYS = {"ruleId", "ruleIndex", "level", "message", "partialFingerprints",
 
 @pytest.mark.parametrize("report", [Report("main"), PASSED, FAILED, BLOCKED, HARMED])
 def test_sarif_has_the_shape_that_2_1_0_asks_for(report: Report) -> None:
-    log = json.loads(json.dumps(sarif(report)))
+    log = json.loads(json.dumps(render_sarif(report)))
     assert (log["version"], set(log)) == ("2.1.0", {"$schema", "version", "runs"})
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -255,21 +257,23 @@ def test_sarif_has_the_shape_that_2_1_0_asks_for(report: Report) -> None:
 
 
 def test_sarif_names_the_file_and_knows_a_finding_again() -> None:
-    spaced = replace(PASSED, judged=(judged(file="models/or ders größe.sql"),))
-    (result,) = sarif(spaced)["runs"][0]["results"]
+    spaced = replace(PASSED, assessed=(judged(file="models/or ders größe.sql"),))
+    (result,) = render_sarif(spaced)["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "models/or%20ders%20gr%C3%B6%C3%9Fe.sql"
     moved = replace(
-        spaced.judged[0],
-        asked=replace(spaced.judged[0].asked, delta=replace(spaced.judged[0].asked.delta, line=9)),
+        spaced.assessed[0],
+        change=replace(
+            spaced.assessed[0].change, source=replace(spaced.assessed[0].change.source, line=9)
+        ),
     )
-    (again,) = sarif(replace(spaced, judged=(moved,)))["runs"][0]["results"]
+    (again,) = render_sarif(replace(spaced, assessed=(moved,)))["runs"][0]["results"]
     assert again["partialFingerprints"] == result["partialFingerprints"]
 
 
 @pytest.mark.parametrize("report", [Report("main"), PASSED, FAILED, BLOCKED, HARMED])
 def test_junit_counts_what_it_holds(report: Report) -> None:
-    root = ElementTree.fromstring(junit(report))
+    root = ElementTree.fromstring(render_junit(report))
     (suite,) = root
     cases = suite.findall("testcase")
     assert root.tag == "testsuites"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from headwater.code_analysis.model import ALL, References
-from headwater.code_analysis.sql.parse import references_in_sql
-from headwater.impact.model import Consumer, DependencyModel, Kind, PropagatedChange, Table
+from headwater.code_analysis.sql.references import references_in_sql
+from headwater.impact.model import Consumer, DependencyModel, Effect, PropagatedChange, Table
 from headwater.impact.propagate import ImpactResult, propagate
 from headwater.lineage.questions.downstream import ColumnEdge
 from tests.run_builders import ds, job
@@ -59,14 +59,14 @@ def build_model(
 
 
 def change(
-    scene: DependencyModel, name: str, column: str = ALL, kind: Kind = "renamed"
+    scene: DependencyModel, name: str, column: str = ALL, kind: Effect = "renamed"
 ) -> ImpactResult:
     """A change of one column, or of all of a place."""
-    path = (ds(name),) if column == ALL else (scene.place(ds(name)).column_urn(column),)
+    path = (ds(name),) if column == ALL else (scene.table(ds(name)).column_urn(column),)
     return propagate(
         scene, [PropagatedChange(ds(name), column, kind, path=path)], time.monotonic() + 20
     )
 
 
 def severities(found: ImpactResult) -> dict[str, str]:
-    return {urn.rpartition(":")[2]: hit.severity for urn, hit in found.hits.items()}
+    return {urn.rpartition(":")[2]: hit.severity for urn, hit in found.affected.items()}

@@ -262,10 +262,10 @@ def test_a_new_column_meets_who_takes_all(shop: GraphView) -> None:
 
 def test_what_is_odd_is_noted(shop: GraphView) -> None:
     assert assessed(shop, {"type": "column_drop", "column": "nope"}).notes == [
-        "raw_orders has no column 'nope', as far as the graph knows"
+        "the graph knows no column 'nope' of raw_orders"
     ]
     assert assessed(shop, {"type": "column_add", "column": "note"}).notes == [
-        "raw_orders has a column 'note' already"
+        "raw_orders already has a column 'note'"
     ]
     assert assessed(shop, RENAME).notes == []
 

@@ -68,18 +68,30 @@ def test_what_is_not_told_has_its_default() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "type None is no change"),
-        ({"type": "column_move"}, "type 'column_move' is no change"),
-        ({"type": ["column_drop"]}, "is no change"),
+        ({}, "type None is not a type of change"),
+        ({"type": "column_move"}, "type 'column_move' is not a type of change"),
+        ({"type": ["column_drop"]}, "is not a type of change"),
         ({"type": "column_rename", "from": "a"}, "column_rename: 'to' is missing"),
         ({"type": "column_rename", "to": "a"}, "column_rename: 'from' is missing"),
-        ({"type": "column_rename", "from": "a", "to": "a"}, "'to' is 'a', as 'from' is"),
-        ({"type": "column_drop", "column": "  "}, "column_drop: 'column' is '  '"),
-        ({"type": "column_drop", "column": 3}, "column_drop: 'column' is 3"),
+        ({"type": "column_rename", "from": "a", "to": "a"}, "'from' and 'to' are both 'a'"),
+        (
+            {"type": "column_drop", "column": "  "},
+            "column_drop: 'column' must be a text that is not empty, not '  '",
+        ),
+        (
+            {"type": "column_drop", "column": 3},
+            "column_drop: 'column' must be a text that is not empty, not 3",
+        ),
         ({"type": "column_drop", "column": "a", "to": "b"}, "column_drop has no field 'to'"),
-        ({"type": "column_add", "column": "a", "nullable": "no"}, "'nullable' is 'no'"),
-        ({"type": "table_drop", "urn": "job:etl:load"}, "'urn' 'job:etl:load' is not of a dataset"),
-        ({"type": "job_delete"}, "is not of a job"),
+        (
+            {"type": "column_add", "column": "a", "nullable": "no"},
+            "'nullable' must be true or false, not 'no'",
+        ),
+        (
+            {"type": "table_drop", "urn": "job:etl:load"},
+            "'urn' must be of a dataset, not 'job:etl:load'",
+        ),
+        ({"type": "job_delete"}, "must be of a job"),
     ],
 )
 def test_what_is_wrong_is_named(given: dict[str, Any], message: str) -> None:

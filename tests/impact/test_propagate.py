@@ -43,8 +43,8 @@ def test_a_column_is_followed_under_its_new_name() -> None:
     )
     found = change(scene, "a", "x")
     assert severities(found) == {"one": "breaking", "uses": "breaking"}
-    assert list(found.hits[job("uses")].references) == [(ds("b"), "y")]
-    assert found.hits[job("uses")].distance == 2
+    assert list(found.affected[job("uses")].references) == [(ds("b"), "y")]
+    assert found.affected[job("uses")].distance == 2
 
 
 def test_what_rows_depend_on_is_in_all_that_is_made() -> None:
@@ -66,7 +66,7 @@ def test_an_edge_to_a_whole_dataset_is_one_to_each_of_its_columns() -> None:
     )
     found = change(scene, "a", "x")
     assert severities(found) == {"filters": "breaking", "uses": "breaking"}
-    assert list(found.hits[job("uses")].references) == [(ds("b"), "k")]
+    assert list(found.affected[job("uses")].references) == [(ds("b"), "k")]
 
 
 def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() -> None:
@@ -87,7 +87,7 @@ def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() 
     found = change(scene, "a", "x")
     assert severities(found) == {"filters": "breaking", "blind": "warning", "names": "breaking"}
     # Which of the columns it would be, nobody knows.
-    assert list(found.hits[job("blind")].references) == []
+    assert list(found.affected[job("blind")].references) == []
 
 
 def test_doubt_goes_on_as_doubt() -> None:
@@ -160,7 +160,7 @@ def test_what_is_hidden_costs_no_distance() -> None:
             "b": [reads("seen", sql="select x from b")],
         },
     )
-    assert change(scene, "a", "x").hits[job("seen")].distance == 1
+    assert change(scene, "a", "x").affected[job("seen")].distance == 1
 
 
 def test_time_that_is_up_is_told() -> None:
@@ -223,7 +223,7 @@ def test_another_consumer_changes_nobody_elses_severity(
     scene, readers = made
     more = {name: list(listed) for name, listed in readers.items()}
     more.setdefault(where, []).append(reads("another", sql=sql.format(where) if sql else None))
-    wider = build_model(scene.places.values(), more)
+    wider = build_model(scene.tables.values(), more)
     for kind in ("renamed", "gone"):
         before, after = change(scene, "p0", "a", kind), change(wider, "p0", "a", kind)
         others = {name: one for name, one in severities(after).items() if name != "another"}

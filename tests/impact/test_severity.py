@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater.impact.model import Consumer, Kind, PropagatedChange
+from headwater.impact.model import Consumer, Effect, PropagatedChange
 from headwater.impact.severity import classify_writer
 from tests.impact.model_builders import build_model, change, place, reads, severities
 from tests.run_builders import ds, job
@@ -12,7 +12,7 @@ from tests.run_builders import ds, job
 T, O = place("t", "id", "x"), place("o")  # noqa: E741
 
 
-def severity(reader: Consumer, kind: Kind = "renamed", column: str = "x") -> str | None:
+def severity(reader: Consumer, kind: Effect = "renamed", column: str = "x") -> str | None:
     return severities(change(build_model([T, O], {"t": [reader]}), "t", column, kind)).get("j")
 
 
@@ -50,10 +50,10 @@ def test_a_dropped_column_breaks_what_counts_columns(sql: str) -> None:
         ("gone", "breaking"),
         ("narrowed", "breaking"),
         ("widened", "warning"),
-        ("meaning", "warning"),
+        ("redefined", "warning"),
     ],
 )
-def test_a_reference_is_as_bad_as_what_becomes_of_the_column(kind: Kind, expected: str) -> None:
+def test_a_reference_is_as_bad_as_what_becomes_of_the_column(kind: Effect, expected: str) -> None:
     assert severity(reads("j", "o", sql="select x from t"), kind) == expected
     assert severity(reads("j", "o", sql="select id from t"), kind) is None
 
@@ -76,9 +76,9 @@ def test_a_column_edge_shows_a_reference_without_code() -> None:
     scene = build_model(
         [T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("j", "o", "y", "DIRECT:IDENTITY")]}
     )
-    hit = change(scene, "t", "x").hits[job("j")]
+    hit = change(scene, "t", "x").affected[job("j")]
     assert hit.severity == "breaking"
-    (evidence,) = hit.judgements[0].evidence
+    (evidence,) = hit.classifications[0].evidence
     assert (evidence.kind, evidence.path) == ("COLUMN_PATH", ("column:db:t:x", "column:db:o:y"))
 
 
@@ -102,7 +102,7 @@ def test_a_star_is_no_reference_though_column_lineage_goes_through_it() -> None:
 
 def test_the_evidence_of_code_is_its_line() -> None:
     scene = build_model([T, O], {"t": [reads("j", "o", sql="select id,\n  x as y\nfrom t")]})
-    (evidence,) = change(scene, "t", "x").hits[job("j")].judgements[0].evidence
+    (evidence,) = change(scene, "t", "x").affected[job("j")].classifications[0].evidence
     assert (evidence.kind, evidence.line, evidence.text) == ("SQL_LINE", 2, "x as y")
 
 
@@ -135,7 +135,7 @@ def test_a_bare_name_that_may_be_another_place_is_not_sure() -> None:
         ("insert into other (x) select x from s", "renamed", None),
     ],
 )
-def test_writers(sql: str | None, kind: Kind, expected: str | None) -> None:
+def test_writers(sql: str | None, kind: Effect, expected: str | None) -> None:
     assert (
         classify_writer(reads("j", "t", sql=sql), PropagatedChange(ds("t"), "x", kind), T).severity
         == expected

@@ -1,99 +1,117 @@
-"""What dbt knows of a project: the models, snapshots and seeds of `manifest.json`, the columns of `catalog.json`."""
+"""dbt's `manifest.json` and `catalog.json`: models with their SQL and tables, and the columns of tables."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headwater.code_analysis.model import TableName
 from headwater.errors import QueryError
 
-_MODELS = ("model", "snapshot")
-_RELATIONS = (*_MODELS, "seed", "source")
 FILE_BYTES_MAX = 200_000_000
+_MODELS = ("model", "snapshot")
+_TABLE_RESOURCES = (*_MODELS, "seed", "source")
+_HINT = "Write it again with `dbt docs generate`."
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model as the manifest tells of it: its SQL, compiled where dbt compiled it, and the table it makes."""
+class DbtModel:
+    """A model or snapshot of the manifest.
+
+    sql: compiled if dbt compiled it, else the template.
+    table: the table it makes.
+    upstream: the tables it depends on."""
 
     name: str
     path: str
     sql: str
-    is_compiled: bool
-    makes: TableName
-    columns: tuple[str, ...]
+    table: TableName
     upstream: tuple[TableName, ...]
-    tags: tuple[str, ...]
 
 
 def is_manifest(text: str) -> bool:
+    """Return True if a JSON text looks like a manifest."""
     return "/dbt/manifest/" in text[:2_000] or ('"parent_map"' in text and '"nodes"' in text)
 
 
 def is_catalog(text: str) -> bool:
+    """Return True if a JSON text looks like a catalog."""
     return "/dbt/catalog/" in text[:2_000]
 
 
-def read_manifest(text: str) -> list[Model]:
-    """The models of a manifest. Raises QueryError when it is none."""
-    manifest = _object(text, "manifest.json")
-    relations = {unique_id: _relation(node) for unique_id, node in _nodes(manifest)}
-    return [
-        Model(
-            name=str(node.get("name") or unique_id),
-            path=str(node.get("original_file_path") or node.get("path") or unique_id),
-            sql=_sql(node),
-            is_compiled=bool(node.get("compiled_code") or node.get("compiled_sql")),
-            makes=relations[unique_id],
-            columns=tuple(map(str, node.get("columns") or {})),
-            upstream=tuple(relations[one] for one in _depends(node) if one in relations),
-            tags=tuple(tag for tag in node.get("tags") or () if isinstance(tag, str)),
-        )
-        for unique_id, node in _nodes(manifest)
-        if node.get("resource_type") in _MODELS
-    ]
+def read_manifest(text: str) -> list[DbtModel]:
+    """Return the models of a manifest. Raises QueryError if the text is not a manifest."""
+    nodes = list(_table_nodes(_parse_object(text, "manifest.json")))
+    tables = {unique_id: _table_name(node) for unique_id, node in nodes}
+    models = []
+    for unique_id, node in nodes:
+        if node.get("resource_type") not in _MODELS:
+            continue
+        path = node.get("original_file_path") or node.get("path") or unique_id
+        upstream = [tables[one] for one in _dependencies(node) if one in tables]
+        name = str(node.get("name") or unique_id)
+        model = DbtModel(name, str(path), _sql(node), tables[unique_id], tuple(upstream))
+        models.append(model)
+    return models
 
 
 def read_catalog(text: str) -> dict[TableName, list[str]]:
-    """The columns of each table of a catalog, in order. Raises QueryError when it is none."""
-    found = {}
-    for _, node in _nodes(_object(text, "catalog.json")):
-        metadata = node.get("metadata")
-        columns = node.get("columns")
-        if isinstance(metadata, dict) and isinstance(columns, dict):
-            parts = (metadata.get("database"), metadata.get("schema"), metadata.get("name"))
-            listed = [one for one in columns.values() if isinstance(one, dict)]
-            in_order = sorted(listed, key=lambda one: one.get("index") or 0)
-            found[tuple(str(part) for part in parts if part)] = [
-                str(one.get("name")) for one in in_order
-            ]
-    return found
+    """Return the columns of each table of a catalog, in order. Raises QueryError if it is not a catalog."""
+    tables: dict[TableName, list[str]] = {}
+    for _, node in _table_nodes(_parse_object(text, "catalog.json")):
+        metadata, columns = node.get("metadata"), node.get("columns")
+        if not isinstance(metadata, dict) or not isinstance(columns, dict):
+            continue
+        parts = (metadata.get("database"), metadata.get("schema"), metadata.get("name"))
+        listed = [column for column in columns.values() if isinstance(column, dict)]
+        listed.sort(key=lambda column: column.get("index") or 0)
+        table = tuple(str(part) for part in parts if part)
+        tables[table] = [str(column.get("name")) for column in listed]
+    return tables
 
 
-def _object(text: str, name: str) -> dict[str, Any]:
+def read_full_names(path: Path) -> dict[str, str]:
+    """Return the full table names of models by file path in the dbt project, by alias and by name.
+
+    Raises QueryError if the manifest cannot be read."""
     try:
-        found = json.loads(text)
+        if path.stat().st_size > FILE_BYTES_MAX:
+            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
+        models = read_manifest(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise QueryError(message, hint="`dbt parse` writes target/manifest.json.") from error
+    names: dict[str, str] = {}
+    for model in models:
+        full_name = ".".join(model.table)
+        names[model.table[-1].lower()] = full_name
+        names[model.name.lower()] = full_name
+    return names | {model.path: ".".join(model.table) for model in models}
+
+
+def _parse_object(text: str, name: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise QueryError(
-            f"{name} is not JSON", hint="Make it again with `dbt docs generate`."
-        ) from error
-    if not isinstance(found, dict) or not isinstance(found.get("nodes"), dict):
-        raise QueryError(f"{name} has no nodes", hint="Make it again with `dbt docs generate`.")
-    return found
+        raise QueryError(f"{name} is not JSON", hint=_HINT) from error
+    if not isinstance(content, dict) or not isinstance(content.get("nodes"), dict):
+        raise QueryError(f"{name} has no nodes", hint=_HINT)
+    return content
 
 
-def _nodes(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in ("nodes", "sources"):
-        nodes = found.get(part)
+def _table_nodes(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the nodes and sources that are tables, by unique id."""
+    for section in ("nodes", "sources"):
+        nodes = content.get(section)
         for unique_id, node in nodes.items() if isinstance(nodes, dict) else ():
-            if isinstance(node, dict) and node.get("resource_type", "model") in _RELATIONS:
+            if isinstance(node, dict) and node.get("resource_type", "model") in _TABLE_RESOURCES:
                 yield unique_id, node
 
 
-def _relation(node: dict[str, Any]) -> TableName:
+def _table_name(node: dict[str, Any]) -> TableName:
     name = node.get("alias") or node.get("identifier") or node.get("name")
     return tuple(str(part) for part in (node.get("database"), node.get("schema"), name) if part)
 
@@ -105,7 +123,7 @@ def _sql(node: dict[str, Any]) -> str:
     return ""
 
 
-def _depends(node: dict[str, Any]) -> list[str]:
-    depends = node.get("depends_on")
-    listed = depends.get("nodes") if isinstance(depends, dict) else None
+def _dependencies(node: dict[str, Any]) -> list[str]:
+    depends_on = node.get("depends_on")
+    listed = depends_on.get("nodes") if isinstance(depends_on, dict) else None
     return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []

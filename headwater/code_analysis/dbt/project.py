@@ -1,158 +1,150 @@
-"""dbt's files: models as SQL that sqlglot can read, and what schema files and the manifest say.
-
-A model is a template. What it refers to becomes a table name, what configures it is read, what only an incremental run
-adds is left out. A model that is built by loops or conditions of its own has columns nobody can tell without running
-dbt: it is unreadable, and the gate blocks.
-"""
+"""Files of a dbt project as table definitions: models, schema files and seeds."""
 
 from __future__ import annotations
 
-import ast
+import csv
+import hashlib
+import io
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
-from headwater.code_analysis.dbt import jinja
-from headwater.code_analysis.dbt import manifest as dbt
-from headwater.code_analysis.dbt.manifest import FILE_BYTES_MAX
-from headwater.code_analysis.tables import (
+from headwater.code_analysis.dbt.jinja import RenderedTemplate, render
+from headwater.code_analysis.model import (
     MODEL,
     SEED,
     SOURCE,
-    Column,
+    ColumnDefinition,
+    FileContents,
     TableDefinition,
     UnreadableError,
 )
-from headwater.errors import QueryError
-
-_EXPRESSION = re.compile(r"\{\{-?(.*?)-?\}\}", re.DOTALL)
-_KNOWN = re.compile(r"\s*(?:ref|source|config)\s*\(")
-_CONFIG = re.compile(r"config\s*\((.*)\)", re.DOTALL)
-_NOT_RUN = re.compile(r"a (loop|call) of Jinja|the braces")
+from headwater.code_analysis.sql.outputs import parse_query
+from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 
 
-@dataclass(frozen=True)
-class Template:
-    """A model as SQL: one text for each way through its conditions, and what else decides what it makes."""
+def read_model(text: str, path: str, dialect: str) -> FileContents:
+    """Return the table that a model defines.
 
-    texts: list[str]
-    config: dict[str, Any]
-    # Its expressions that are no names of tables: when they change, so may what they make.
-    rest: str
-
-
-def render(template: str) -> Template:
-    """Raises UnreadableError where only dbt knows what the template makes."""
-    rendered = jinja.render(template)
-    not_run = [reason for reason in rendered.unknown if _NOT_RUN.match(reason)]
-    if not_run:
-        raise UnreadableError(f"{not_run[0]}, and only dbt knows what that makes")
-    expressions = [found.strip() for found in _EXPRESSION.findall(template)]
-    config: dict[str, Any] = {}
-    for found in filter(None, map(_CONFIG.fullmatch, expressions)):
-        config.update(_arguments(found[1]))
-    return Template(
-        rendered.texts, config, "\n".join(one for one in expressions if not _KNOWN.match(one))
+    Raises UnreadableError if loops or conditions of the template decide its columns: only dbt knows the result."""
+    template = render_resolved(text)
+    if template.config.get("enabled") is False:
+        return FileContents()
+    queries = [parse_query(sql, dialect) for sql in template.texts]
+    first = queries[0]
+    for query in queries:
+        if query.columns.keys() != first.columns.keys() or query.is_open != first.is_open:
+            raise UnreadableError("its columns depend on a condition of its template")
+    row_logic = [*(query.row_logic for query in queries), *template.expressions]
+    line = next((number for number, row in enumerate(text.splitlines(), 1) if row.strip()), 1)
+    return _single(
+        TableDefinition(
+            template.snapshot or model_name(path, template.config),
+            MODEL,
+            # The last text enters no condition: the model as a full refresh builds it.
+            queries[-1].columns,
+            first.is_open,
+            "\n".join(row_logic),
+            path,
+            line,
+        )
     )
 
 
-def _arguments(text: str) -> dict[str, Any]:
-    """The named arguments of a call that are plain values."""
-    try:
-        call = ast.parse(f"f({text.strip()})", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    if not isinstance(call, ast.Call):
-        return {}
-    return {
-        one.arg: one.value.value
-        for one in call.keywords
-        if one.arg and isinstance(one.value, ast.Constant)
-    }
+def read_unresolved_model(text: str, path: str) -> FileContents:
+    """Return the table of a model that is only moved or deleted, so that its columns need not be known."""
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    snapshot = render(text).snapshot if len(text) <= TEXT_LENGTH_MAX else ""
+    name = snapshot or model_name(path, {})
+    return _single(TableDefinition(name, MODEL, {}, True, digest, path))
+
+
+def render_resolved(text: str) -> RenderedTemplate:
+    """Return a template as SQL. Raises UnreadableError if it has parts that only dbt can run."""
+    if len(text) > TEXT_LENGTH_MAX:
+        raise UnreadableError(f"it is longer than {TEXT_LENGTH_MAX:,} characters")
+    template = render(text)
+    if template.unresolved:
+        raise UnreadableError(f"{template.unresolved[0]}, and only dbt knows the result")
+    return template
 
 
 def model_name(path: str, config: Mapping[str, Any]) -> str:
-    """What a model's table is called: its alias, else its file."""
+    """Return the table name of a model: its alias, else the name of its file."""
     alias = config.get("alias")
     return alias if isinstance(alias, str) and alias else PurePosixPath(path).stem
 
 
-def documented(text: str, path: str) -> dict[str, TableDefinition]:
-    """The columns that a schema file promises or describes, by table. Raises UnreadableError."""
+def read_seed(text: str, path: str) -> FileContents:
+    """Return the table of a seed, whose columns are the header of its CSV. Raises UnreadableError."""
+    try:
+        header = next(csv.reader(io.StringIO(text)), [])
+    except csv.Error as error:
+        raise UnreadableError(f"it is not CSV: {error}") from error
+    columns = {name.strip().lower(): ColumnDefinition(name.strip()) for name in header}
+    return _single(TableDefinition(model_name(path, {}), SEED, columns, file=path))
+
+
+def read_schema_file(text: str, path: str) -> FileContents:
+    """Return the tables that a schema file describes, or whose columns it enforces. Raises UnreadableError."""
     try:
         import yaml
     except ImportError as error:
-        raise UnreadableError(
-            "PyYAML is not installed, and it reads schema files: pip install pyyaml"
-        ) from error
+        message = "PyYAML is not installed, and it reads schema files: pip install pyyaml"
+        raise UnreadableError(message) from error
     try:
         content = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise UnreadableError(f"it is not YAML: {str(error)[:200]}") from error
-    found = {}
-    for name, made_by, table in _tables(content):
-        line = _line_of(name, text)
-        columns = {}
-        for one in _dicts(table.get("columns")):
-            if isinstance(one.get("name"), str):
-                type = one.get("data_type")
-                columns[one["name"].lower()] = Column(
-                    one["name"], type=str(type) if type else None, line=line
+    contents = FileContents()
+    for name, kind, entry in _table_entries(content):
+        line = _line_of_name(name, text)
+        columns: dict[str, ColumnDefinition] = {}
+        for column in _dicts(entry.get("columns")):
+            if isinstance(column.get("name"), str):
+                type = column.get("data_type")
+                columns[column["name"].lower()] = ColumnDefinition(
+                    column["name"], type=str(type) if type else None, line=line
                 )
-        promised = made_by != MODEL or _is_enforced(table)
-        relation = TableDefinition(name, made_by, columns, file=path, line=line, promised=promised)
-        found[relation.key] = relation
-    return found
+        is_enforced = kind != MODEL or _has_enforced_contract(entry)
+        table = TableDefinition(name, kind, columns, file=path, line=line, is_enforced=is_enforced)
+        contents.tables[table.key] = table
+    return contents
 
 
-def _line_of(name: str, text: str) -> int:
-    named = re.compile(rf"name:\s*.?{re.escape(name.rpartition('.')[2])}\b")
-    return next((number for number, row in enumerate(text.splitlines(), 1) if named.search(row)), 1)
+def _single(table: TableDefinition) -> FileContents:
+    return FileContents({table.key: table})
 
 
-def _tables(content: Any) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _line_of_name(name: str, text: str) -> int:
+    pattern = re.compile(rf"name:\s*.?{re.escape(name.rpartition('.')[2])}\b")
+    rows = enumerate(text.splitlines(), 1)
+    return next((number for number, row in rows if pattern.search(row)), 1)
+
+
+def _table_entries(content: Any) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the name, kind and entry of each table of a schema file."""
     if not isinstance(content, dict):
         return
-    for section, made_by in (("models", MODEL), ("seeds", SEED), ("snapshots", MODEL)):
-        for table in _dicts(content.get(section)):
-            if isinstance(table.get("name"), str):
-                yield table["name"], made_by, table
+    for section, kind in (("models", MODEL), ("seeds", SEED), ("snapshots", MODEL)):
+        for entry in _dicts(content.get(section)):
+            if isinstance(entry.get("name"), str):
+                yield entry["name"], kind, entry
     for source in _dicts(content.get("sources")):
         schema = source.get("schema") or source.get("name")
-        for table in _dicts(source.get("tables")):
-            name = table.get("identifier") or table.get("name")
+        for entry in _dicts(source.get("tables")):
+            name = entry.get("identifier") or entry.get("name")
             if isinstance(name, str):
-                yield f"{schema}.{name}", SOURCE, table
+                yield f"{schema}.{name}", SOURCE, entry
 
 
 def _dicts(content: Any) -> list[dict[str, Any]]:
     return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
-def _is_enforced(table: Mapping[str, Any]) -> bool:
-    config = table.get("config")
-    contract = table.get("contract") or (
-        config.get("contract") if isinstance(config, dict) else None
-    )
+def _has_enforced_contract(entry: Mapping[str, Any]) -> bool:
+    config = entry.get("config")
+    in_config = config.get("contract") if isinstance(config, dict) else None
+    contract = entry.get("contract") or in_config
     return isinstance(contract, dict) and contract.get("enforced") is True
-
-
-def read_manifest(path: Path) -> dict[str, str]:
-    """Where models lie in the warehouse: full table names by the path of their file in the dbt project, and by name.
-
-    Raises QueryError when the manifest cannot be read."""
-    try:
-        if path.stat().st_size > FILE_BYTES_MAX:
-            raise QueryError(f"{path} is larger than {FILE_BYTES_MAX:,} bytes")
-        models = dbt.read_manifest(path.read_text(encoding="utf-8", errors="replace"))
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror}"
-        raise QueryError(message, hint="`dbt parse` writes target/manifest.json.") from error
-    by_name = {
-        name.lower(): ".".join(model.makes)
-        for model in models
-        for name in (model.makes[-1], model.name)
-    }
-    return by_name | {model.path: ".".join(model.makes) for model in models}

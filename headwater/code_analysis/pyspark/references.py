@@ -1,8 +1,7 @@
-"""What Python refers to: tables that PySpark and pandas read, columns of the frames made of them, SQL in strings.
+"""The columns that Python reads through PySpark and pandas, and through SQL in text literals.
 
-Nothing is run. A frame is followed through assignments and chains of methods from what it was read from. A name of a
-column that is no literal, a table named by a variable, SQL put together at run time: all of that is *unknown*. `words`
-are all the words in the code in which a column could still be named.
+Nothing is executed. A frame is followed through assignments and chains of methods, from the table it was read from. A
+column named by a variable, a table named by a variable, and SQL built at run time are unknown.
 """
 
 from __future__ import annotations
@@ -12,115 +11,132 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from headwater.code_analysis.dbt.jinja import UNKNOWN
 from headwater.code_analysis.model import (
     ALL,
     REFERENCES_MAX,
+    UNKNOWN_NAME,
     ColumnFlow,
+    ColumnLookup,
     Reference,
     ReferenceCollector,
     References,
     TableName,
-    fold_case,
-    line_of,
-    nothing_known,
+    line_text,
+    no_columns,
+    unknown_references,
 )
-from headwater.code_analysis.sql.parse import (
-    TEXT_BYTES_MAX,
-    Columns,
-    references_in_sql,
-    unknown_columns,
-)
+from headwater.code_analysis.names import fold_case
+from headwater.code_analysis.pyspark.python_ast import called_name, names_in_chain
+from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
+from headwater.code_analysis.sql.references import references_in_sql
 
 _WORD = re.compile(r"\w+")
-_READERS = re.compile(
-    r"(load|parquet|csv|json|orc|text|delta|table|avro|jdbc|read_\w+|scan_\w+|forName|forPath)"
-)
-_SQL = {"sql", "read_sql", "read_sql_query", "read_database", "execute"}
-_WRITERS = re.compile(
-    r"(saveAsTable|insertInto|save|to_(csv|parquet|sql|json|excel|feather|delta|gbq)|writeTo|write_\w+)"
-)
-_FILES = {"parquet", "csv", "json", "orc", "text", "delta", "avro", "jdbc"}
-_NAMES = {
-    "select", "groupBy", "groupby", "group_by", "orderBy", "sort", "sort_values", "drop", "dropDuplicates", "cube",
-    "drop_duplicates", "withColumnRenamed", "partitionBy", "rollup", "agg", "dropna", "fillna", "set_index", "rename",
-    "repartition", "sortWithinPartitions", "pivot", "join", "merge", "isin_column", "nunique", "value_counts", "col",
-}  # fmt: skip
-_KEYWORDS = {
-    "by",
-    "on",
-    "left_on",
-    "right_on",
-    "subset",
-    "cols",
-    "columns",
-    "usecols",
-    "index",
-    "values",
-    "partitionBy",
+# Formats that both read and write files; `spark.read` or `write` in the chain decides which.
+_FILE_FORMATS = {"parquet", "csv", "json", "orc", "text", "delta", "avro", "jdbc"}
+_READ_CALLS = {*_FILE_FORMATS, "load", "table", "forName", "forPath"}
+_READ_PREFIXES = ("read_", "scan_")
+_WRITE_CALLS = {
+    *("saveAsTable", "insertInto", "save", "writeTo"),
+    *("to_csv", "to_parquet", "to_sql", "to_json", "to_excel", "to_feather", "to_delta", "to_gbq"),
 }
-_EXPRESSIONS = {"filter", "where", "expr", "selectExpr", "query", "eval"}
-_FUNCTIONS = {"F", "f", "fn", "sf", "functions", "pl"}
-_NO_COLUMN = {"lit", "expr", "current_date", "current_timestamp", "when", "udf"}
-_JOINING = {
-    "join",
-    "merge",
-    "union",
-    "unionByName",
-    "unionAll",
-    "crossJoin",
-    "intersect",
-    "subtract",
-    "append",
+_WRITE_PREFIX = "write_"
+_SQL_CALLS = {"sql", "read_sql", "read_sql_query", "read_database", "execute"}
+# Methods whose text arguments are names of columns.
+_COLUMN_CALLS = {
+    *("select", "groupBy", "groupby", "group_by", "orderBy", "sort", "sort_values", "agg"),
+    *("sortWithinPartitions", "partitionBy", "repartition", "cube", "rollup", "pivot", "col"),
+    *("drop", "dropDuplicates", "drop_duplicates", "dropna", "fillna", "withColumnRenamed"),
+    *("rename", "set_index", "join", "merge", "isin_column", "nunique", "value_counts"),
 }
-_MADE = {"withColumn": 0, "withColumnRenamed": 1, "alias": 0}
+# Of these only the first argument is a column that exists.
+_FIRST_ARGUMENT_CALLS = ("col", "withColumnRenamed")
+_COLUMN_KEYWORDS = {
+    *("by", "on", "left_on", "right_on", "subset", "cols", "columns", "usecols", "index"),
+    *("values", "partitionBy"),
+}
+# Methods whose text arguments are SQL expressions.
+_EXPRESSION_CALLS = {"filter", "where", "expr", "selectExpr", "query", "eval"}
+# Usual names of pyspark.sql.functions and polars, whose calls take names of columns.
+_FUNCTION_MODULES = {"F", "f", "fn", "sf", "functions", "pl"}
+_VALUE_FUNCTIONS = {"lit", "expr", "current_date", "current_timestamp", "when", "udf"}
+_JOIN_CALLS = {
+    *("join", "crossJoin", "merge", "append"),
+    *("union", "unionByName", "unionAll", "intersect", "subtract"),
+}
+# Methods that add a column, and the position of its name.
+_ADDED_COLUMN_POSITION = {"withColumn": 0, "withColumnRenamed": 1, "alias": 0}
+# Attributes of a frame that are not columns.
+_FRAME_ATTRIBUTES = ("write", "writeStream", "str", "dt", "loc", "iloc", "columns")
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What a value of the script comes from: tables, or the outputs of a query; `made` are columns it was given."""
+    """The origin of a data frame: tables, or the query whose outputs it has; `added` are columns it was given."""
 
     tables: frozenset[TableName] = frozenset()
     query: References | None = None
-    made: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()
 
-    def beside(self, other: Frame) -> Frame:
-        return Frame(self.tables | other.tables, self.query or other.query, self.made | other.made)
+    def joined_with(self, other: Frame) -> Frame:
+        """Return the frame of a join or union of two frames."""
+        tables, added = self.tables | other.tables, self.added | other.added
+        return Frame(tables, self.query or other.query, added)
+
+    @property
+    def all_tables(self) -> frozenset[TableName]:
+        """Return its tables, those of its query included."""
+        return self.tables | (self.query.tables if self.query else frozenset())
 
 
 def references_in_python(
-    text: str, *, dialect: str = "", columns: Columns = unknown_columns
+    text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
 ) -> References:
-    """What a script refers to."""
-    if len(text) > TEXT_BYTES_MAX:
-        return nothing_known(f"the Python is longer than {TEXT_BYTES_MAX} characters")
+    """Return the references of a script; a script that cannot be parsed is unknown."""
+    if len(text) > TEXT_LENGTH_MAX:
+        return unknown_references(f"the Python is longer than {TEXT_LENGTH_MAX} characters")
+
+    def read_sql(sql: str) -> References:
+        return references_in_sql(sql, dialect=dialect or "spark", columns=columns)
+
     try:
-        script = _Script(
-            text.splitlines(),
-            lambda sql: references_in_sql(sql, dialect=dialect or "spark", columns=columns),
-        )
-        script.read(ast.parse(text))
+        reader = _ScriptReader(text.splitlines(), read_sql)
+        reader.read(ast.parse(text))
     except (SyntaxError, ValueError) as error:
-        return nothing_known(
-            f"the Python cannot be read: {getattr(error, 'msg', 'no text')} at line {getattr(error, 'lineno', 0)}"
-        )
+        problem = getattr(error, "msg", "no text")
+        line = getattr(error, "lineno", 0)
+        return unknown_references(f"the Python cannot be read: {problem} at line {line}")
     except (RecursionError, MemoryError):
-        return nothing_known("the Python is nested too deeply")
-    return script.found.done()
+        return unknown_references("the Python is nested too deeply")
+    return reader.found.to_references()
 
 
-class _Script:
-    def __init__(self, lines: list[str], sql: Callable[[str], References]) -> None:
-        self.lines = lines
-        self.sql = sql
+class _ScriptReader:
+    """Reads one script into `found`."""
+
+    def __init__(self, lines: list[str], read_sql: Callable[[str], References]) -> None:
         self.found = ReferenceCollector()
-        self.frames: dict[str, Frame] = {}
-        self.texts: dict[str, list[str]] = {}
-        # Columns named where it cannot be told of which frame.
-        self.loose: list[tuple[str, int]] = []
-        self.made: set[str] = set()
+        self._lines = lines
+        self._read_sql = read_sql
+        self._frames: dict[str, Frame] = {}
+        self._literals: dict[str, list[str]] = {}
+        # Columns of an unknown frame, with their lines.
+        self._frameless: list[tuple[str, int]] = []
+        self._added: set[str] = set()
 
     def read(self, module: ast.Module) -> None:
+        """Add the references of a module."""
+        self._read_words(module)
+        self._read_block(module.body)
+        if len(self._frameless) * len(self.found.tables) > REFERENCES_MAX:
+            self._note("too many columns are named", 0)
+            self._frameless = []
+        for name, line in self._frameless:
+            for table in self.found.tables:
+                is_sure = len(self.found.tables) == 1 and name not in self._added
+                self._refer(table, name, line, sure=is_sure)
+
+    def _read_words(self, module: ast.Module) -> None:
+        """Add all words of the code in which a column may be named."""
         for node in ast.walk(module):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self.found.words.update(map(fold_case, _WORD.findall(node.value)))
@@ -128,307 +144,291 @@ class _Script:
                 self.found.words.add(fold_case(node.attr))
             elif isinstance(node, ast.keyword) and node.arg:
                 self.found.words.add(fold_case(node.arg))
-        self.block(module.body)
-        if len(self.loose) * len(self.found.tables) > REFERENCES_MAX:
-            self.note("too many columns are named", 0)
-            self.loose = []
-        for name, line in self.loose:
-            for table in self.found.tables:
-                is_sure = len(self.found.tables) == 1 and name not in self.made
-                self.refer(table, name, line, sure=is_sure)
 
-    def block(self, statements: Iterable[ast.AST]) -> None:
+    def _read_block(self, statements: Iterable[ast.AST]) -> None:
         for statement in statements:
             if isinstance(statement, ast.Assign):
-                self.assign(statement)
+                self._read_assignment(statement)
                 continue
             for child in ast.iter_child_nodes(statement):
                 if isinstance(child, ast.expr):
-                    self.value(child, None)
+                    self._frame_of(child, None)
                 else:
-                    self.block([child])
+                    self._read_block([child])
 
-    def assign(self, node: ast.Assign) -> None:
-        frame = self.value(node.value, None)
-        texts = self.literal(node.value)
+    def _read_assignment(self, node: ast.Assign) -> None:
+        frame = self._frame_of(node.value, None)
+        texts = self._literal(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name):
-                self.frames.pop(target.id, None)
-                self.texts.pop(target.id, None)
-                if frame is not None:
-                    self.frames[target.id] = frame
-                if texts is not None:
-                    self.texts[target.id] = texts
+                self._assign(target.id, frame, texts)
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                self.give(target)
+                self._add_column(target.value.id, target.slice)
             else:
-                self.value(target, None)
+                self._frame_of(target, None)
 
-    def give(self, target: ast.Subscript) -> None:
-        """`df["x"] = ...`: the frame is given a column."""
-        assert isinstance(target.value, ast.Name)
-        frame = self.frames.get(target.value.id)
+    def _assign(self, name: str, frame: Frame | None, texts: list[str] | None) -> None:
+        self._frames.pop(name, None)
+        self._literals.pop(name, None)
         if frame is not None:
-            names = frozenset(map(fold_case, self.literal(target.slice) or ()))
-            self.frames[target.value.id] = replace(frame, made=frame.made | names)
+            self._frames[name] = frame
+        if texts is not None:
+            self._literals[name] = texts
 
-    def value(self, node: ast.AST, around: Frame | None) -> Frame | None:
-        """The frame that an expression makes, if it does; what it refers to is noted. `around` is the frame that names
-        without a frame of their own belong to."""
+    def _add_column(self, name: str, column: ast.expr) -> None:
+        """Add a column to a frame: `df["x"] = ...`."""
+        frame = self._frames.get(name)
+        if frame is not None:
+            added = frozenset(map(fold_case, self._literal(column) or ()))
+            self._frames[name] = replace(frame, added=frame.added | added)
+
+    def _frame_of(self, node: ast.AST, around: Frame | None) -> Frame | None:
+        """Return the frame that an expression makes, if any, and add its references.
+
+        around: the frame of columns that name no frame of their own."""
         if isinstance(node, ast.Name):
-            return self.frames.get(node.id)
+            return self._frames.get(node.id)
         if isinstance(node, ast.Call):
-            return self.call(node, around)
+            return self._read_call(node, around)
         if isinstance(node, ast.Attribute):
-            frame = self.value(node.value, around)
-            if frame is not None and node.attr not in (
-                "write",
-                "writeStream",
-                "str",
-                "dt",
-                "loc",
-                "iloc",
-                "columns",
-            ):
-                self.column(node.attr, node.lineno, frame)
+            frame = self._frame_of(node.value, around)
+            if frame is not None and node.attr not in _FRAME_ATTRIBUTES:
+                self._refer_to_column(node.attr, node.lineno, frame)
             return frame
         if isinstance(node, ast.Subscript):
-            return self.subscript(node, around)
-        found = None
+            return self._read_subscript(node, around)
+        first = None
         for child in ast.iter_child_nodes(node):
-            frame = self.value(child, around)
-            found = found or frame
-        return found if isinstance(node, ast.BinOp | ast.Compare | ast.BoolOp | ast.Await) else None
+            frame = self._frame_of(child, around)
+            first = first or frame
+        is_frame = isinstance(node, ast.BinOp | ast.Compare | ast.BoolOp | ast.Await)
+        return first if is_frame else None
 
-    def subscript(self, node: ast.Subscript, around: Frame | None) -> Frame | None:
-        frame = self.value(node.value, around)
-        names = self.literal(node.slice)
+    def _read_subscript(self, node: ast.Subscript, around: Frame | None) -> Frame | None:
+        """Read `df["a"]`, `df[["a", "b"]]` or `df[condition]`."""
+        frame = self._frame_of(node.value, around)
+        names = self._literal(node.slice)
         if frame is None or names is None:
-            self.value(node.slice, frame or around)
-            is_named = isinstance(node.slice, ast.Name) and node.slice.id not in self.frames
-            if frame is not None and (is_named or isinstance(node.slice, ast.JoinedStr)):
-                self.note("a column is named by a variable", node.lineno)
+            self._frame_of(node.slice, frame or around)
+            is_variable = isinstance(node.slice, ast.Name) and node.slice.id not in self._frames
+            if frame is not None and (is_variable or isinstance(node.slice, ast.JoinedStr)):
+                self._note("a column is named by a variable", node.lineno)
             return frame
         for name in names:
-            self.column(name, node.lineno, frame)
+            self._refer_to_column(name, node.lineno, frame)
         return frame
 
-    def call(self, node: ast.Call, around: Frame | None) -> Frame | None:
-        method = (
-            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        )
+    def _read_call(self, node: ast.Call, around: Frame | None) -> Frame | None:
+        """Read a call by its kind: it writes a frame, runs SQL, reads a table, or is another method."""
+        method = called_name(node)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        if owner is not None and not isinstance(owner, ast.Name):
-            base = self.value(owner, around)
-        else:
-            base = self.frames.get(owner.id) if owner is not None else None
-        is_writing = "write" in _chain(owner)
-        if is_writing or _WRITERS.fullmatch(method):
-            return self.write(node, method, base, is_writing)
-        if base is None and method in _SQL and node.args:
-            return self.query(node.args[0], node.lineno)
-        if (
-            base is None
-            and _READERS.fullmatch(method)
-            and ("read" in _chain(owner) or method not in _FILES)
-        ):
-            self.arguments(node, method, None)
-            return self.reading(node, method)
-        is_function = method in ("col", "column") or (
-            isinstance(owner, ast.Name) and owner.id in _FUNCTIONS
-        )
-        others = self.arguments(
-            node, "col" if is_function and method not in _NO_COLUMN else method, base or around
-        )
-        return base if base is None else self.onward(node, method, base, others)
+        base = self._owner_frame(owner, around)
+        chain = names_in_chain(owner)
+        if "write" in chain or _is_write(method):
+            return self._read_write(node, method, base, is_writer="write" in chain)
+        if base is None and method in _SQL_CALLS and node.args:
+            return self._read_query(node.args[0], node.lineno)
+        if base is None and _is_read(method, chain):
+            self._read_arguments(node, method, None)
+            return self._read_table(node, method)
+        argument_kind = "col" if _names_column(method, owner) else method
+        others = self._read_arguments(node, argument_kind, base or around)
+        return base if base is None else self._frame_after(node, method, base, others)
 
-    def onward(self, node: ast.Call, method: str, base: Frame, others: list[Frame]) -> Frame:
-        """The frame that a method of a frame makes."""
-        place = _MADE.get(method)
-        if place is not None and len(node.args) > place:
-            names = frozenset(map(fold_case, self.literal(node.args[place]) or ()))
-            self.made |= names
-            base = replace(base, made=base.made | names)
-        if method in _JOINING:
+    def _owner_frame(self, owner: ast.expr | None, around: Frame | None) -> Frame | None:
+        if isinstance(owner, ast.Name):
+            return self._frames.get(owner.id)
+        return self._frame_of(owner, around) if owner is not None else None
+
+    def _frame_after(self, node: ast.Call, method: str, base: Frame, others: list[Frame]) -> Frame:
+        """Return the frame that a method of a frame makes."""
+        position = _ADDED_COLUMN_POSITION.get(method)
+        if position is not None and len(node.args) > position:
+            names = frozenset(map(fold_case, self._literal(node.args[position]) or ()))
+            self._added |= names
+            base = replace(base, added=base.added | names)
+        if method in _JOIN_CALLS:
             for other in others:
-                base = base.beside(other)
+                base = base.joined_with(other)
         return base
 
-    def arguments(self, node: ast.Call, method: str, frame: Frame | None) -> list[Frame]:
-        """Note what the arguments of a call refer to; the frames among them."""
-        found = []
+    def _read_arguments(self, node: ast.Call, method: str, frame: Frame | None) -> list[Frame]:
+        """Add the references of the arguments of a call. Return the frames among them."""
         if method == "alias":
-            self.made.update(map(fold_case, self.literal(node.args[0]) or () if node.args else ()))
+            names = self._literal(node.args[0]) if node.args else None
+            self._added.update(map(fold_case, names or ()))
             return []
-        first = node.args[:1] if method in ("col", "withColumnRenamed") else node.args
-        for argument in first if method in _NAMES else ():
-            self.named(argument, frame)
+        if method in _COLUMN_CALLS:
+            count = 1 if method in _FIRST_ARGUMENT_CALLS else len(node.args)
+            for argument in node.args[:count]:
+                self._refer_to_argument(argument, frame)
         for keyword in node.keywords:
-            if keyword.arg in _KEYWORDS:
-                self.named(keyword.value, frame)
-            self.value(keyword.value, frame)
+            if keyword.arg in _COLUMN_KEYWORDS:
+                self._refer_to_argument(keyword.value, frame)
+            self._frame_of(keyword.value, frame)
+        frames = []
         for argument in node.args:
-            if method in _EXPRESSIONS:
-                for text in self.literal(argument) or ():
-                    self.expression(text, argument.lineno, frame)
-            found.append(self.value(argument, frame))
-        return [one for one in found if one is not None]
+            if method in _EXPRESSION_CALLS:
+                for text in self._literal(argument) or ():
+                    self._read_expression(text, argument.lineno, frame)
+            frames.append(self._frame_of(argument, frame))
+        return [one for one in frames if one is not None]
 
-    def named(self, argument: ast.AST, frame: Frame | None) -> None:
-        """An argument that names columns, if it is text."""
+    def _refer_to_argument(self, argument: ast.AST, frame: Frame | None) -> None:
+        """Add references for an argument that names columns, if it is text."""
         if isinstance(argument, ast.Starred):
             argument = argument.value
         if isinstance(argument, ast.Dict):
             keys = [key for key in argument.keys if key is not None]
             argument = ast.copy_location(ast.List(elts=keys, ctx=ast.Load()), argument)
-        names = self.literal(argument)
+        names = self._literal(argument)
         line = getattr(argument, "lineno", 1)
         for name in names or ():
-            self.column(name, line, frame)
-        is_variable = isinstance(argument, ast.Name) and argument.id not in self.frames
-        if names is None and (is_variable or isinstance(argument, ast.JoinedStr | ast.ListComp)):
-            self.note("a column is named by a variable", line)
+            self._refer_to_column(name, line, frame)
+        is_variable = isinstance(argument, ast.Name) and argument.id not in self._frames
+        is_built = isinstance(argument, ast.JoinedStr | ast.ListComp)
+        if names is None and (is_variable or is_built):
+            self._note("a column is named by a variable", line)
 
-    def column(self, name: str, line: int, frame: Frame | None) -> None:
-        name = (
-            fold_case(name.partition(".")[2] or name)
-            if frame is None or not frame.tables
-            else fold_case(name)
-        )
+    def _refer_to_column(self, name: str, line: int, frame: Frame | None) -> None:
+        tables = frame.tables if frame is not None else frozenset()
+        # Without a table of its own, `o.total` is the column `total` of an alias.
+        name = fold_case(name if tables else name.partition(".")[2] or name)
         if name == ALL:
             return
         if frame is None:
-            self.loose.append((name, line))
-        elif frame.query is not None:
-            self.of_query(name, line, frame)
-        for table in frame.tables if frame is not None else ():
-            is_sure = (
-                len(frame.tables) == 1 and frame.query is None and name not in frame.made
-                if frame
-                else False
-            )
-            self.refer(table, name, line, sure=is_sure)
+            self._frameless.append((name, line))
+            return
+        if frame.query is not None:
+            self._refer_through_query(name, line, frame.query, frame.added)
+        is_sure = len(tables) == 1 and frame.query is None and name not in frame.added
+        for table in tables:
+            self._refer(table, name, line, sure=is_sure)
 
-    def of_query(self, name: str, line: int, frame: Frame) -> None:
-        for flow in frame.query.flows if frame.query is not None else ():
+    def _refer_through_query(
+        self, name: str, line: int, query: References, added: frozenset[str]
+    ) -> None:
+        for flow in query.flows:
             if flow.column in (name, ALL):
                 column = name if flow.source_column == ALL else flow.source_column
-                self.refer(flow.source, column, line, sure=flow.sure and name not in frame.made)
+                self._refer(flow.source, column, line, sure=flow.sure and name not in added)
 
-    def refer(self, table: TableName, name: str, line: int, *, sure: bool) -> None:
-        self.found.read[Reference(table, name, line, line_of(self.lines, line), sure)] = None
+    def _refer(self, table: TableName, name: str, line: int, *, sure: bool) -> None:
+        reference = Reference(table, name, line, line_text(self._lines, line), sure)
+        self.found.read[reference] = None
 
-    def expression(self, text: str, line: int, frame: Frame | None) -> None:
-        """SQL in `filter`, `expr`, `selectExpr`."""
-        inside = self.sql(f"select {text} from {UNKNOWN}")
+    def _read_expression(self, text: str, line: int, frame: Frame | None) -> None:
+        """Read the SQL expression of `filter`, `expr` or `selectExpr`."""
+        inside = self._read_sql(f"select {text} from {UNKNOWN_NAME}")
         for reason in inside.unknown:
-            self.note(reason, line)
+            self._note(reason, line)
         for reference in inside.read:
-            self.column(reference.column, line, frame)
+            self._refer_to_column(reference.column, line, frame)
 
-    def query(self, argument: ast.AST, line: int) -> Frame:
-        texts = self.literal(argument)
+    def _read_query(self, argument: ast.expr, line: int) -> Frame:
+        """Read a query in a text literal; its references move to their lines of the script."""
+        texts = self._literal(argument)
         if isinstance(argument, ast.JoinedStr):
-            texts = [self.filled(argument)]
-        inside = (
-            self.sql(texts[0])
-            if texts
-            else References(unknown=("SQL is put together at run time",))
-        )
-        moved = [
-            replace(
-                one, line=argument.lineno + one.line - 1, text=one.text or line_of(self.lines, line)
-            )
-            for one in inside.read
-            if isinstance(argument, ast.expr)
-        ]
-        self.found.take(
-            replace(
-                inside, read=tuple(moved), flows=tuple(one for one in inside.flows if one.target)
-            )
-        )
+            texts = [self._fill_in(argument)]
+        inside = unknown_references("SQL is put together at run time")
+        if texts:
+            inside = self._read_sql(texts[0])
+        default_text = line_text(self._lines, line)
+        read = []
+        for one in inside.read:
+            at_line = argument.lineno + one.line - 1
+            read.append(replace(one, line=at_line, text=one.text or default_text))
+        flows = tuple(flow for flow in inside.flows if flow.target)
+        self.found.add(replace(inside, read=tuple(read), flows=flows))
         return Frame(query=inside)
 
-    def filled(self, node: ast.JoinedStr) -> str:
-        """An f-string with what is known filled in."""
+    def _fill_in(self, node: ast.JoinedStr) -> str:
+        """Return an f-string with its known values filled in."""
         pieces = []
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
-                known = self.literal(part.value)
-                if known is None or len(known) != 1:
-                    self.note("SQL is put together at run time", node.lineno)
-                pieces.append(known[0] if known and len(known) == 1 else UNKNOWN)
+                known = self._literal(part.value) or []
+                if len(known) != 1:
+                    self._note("SQL is put together at run time", node.lineno)
+                pieces.append(known[0] if len(known) == 1 else UNKNOWN_NAME)
             else:
                 pieces.append(str(getattr(part, "value", "")))
         return "".join(pieces)
 
-    def reading(self, node: ast.Call, method: str) -> Frame | None:
-        place = 1 if method in ("forName", "forPath") else 0
-        argument = node.args[place] if len(node.args) > place else None
-        names = self.literal(argument) if argument is not None else None
+    def _read_table(self, node: ast.Call, method: str) -> Frame | None:
+        """Return the frame of a call that reads a table or a file."""
+        position = 1 if method in ("forName", "forPath") else 0
+        argument = node.args[position] if len(node.args) > position else None
+        names = self._literal(argument)
         if not names:
             if method != "load" or argument is not None:
-                self.note("a table is named by a variable", node.lineno)
+                self._note("a table is named by a variable", node.lineno)
             return None
-        tables = frozenset(_table(name) for name in names)
+        tables = frozenset(_table_name(name) for name in names)
         self.found.tables |= tables
         return Frame(tables)
 
-    def write(
-        self, node: ast.Call, method: str, base: Frame | None, is_writing: bool
+    def _read_write(
+        self, node: ast.Call, method: str, base: Frame | None, *, is_writer: bool
     ) -> Frame | None:
-        """A frame is written: all its columns, as far as one can tell."""
-        self.arguments(node, "", base)
-        names = self.literal(node.args[0]) if node.args else None
-        if names and (_WRITERS.fullmatch(method) or (is_writing and method in _FILES)):
-            for name in names:
-                target = _table(name)
+        """Add a flow of all columns into the written table: which columns these are is not sure."""
+        self._read_arguments(node, "", base)
+        names = self._literal(node.args[0]) if node.args else None
+        if _is_write(method) or (is_writer and method in _FILE_FORMATS):
+            for name in names or ():
+                target = _table_name(name)
                 self.found.targets.add(target)
-                sources = (
-                    base.tables | (base.query.tables if base.query else frozenset())
-                    if base
-                    else frozenset()
-                )
+                sources = base.all_tables if base else frozenset()
                 for source in sources or self.found.tables:
-                    self.found.flows[ColumnFlow(target, ALL, source, ALL, sure=False)] = None
+                    flow = ColumnFlow(target, ALL, source, ALL, sure=False)
+                    self.found.flows[flow] = None
         return base
 
-    def literal(self, node: ast.AST | None) -> list[str] | None:
-        """The texts that an expression is, when it can be told without running it."""
+    def _literal(self, node: ast.AST | None) -> list[str] | None:
+        """Return the texts that an expression stands for, or None if only a run of the code shows them."""
         if isinstance(node, ast.Constant):
             return [node.value] if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):
-            return self.texts.get(node.id)
+            return self._literals.get(node.id)
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            found = [self.literal(one) for one in node.elts]
-            return (
-                [text for one in found if one for text in one]
-                if any(found) and all(one is not None for one in found)
-                else None
-            )
+            return self._literal_list(node.elts)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left, right = self.literal(node.left), self.literal(node.right)
-            return [left[0] + right[0]] if left and right and len(left) == len(right) == 1 else None
+            left, right = self._literal(node.left), self._literal(node.right)
+            if left and right and len(left) == len(right) == 1:
+                return [left[0] + right[0]]
         return None
 
-    def note(self, reason: str, line: int) -> None:
+    def _literal_list(self, items: Iterable[ast.expr]) -> list[str] | None:
+        texts: list[str] = []
+        for item in items:
+            literal = self._literal(item)
+            if literal is None:
+                return None
+            texts += literal
+        return texts or None
+
+    def _note(self, reason: str, line: int) -> None:
         self.found.unknown[f"{reason} at line {line}"] = None
 
 
-def _chain(node: ast.AST | None) -> list[str]:
-    """The names that a chain of attributes and calls is made of."""
-    names = []
-    while node is not None:
-        if isinstance(node, ast.Attribute):
-            names.append(node.attr)
-            node = node.value
-        elif isinstance(node, ast.Call):
-            node = node.func
-        else:
-            names.append(getattr(node, "id", ""))
-            node = None
-    return names
+def _is_write(method: str) -> bool:
+    return method in _WRITE_CALLS or (
+        method.startswith(_WRITE_PREFIX) and len(method) > len(_WRITE_PREFIX)
+    )
 
 
-def _table(name: str) -> TableName:
+def _is_read(method: str, chain: list[str]) -> bool:
+    """Return True for a call that reads a table or a file; `chain` are the names before the method."""
+    if method in _FILE_FORMATS:
+        return "read" in chain
+    return method in _READ_CALLS or method.startswith(_READ_PREFIXES)
+
+
+def _names_column(method: str, owner: ast.expr | None) -> bool:
+    """Return True for `col("a")`, and for functions like `F.sum("a")`."""
+    is_function = isinstance(owner, ast.Name) and owner.id in _FUNCTION_MODULES
+    return method in ("col", "column") or (is_function and method not in _VALUE_FUNCTIONS)
+
+
+def _table_name(name: str) -> TableName:
     return (name,) if "/" in name else tuple(name.replace("`", "").split("."))

@@ -1,101 +1,64 @@
-"""PySpark scripts and notebooks: which tables they write, with which columns, as far as the code shows it.
+"""The tables that PySpark writes, with their columns as far as the code shows them.
 
-Read from the syntax tree, never run. From each write the chain of calls is followed back, through names, to where its
-columns are spelled out (`select("a", "b")`); renames, drops and added columns on the way are kept where the beginning
-is not known. Whatever else the code does is known by its text: when that changes, what it writes may mean something
-else.
+Nothing is executed. From each write the chain of calls is followed back, through names, to a list of columns such as
+`select("a", "b")`. Where the start of the chain is not known, renamed, dropped and added columns are still recorded. The
+text of the whole script stands for all its other logic.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from headwater.code_analysis.alembic import is_migration, read_migration
-from headwater.code_analysis.sql.ddl import parse, read_statement
-from headwater.code_analysis.tables import (
+from headwater.code_analysis.model import (
     CODE,
-    Column,
+    ColumnDefinition,
     FileContents,
     TableDefinition,
     UnreadableError,
 )
+from headwater.code_analysis.pyspark.python_ast import called_name, text_of
+from headwater.code_analysis.sql.ddl import read_statements
 
-_TABLE_WRITES = {"saveAsTable", "insertInto", "writeTo", "toTable"}
-_PATH_WRITES = {"save", "parquet", "orc", "json", "csv", "text", "jdbc", "start"}
+_WRITE_CALLS = {
+    *("saveAsTable", "insertInto", "writeTo", "toTable"),
+    *("save", "parquet", "orc", "json", "csv", "text", "jdbc", "start"),
+}
 _WRITERS = {"write", "writeStream", "writeTo"}
+_TARGET_KEYWORDS = {"path", "name", "tableName", "table"}
+# Methods that leave the columns of a frame as they are.
 _SAME_COLUMNS = {
-    *(
-        "filter",
-        "where",
-        "orderBy",
-        "sort",
-        "distinct",
-        "dropDuplicates",
-        "limit",
-        "repartition",
-        "coalesce",
-        "cache",
-    ),
-    *(
-        "persist",
-        "sample",
-        "dropna",
-        "fillna",
-        "alias",
-        "checkpoint",
-        "hint",
-        "write",
-        "writeStream",
-        "mode",
-        "format",
-    ),
-    *(
-        "option",
-        "options",
-        "partitionBy",
-        "bucketBy",
-        "sortBy",
-        "outputMode",
-        "trigger",
-        "queryName",
-        "tableProperty",
-    ),
-    *(
-        "using",
-        "partitionedBy",
-        "createOrReplace",
-        "create",
-        "append",
-        "overwrite",
-        "overwritePartitions",
-    ),
+    *("filter", "where", "orderBy", "sort", "distinct", "dropDuplicates", "limit", "sample"),
+    *("repartition", "coalesce", "cache", "persist", "dropna", "fillna", "alias", "checkpoint"),
+    *("hint", "write", "writeStream", "mode", "format", "option", "options", "partitionBy"),
+    *("bucketBy", "sortBy", "outputMode", "trigger", "queryName", "tableProperty", "using"),
+    *("partitionedBy", "createOrReplace", "create", "append", "overwrite", "overwritePartitions"),
 }
 _STEPS_MAX = 300
-# A whole cell: %%sql in Jupyter, %sql where it stands alone; and one line of it.
-_CELL_MAGIC = re.compile(
-    r"\s*%%?(\w*sql|md|sh|bash|scala|r|html|javascript|writefile|script)\b", re.IGNORECASE
+_CHANGING_WORDS = re.compile(
+    r"\b(insert|create|drop|alter|merge|update|delete|replace)\b", re.IGNORECASE
 )
-_LINE_MAGIC = re.compile(r"(?m)^([ \t]*)[%!].*$")
-_OTHER_LANGUAGES = {"scala", "r", "sh", "bash", "script"}
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The columns of a data frame: those that are known; where others may be (`open`), those that are `gone`, each
-    with what it is called since, if it was renamed."""
+    """The columns of a data frame.
 
-    columns: dict[str, Column] = field(default_factory=dict)
-    open: bool = True
-    gone: dict[str, str | None] = field(default_factory=dict)
+    is_open: there may be more columns.
+    removed: columns removed from an open frame, each with its new name if it was renamed."""
+
+    columns: dict[str, ColumnDefinition] = field(default_factory=dict)
+    is_open: bool = True
+    removed: dict[str, str | None] = field(default_factory=dict)
 
 
-def read_python(text: str, path: str, dialect: str = "") -> FileContents:
-    """What a script writes, or a migration of Alembic does. Raises UnreadableError when it is not Python."""
+def read_script(text: str, path: str, dialect: str = "") -> FileContents:
+    """Return the tables that a script writes, or the changes that an Alembic migration makes.
+
+    Raises UnreadableError if it is not Python, or if a written table is only known at run time."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -104,244 +67,215 @@ def read_python(text: str, path: str, dialect: str = "") -> FileContents:
     try:
         if is_migration(tree):
             read_migration(tree, contents, path, dialect)
-            return contents
-        # What a notebook's magic left behind says nothing.
-        code = "\n".join(row for row in ast.unparse(tree).splitlines() if row.strip() != "pass")
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            _read_call(call, tree, code, contents, path)
+        else:
+            _WriteReader(tree, contents, path).read()
     except RecursionError as error:
         raise UnreadableError("its expressions are nested too deep") from error
     return contents
 
 
-def read_notebook(text: str, path: str) -> FileContents:
-    """What the cells of a notebook write, in order."""
-    try:
-        cells = json.loads(text)["cells"]
-        sources = [_source(cell) for cell in cells if cell["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UnreadableError(f"it is no notebook: {error}") from error
-    return _read_cells(sources, path)
+class _WriteReader:
+    """Adds the writes of one script to the contents of its file."""
 
+    def __init__(self, tree: ast.Module, contents: FileContents, path: str) -> None:
+        self._tree = tree
+        self._contents = contents
+        self._path = path
+        self._steps = 0
+        # Magics of a notebook are `pass` here; they are not logic.
+        rows = ast.unparse(tree).splitlines()
+        self._code = "\n".join(row for row in rows if row.strip() != "pass")
 
-def read_databricks(text: str, path: str) -> FileContents:
-    """What a notebook writes that Databricks keeps as Python, its magic as remarks."""
-    cells = re.split(r"^# COMMAND -+\s*$", text, flags=re.MULTILINE)
-    return _read_cells([re.sub(r"(?m)^# MAGIC ?", "", cell).strip() for cell in cells], path)
+    def read(self) -> None:
+        """Add all writes. Raises UnreadableError."""
+        for node in ast.walk(self._tree):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr == "sql" and node.args:
+                self._read_sql(node)
+            elif node.func.attr in _WRITE_CALLS and _has_writer(node):
+                self._read_write(node)
 
-
-def _read_cells(sources: list[str], path: str) -> FileContents:
-    """Cells of Python are one script; those of SQL are read as SQL; of another language nothing is known."""
-    script, sql = [], []
-    for source in sources:
-        magic = _CELL_MAGIC.match(source)
-        if magic is None:
-            script.append(_LINE_MAGIC.sub(r"\1pass", source))
-        elif magic[1].lower().endswith("sql"):
-            sql.append(source[magic.end() :])
-        elif magic[1].lower() in _OTHER_LANGUAGES and re.search(
-            r"\bwrite\b|insert|create|drop|alter", source, re.IGNORECASE
-        ):
-            raise UnreadableError(f"what a cell of {magic[1]} writes cannot be made out")
-    contents = read_python("\n".join(script), path)
-    for body in sql:
-        for statement in parse(body, "spark"):
-            read_statement(statement, contents, path, "spark")
-    return contents
-
-
-def _source(cell: dict[str, Any]) -> str:
-    source = cell["source"]
-    return source if isinstance(source, str) else "".join(source)
-
-
-def _read_call(
-    call: ast.Call, tree: ast.Module, code: str, contents: FileContents, path: str
-) -> None:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name == "sql" and call.args:
-        text = _text(call.args[0])
+    def _read_sql(self, call: ast.Call) -> None:
+        argument = call.args[0]
+        text = text_of(argument)
         if text is not None:
-            for statement in parse(text, "spark"):
-                read_statement(statement, contents, path, "spark", call.lineno)
-        elif isinstance(call.args[0], ast.JoinedStr) and _writes(call.args[0]):
+            read_statements(text, self._contents, self._path, "spark", call.lineno)
+        elif isinstance(argument, ast.JoinedStr) and _has_changing_words(argument):
             raise UnreadableError(f"line {call.lineno}: the SQL is put together when it runs")
-        return
-    if name not in _TABLE_WRITES | _PATH_WRITES or not _is_write(call):
-        return
-    target = _target(call)
-    if target is None:
-        raise UnreadableError(
-            f"line {call.lineno}: what {name}() writes to is only known when it runs"
+
+    def _read_write(self, call: ast.Call) -> None:
+        target = _target(call)
+        if target is None:
+            name = called_name(call)
+            raise UnreadableError(
+                f"line {call.lineno}: the target of {name}() is only known when it runs"
+            )
+        self._steps = 0
+        frame = self._frame_of(call.func, call.lineno)
+        known = self._contents.tables.get(target.lower())
+        if known is not None:
+            frame = _Frame(
+                {**known.columns, **frame.columns},
+                known.is_open or frame.is_open,
+                {**known.removed, **frame.removed},
+            )
+        self._contents.tables[target.lower()] = TableDefinition(
+            target,
+            CODE,
+            frame.columns,
+            frame.is_open,
+            self._code,
+            self._path,
+            call.lineno,
+            removed=frame.removed,
         )
-    frame = _frame(call.func, tree, call.lineno, [0])
-    known = contents.relations.get(target.lower())
-    if known is not None:
-        gone = {**known.gone, **frame.gone}
-        frame = _Frame({**known.columns, **frame.columns}, known.open or frame.open, gone)
-    contents.relations[target.lower()] = TableDefinition(
-        target, CODE, frame.columns, frame.open, code, path, call.lineno, gone=frame.gone
-    )
+
+    def _frame_of(self, node: ast.expr, line: int) -> _Frame:
+        """Return the columns of the frame that an expression is."""
+        self._steps += 1
+        if self._steps > _STEPS_MAX:
+            return _Frame()
+        if isinstance(node, ast.Attribute):
+            return self._frame_of(node.value, line)
+        if isinstance(node, ast.Name):
+            assignment = self._last_assignment(node.id, line)
+            if assignment is None:
+                return _Frame()
+            return self._frame_of(assignment.value, assignment.lineno)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return _Frame()
+        method = node.func.attr
+        if method == "select":
+            return _selected_frame(node)
+        before = self._frame_of(node.func.value, line)
+        if method in _COLUMN_STEPS:
+            return _COLUMN_STEPS[method](before, node)
+        return before if method in _SAME_COLUMNS else _Frame()
+
+    def _last_assignment(self, name: str, line: int) -> ast.Assign | None:
+        """Return the last plain assignment to a name before a line."""
+        last: ast.Assign | None = None
+        for node in ast.walk(self._tree):
+            if not isinstance(node, ast.Assign) or node.lineno >= line:
+                continue
+            targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            if name in targets and (last is None or node.lineno > last.lineno):
+                last = node
+        return last
 
 
-def _writes(text: ast.JoinedStr) -> bool:
-    said = "".join(str(part.value) for part in text.values if isinstance(part, ast.Constant))
-    return (
-        re.search(
-            r"\b(insert|create|drop|alter|merge|update|delete|replace)\b", said, re.IGNORECASE
-        )
-        is not None
-    )
+def _has_changing_words(text: ast.JoinedStr) -> bool:
+    parts = [str(part.value) for part in text.values if isinstance(part, ast.Constant)]
+    return _CHANGING_WORDS.search("".join(parts)) is not None
 
 
-def _is_write(call: ast.Call) -> bool:
-    """Whether the chain of this call goes through a writer of Spark's."""
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in _WRITERS for node in ast.walk(call.func)
-    )
+def _has_writer(call: ast.Call) -> bool:
+    """Return True if the chain of this call goes through a writer of Spark."""
+    nodes = ast.walk(call.func)
+    return any(isinstance(node, ast.Attribute) and node.attr in _WRITERS for node in nodes)
 
 
 def _target(call: ast.Call) -> str | None:
-    if isinstance(call.func, ast.Attribute) and call.func.attr == "jdbc" and len(call.args) > 1:
-        return _text(call.args[1])
-    for word in call.keywords:
-        if word.arg in {"path", "name", "tableName", "table"}:
-            return _text(word.value)
+    """Return the written table or path, or None if only a run of the code shows it."""
+    if called_name(call) == "jdbc" and len(call.args) > 1:
+        return text_of(call.args[1])
+    for keyword in call.keywords:
+        if keyword.arg in _TARGET_KEYWORDS:
+            return text_of(keyword.value)
     if call.args:
-        return _text(call.args[0])
+        return text_of(call.args[0])
     # save() and start() after option("path", ...).
     for node in ast.walk(call.func):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "option"
-        ):
-            texts = [_text(one) for one in node.args]
-            if len(texts) == 2 and texts[0] in {"path", "topic"}:
-                return texts[1]
+        if not isinstance(node, ast.Call) or called_name(node) != "option":
+            continue
+        if len(node.args) == 2 and text_of(node.args[0]) in {"path", "topic"}:
+            return text_of(node.args[1])
     return None
 
 
-def _text(node: ast.expr) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+def _selected_frame(call: ast.Call) -> _Frame:
+    items: list[ast.expr] = []
+    for argument in call.args:
+        items += argument.elts if isinstance(argument, ast.List) else [argument]
+    columns = [_selected_column(item) for item in items]
+    known = [column for column in columns if column is not None and column.name != "*"]
+    is_open = len(known) < len(columns)
+    return _Frame({column.name.lower(): column for column in known}, is_open)
 
 
-def _frame(node: ast.expr, tree: ast.Module, line: int, steps: list[int]) -> _Frame:
-    """The columns of what an expression is."""
-    steps[0] += 1
-    if steps[0] > _STEPS_MAX:
-        return _Frame()
-    if isinstance(node, ast.Attribute):
-        return _frame(node.value, tree, line, steps)
-    if isinstance(node, ast.Name):
-        found = _assigned(node.id, tree, line)
-        return _frame(found.value, tree, found.lineno, steps) if found is not None else _Frame()
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return _Frame()
-    name = node.func.attr
-    if name == "select":
-        return _selected(node)
-    before = _frame(node.func.value, tree, line, steps)
-    if name in _STEPS:
-        return _STEPS[name](before, node)
-    return before if name in _SAME_COLUMNS else _Frame()
-
-
-def _assigned(name: str, tree: ast.Module, line: int) -> ast.Assign | None:
-    """The last plain assignment to a name before a line."""
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        and node.lineno < line
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-    ]
-    return max(found, key=lambda node: node.lineno, default=None)
-
-
-def _selected(call: ast.Call) -> _Frame:
-    items = [
-        one
-        for argument in call.args
-        for one in (argument.elts if isinstance(argument, ast.List) else [argument])
-    ]
-    columns = [_column(item) for item in items]
-    known = {
-        column.name.lower(): column
-        for column in columns
-        if column is not None and column.name != "*"
-    }
-    return _Frame(known, any(column is None or column.name == "*" for column in columns))
-
-
-def _column(node: ast.expr) -> Column | None:
-    """A column as it is selected: its name, and the code that makes it."""
-    text = _text(node)
-    if text is not None:
-        return Column(
-            text.rpartition(".")[2], f"column {text.rpartition('.')[2]}", line=node.lineno
-        )
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "alias"
-        and node.args
-    ):
-        alias = _text(node.args[0])
-        return Column(alias, _made(node.func.value), line=node.lineno) if alias else None
-    if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in {"col", "column"}:
-        inner = _text(node.args[0])
-        return Column(inner.rpartition(".")[2], _made(node), line=node.lineno) if inner else None
+def _selected_column(node: ast.expr) -> ColumnDefinition | None:
+    """Return a selected column: its name, and the code that makes it."""
+    name = text_of(node)
+    if name is not None:
+        name = name.rpartition(".")[2]
+        return ColumnDefinition(name, f"column {name}", line=node.lineno)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return Column(node.attr, f"column {node.attr}", line=node.lineno)
-    return None
+        return ColumnDefinition(node.attr, f"column {node.attr}", line=node.lineno)
+    if not isinstance(node, ast.Call):
+        return None
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "alias" and node.args:
+        alias = text_of(node.args[0])
+        expression = _expression(node.func.value)
+        return ColumnDefinition(alias, expression, line=node.lineno) if alias else None
+    name = _col_name(node)
+    if not name:
+        return None
+    return ColumnDefinition(name, _expression(node), line=node.lineno)
 
 
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+def _col_name(node: ast.expr) -> str | None:
+    """Return the column of `col("a")`, without the name of its frame."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1:
+        return None
+    if called_name(node) not in {"col", "column"}:
+        return None
+    text = text_of(node.args[0])
+    return text.rpartition(".")[2] if text else None
 
 
-def _made(node: ast.expr) -> str:
-    column = _column(node) if not isinstance(node, ast.Call) else None
-    if column is not None and column.expression:
-        return column.expression
-    if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in {"col", "column"}:
-        return f"column {(_text(node.args[0]) or ast.unparse(node)).rpartition('.')[2]}"
-    return ast.unparse(node)
+def _expression(node: ast.expr) -> str:
+    """Return the normalised source of a column."""
+    name = _col_name(node)
+    if name:
+        return f"column {name}"
+    column = _selected_column(node) if not isinstance(node, ast.Call) else None
+    return column.expression if column and column.expression else ast.unparse(node)
 
 
 def _with_column(before: _Frame, call: ast.Call) -> _Frame:
-    name = _text(call.args[0]) if len(call.args) == 2 else None
+    name = text_of(call.args[0]) if len(call.args) == 2 else None
     if name is None:
-        return replace(before, open=True)
-    column = Column(name, _made(call.args[1]), line=call.lineno)
+        return replace(before, is_open=True)
+    column = ColumnDefinition(name, _expression(call.args[1]), line=call.lineno)
     return replace(before, columns={**before.columns, name.lower(): column})
 
 
-def _with_rename(before: _Frame, call: ast.Call) -> _Frame:
-    names = [_text(one) for one in call.args]
+def _with_column_renamed(before: _Frame, call: ast.Call) -> _Frame:
+    names = [text_of(one) for one in call.args]
     if len(names) != 2 or names[0] is None or names[1] is None:
-        return replace(before, open=True)
+        return replace(before, is_open=True)
     key = names[0].lower()
-    if not before.open and key not in before.columns:
+    if not before.is_open and key not in before.columns:
         return before
-    columns, gone = dict(before.columns), dict(before.gone)
+    columns, removed = dict(before.columns), dict(before.removed)
     if key not in columns:
-        gone[key] = names[1]
-    old = columns.pop(key, Column(names[0], f"column {names[0]}"))
+        removed[key] = names[1]
+    old = columns.pop(key, ColumnDefinition(names[0], f"column {names[0]}"))
     columns[names[1].lower()] = replace(old, name=names[1], line=call.lineno)
-    return replace(before, columns=columns, gone=gone)
+    return replace(before, columns=columns, removed=removed)
 
 
-def _without(before: _Frame, call: ast.Call) -> _Frame:
-    names = {(_text(one) or "").lower() for one in call.args}
+def _drop(before: _Frame, call: ast.Call) -> _Frame:
+    names = {(text_of(one) or "").lower() for one in call.args}
     columns = {key: column for key, column in before.columns.items() if key not in names}
-    gone = dict.fromkeys(names - before.columns.keys() - {""}) if before.open else {}
-    return replace(before, columns=columns, gone={**before.gone, **gone})
+    unlisted = names - before.columns.keys() - {""}
+    removed = dict.fromkeys(unlisted) if before.is_open else {}
+    return replace(before, columns=columns, removed={**before.removed, **removed})
 
 
-_STEPS: dict[str, Callable[[_Frame, ast.Call], _Frame]] = {
+_COLUMN_STEPS: dict[str, Callable[[_Frame, ast.Call], _Frame]] = {
     "withColumn": _with_column,
-    "withColumnRenamed": _with_rename,
-    "drop": _without,
+    "withColumnRenamed": _with_column_renamed,
+    "drop": _drop,
 }

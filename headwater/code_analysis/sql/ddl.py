@@ -1,7 +1,7 @@
-"""SQL files that are no dbt models: what their statements define, fill, change and drop.
+"""The tables that SQL defines, fills, changes and drops.
 
-A file that defines tables (CREATE TABLE, CREATE VIEW) is compared with what it was. A statement that changes what is
-there (ALTER, DROP, RENAME), as migrations have, is a change by itself, and counts when it is new.
+CREATE TABLE and CREATE VIEW define a table; the gate compares two versions of the definition. ALTER, DROP and RENAME,
+as in migrations, are changes by themselves, and count if the statement is new.
 """
 
 from __future__ import annotations
@@ -12,25 +12,30 @@ from typing import Any
 
 from sqlglot import exp
 
-from headwater.code_analysis.sql.outputs import read_outputs
-from headwater.code_analysis.sql.parse import parse_statements
-from headwater.code_analysis.tables import (
+from headwater.code_analysis.model import (
     FILLED,
     TABLE,
     VIEW,
-    Column,
+    ColumnDefinition,
     FileContents,
     TableChange,
     TableDefinition,
     UnreadableError,
 )
+from headwater.code_analysis.sql.outputs import read_outputs
+from headwater.code_analysis.sql.parse import parse_sql
+from headwater.code_analysis.sql.sqlglot_helpers import line_of_node
 
-# Statements that sqlglot keeps as text, and that cannot concern the shape of a table.
-_HARMLESS = re.compile(
-    r"(SET|GRANT|REVOKE|USE|ANALYZE|VACUUM|OPTIMIZE|COMMENT|BEGIN|COMMIT|ROLLBACK|START|END|CALL|EXPLAIN|SHOW|DESCRIBE|PRAGMA"
-    r"|REFRESH|MSCK|CACHE|UNCACHE|LOCK|UNLOCK|DELIMITER|GO|EXEC|EXECUTE|DO)\b",
+Change = dict[str, Any]
+
+# Statements that sqlglot keeps as text, and that cannot change the columns of a table.
+_HARMLESS_COMMANDS = re.compile(
+    r"(SET|GRANT|REVOKE|USE|ANALYZE|VACUUM|OPTIMIZE|COMMENT|BEGIN|COMMIT|ROLLBACK|START|END|CALL"
+    r"|EXPLAIN|SHOW|DESCRIBE|PRAGMA|REFRESH|MSCK|CACHE|UNCACHE|LOCK|UNLOCK|DELIMITER|GO|EXEC"
+    r"|EXECUTE|DO)\b",
     re.IGNORECASE,
 )
+_TABLE_KINDS = ("TABLE", "VIEW")
 _OTHER_KINDS = (
     "INDEX",
     "SCHEMA",
@@ -43,238 +48,220 @@ _OTHER_KINDS = (
     "EXTENSION",
     "ROLE",
 )
+_HARMLESS_DROPS = ("CONSTRAINT", "INDEX", "KEY", "PRIMARY KEY", "FOREIGN KEY")
 
 
-def parse(text: str, dialect: str) -> list[exp.Expr]:
-    """The statements of a text. Raises UnreadableError."""
-    found = parse_statements(text, dialect)
-    if isinstance(found, str):
-        raise UnreadableError(found)
-    return [one for one in found if not isinstance(one, exp.Semicolon)]
-
-
-def read_statements(text: str, path: str, dialect: str) -> FileContents:
-    """What a file of SQL says. Raises UnreadableError."""
-    contents = FileContents()
-    for statement in parse(text, dialect):
-        read_statement(statement, contents, path, dialect)
-    return contents
-
-
-def read_statement(
-    statement: exp.Expr, contents: FileContents, path: str, dialect: str, line: int = 0
+def read_statements(
+    text: str, contents: FileContents, path: str, dialect: str, line: int = 0
 ) -> None:
-    """Add what one statement says. `line` is where it stands, when that is not its own."""
-    line = line or _line(statement)
-    if isinstance(statement, exp.Create):
-        _create(statement, contents, path, dialect, line)
-    elif isinstance(statement, exp.Drop):
-        _drop(statement, contents, path, line)
-    elif isinstance(statement, exp.Alter):
-        contents.deltas += list(_alter(statement, path, line))
-    elif isinstance(
-        statement, exp.Insert | exp.Merge | exp.Update | exp.Delete | exp.TruncateTable
-    ):
-        _fill(statement, contents, path, dialect, line)
-    elif isinstance(statement, exp.Command):
-        said = f"{statement.this} {statement.expression or ''}".strip()
-        if not _HARMLESS.match(said):
-            raise UnreadableError(
-                f"line {line}: what {said.split(chr(10))[0][:80]!r} does cannot be made out"
-            )
+    """Add the definitions and changes of all statements of a text. Raises UnreadableError.
+
+    line: the line of the text in the file, if the statements have no lines of their own."""
+    for statement in parse_sql(text, dialect):
+        _StatementReader(contents, path, dialect, line or line_of_node(statement)).read(statement)
 
 
-def table_name(node: Any) -> str:
-    """The name of a table, with what it is qualified by."""
-    table = (
-        node
-        if isinstance(node, exp.Table)
-        else node.find(exp.Table)
-        if isinstance(node, exp.Expr)
-        else None
-    )
+def _written_name(node: Any) -> str:
+    """Return the full name of the first table in a node, or ""."""
+    table = node
+    if not isinstance(node, exp.Table):
+        table = node.find(exp.Table) if isinstance(node, exp.Expr) else None
     return ".".join(part.name for part in table.parts) if table is not None else ""
 
 
-def _create(
-    statement: exp.Create, contents: FileContents, path: str, dialect: str, line: int
-) -> None:
-    kind = str(statement.args.get("kind") or "").upper()
-    if kind not in {"TABLE", "VIEW"}:
-        return
-    name = table_name(statement.this)
-    columns: dict[str, Column] = {}
-    is_open, rest = False, ""
-    query = statement.expression
-    if isinstance(query, exp.Query):
-        read = read_outputs(query, dialect)
-        columns, is_open, rest = read.columns, read.open, read.rest
-    elif isinstance(statement.this, exp.Schema):
-        columns = {
-            one.key: one.column for one in map(_Definition, statement.this.find_all(exp.ColumnDef))
-        }
-    made_by = VIEW if kind == "VIEW" else TABLE
-    relation = TableDefinition(
-        name,
-        made_by,
-        columns,
-        is_open or not columns,
-        rest,
-        path,
-        line,
-        _replaces(statement, contents),
+class _StatementReader:
+    """Adds the definitions and changes of one statement to the contents of its file."""
+
+    def __init__(self, contents: FileContents, path: str, dialect: str, line: int) -> None:
+        self._contents = contents
+        self._path = path
+        self._dialect = dialect
+        self._line = line
+
+    def read(self, statement: exp.Expr) -> None:
+        """Add one statement. Raises UnreadableError for a statement with an unknown effect."""
+        if isinstance(statement, exp.Create):
+            self._read_create(statement)
+        elif isinstance(statement, exp.Drop):
+            self._read_drop(statement)
+        elif isinstance(statement, exp.Alter):
+            self._contents.changes += list(self._read_alter(statement))
+        elif isinstance(statement, exp.Insert | exp.Merge | exp.Update | exp.Delete):
+            self._read_fill(statement, statement.this)
+        elif isinstance(statement, exp.TruncateTable):
+            self._read_fill(statement, statement.expressions[0])
+        elif isinstance(statement, exp.Command):
+            text = f"{statement.this} {statement.expression or ''}".strip()
+            if not _HARMLESS_COMMANDS.match(text):
+                raise self._unreadable(f"the effect of {text.splitlines()[0][:80]!r}")
+
+    def _unreadable(self, subject: str) -> UnreadableError:
+        return UnreadableError(f"line {self._line}: {subject} cannot be made out")
+
+    def _read_create(self, statement: exp.Create) -> None:
+        kind = str(statement.args.get("kind") or "").upper()
+        if kind not in _TABLE_KINDS:
+            return
+        columns: dict[str, ColumnDefinition] = {}
+        is_open, row_logic = False, ""
+        query = statement.expression
+        if isinstance(query, exp.Query):
+            outputs = read_outputs(query, self._dialect)
+            columns, is_open, row_logic = outputs.columns, outputs.is_open, outputs.row_logic
+        elif isinstance(statement.this, exp.Schema):
+            definitions = map(_column_definition, statement.this.find_all(exp.ColumnDef))
+            columns = {column.name.lower(): column for column in definitions}
+        name = _written_name(statement.this)
+        is_replaced = self._take_earlier_drop(name)
+        table = TableDefinition(
+            name,
+            VIEW if kind == "VIEW" else TABLE,
+            columns,
+            is_open or not columns,
+            row_logic,
+            self._path,
+            self._line,
+            bool(statement.args.get("replace")) or is_replaced,
+        )
+        self._contents.tables[table.key] = table
+
+    def _take_earlier_drop(self, name: str) -> bool:
+        """Remove an earlier DROP of the same table: DROP and CREATE together replace it."""
+        changes = self._contents.changes
+        kept = [one for one in changes if not _drops(one, name)]
+        self._contents.changes = kept
+        return len(kept) < len(changes)
+
+    def _read_drop(self, statement: exp.Drop) -> None:
+        kind = str(statement.args.get("kind") or "").upper()
+        if kind in _OTHER_KINDS:
+            return
+        if kind not in _TABLE_KINDS:
+            raise self._unreadable(f"the effect of DROP {kind}")
+        for table in statement.args.get("tables") or ():
+            name = _written_name(table)
+            self._contents.tables.pop(name.lower(), None)
+            change = {"type": "table_drop"}
+            self._contents.changes.append(
+                TableChange(name, kind.lower(), change, self._path, self._line)
+            )
+
+    def _read_alter(self, statement: exp.Alter) -> Iterator[TableChange]:
+        if str(statement.args.get("kind") or "TABLE").upper() not in _TABLE_KINDS:
+            return
+        name = _written_name(statement.this)
+        options = statement.args.get("options") or ()
+        # sqlglot parses `RENAME a TO b`, without COLUMN, only in part: `a` becomes an option.
+        is_partial = any(isinstance(one, exp.ToTableProperty) for one in options)
+        for action in statement.args.get("actions") or ():
+            changes = None if is_partial else _alter_action(action)
+            if changes is None:
+                raise self._unreadable(f"the effect of ALTER TABLE ... {action.sql()[:80]!r}")
+            for change in changes:
+                yield TableChange(name, TABLE, change, self._path, self._line)
+
+    def _read_fill(self, statement: exp.Expr, target: Any) -> None:
+        """Read INSERT, MERGE, UPDATE, DELETE or TRUNCATE, which change the rows of a table, not its columns."""
+        name = _written_name(target)
+        known = self._contents.tables.get(name.lower())
+        if not name or (known is not None and known.kind != FILLED):
+            return
+        before, line = (known.row_logic, known.line) if known else ("", self._line)
+        row_logic = "\n".join(part for part in (before, self._fill_logic(statement)) if part)
+        table = TableDefinition(name, FILLED, {}, True, row_logic, self._path, line)
+        self._contents.tables[name.lower()] = table
+
+    def _fill_logic(self, statement: exp.Expr) -> str:
+        query = statement.expression if isinstance(statement, exp.Insert) else None
+        if not isinstance(query, exp.Query) or isinstance(query, exp.Values):
+            return str(statement.sql(comments=False, normalize=True))
+        outputs = read_outputs(query, self._dialect)
+        expressions = [(key, one.expression) for key, one in outputs.columns.items()]
+        return f"{outputs.row_logic} {expressions} {outputs.is_open}"
+
+
+def _drops(change: TableChange, name: str) -> bool:
+    return change.table.lower() == name.lower() and change.change["type"] == "table_drop"
+
+
+def _column_definition(node: exp.ColumnDef) -> ColumnDefinition:
+    """Return a column of CREATE TABLE or ALTER TABLE."""
+    type = node.args.get("kind")
+    constraints = node.args.get("constraints") or ()
+    return ColumnDefinition(
+        node.name,
+        type=type.sql().lower() if type else None,
+        nullable=not any(_forbids_null(one.kind) for one in constraints),
+        line=line_of_node(node),
     )
-    contents.relations[relation.key] = relation
 
 
-def _replaces(statement: exp.Create, contents: FileContents) -> bool:
-    """Whether it takes the place of what is there; a DROP before it in the file is part of that, and no change."""
-    key = table_name(statement.this).lower()
-    dropped = [
-        delta
-        for delta in contents.deltas
-        if delta.relation.lower() == key and delta.change["type"] == "table_drop"
-    ]
-    contents.deltas = [delta for delta in contents.deltas if delta not in dropped]
-    return bool(statement.args.get("replace")) or bool(dropped)
+def _forbids_null(constraint: Any) -> bool:
+    if isinstance(constraint, exp.NotNullColumnConstraint):
+        return not constraint.args.get("allow_null")
+    return isinstance(constraint, exp.PrimaryKeyColumnConstraint)
 
 
-class _Definition:
-    """A column as CREATE TABLE or ALTER TABLE defines it."""
+def _alter_action(action: exp.Expr) -> list[Change] | None:
+    """Return the changes of one action of ALTER TABLE.
 
-    def __init__(self, node: exp.ColumnDef) -> None:
-        type = node.args.get("kind")
-        required = any(
-            isinstance(one.kind, exp.PrimaryKeyColumnConstraint)
-            or (
-                isinstance(one.kind, exp.NotNullColumnConstraint)
-                and not one.kind.args.get("allow_null")
-            )
-            for one in node.args.get("constraints") or ()
-        )
-        self.column = Column(
-            node.name,
-            type=type.sql().lower() if type else None,
-            nullable=not required,
-            line=_line(node),
-        )
-        self.key = node.name.lower()
-
-
-def _drop(statement: exp.Drop, contents: FileContents, path: str, line: int) -> None:
-    kind = str(statement.args.get("kind") or "").upper()
-    if kind not in {"TABLE", "VIEW"}:
-        if kind not in _OTHER_KINDS:
-            raise UnreadableError(f"line {line}: what is dropped by DROP {kind} cannot be made out")
-        return
-    for table in statement.args.get("tables") or ():
-        name = table_name(table)
-        contents.relations.pop(name.lower(), None)
-        contents.deltas.append(TableChange(name, kind.lower(), {"type": "table_drop"}, path, line))
-
-
-def _alter(statement: exp.Alter, path: str, line: int) -> Iterator[TableChange]:
-    if str(statement.args.get("kind") or "TABLE").upper() not in {"TABLE", "VIEW"}:
-        return
-    name = table_name(statement.this)
-    options = [
-        one for one in statement.args.get("options") or () if isinstance(one, exp.ToTableProperty)
-    ]
-    for action in statement.args.get("actions") or ():
-        # RENAME a TO b, without COLUMN, is half understood.
-        change = None if options else _action(action)
-        if change is None:
-            said = action.sql()[:80]
-            raise UnreadableError(
-                f"line {line}: what ALTER TABLE ... {said!r} does cannot be made out"
-            )
-        for one in change:
-            yield TableChange(name, TABLE, one, path, line)
-
-
-def _action(action: exp.Expr) -> list[dict[str, Any]] | None:
-    """The changes of one action of ALTER TABLE; none for one that cannot concern a reader, None for an unknown one."""
-    for kind, read in _ACTIONS:
+    An action that affects no reader has none. An unknown action returns None."""
+    for kind, read in _ALTER_ACTIONS:
         if isinstance(action, kind):
             return read(action)
     return None
 
 
-def _added(action: Any) -> list[dict[str, Any]]:
-    definitions = (
-        [action] if isinstance(action, exp.ColumnDef) else list(action.find_all(exp.ColumnDef))
-    )
-    found = []
-    for column in (_Definition(one).column for one in definitions):
-        change = {"type": "column_add", "column": column.name, "nullable": column.nullable}
-        found.append(change | ({"data_type": column.type} if column.type else {}))
-    return found
+def _add_columns(action: Any) -> list[Change]:
+    is_one = isinstance(action, exp.ColumnDef)
+    nodes = [action] if is_one else list(action.find_all(exp.ColumnDef))
+    return [column_add(_column_definition(node)) for node in nodes]
 
 
-def _dropped(action: Any) -> list[dict[str, Any]] | None:
+def column_add(column: ColumnDefinition) -> Change:
+    """Return the change that adds a column."""
+    change: Change = {"type": "column_add", "column": column.name, "nullable": column.nullable}
+    return change | ({"data_type": column.type} if column.type else {})
+
+
+def _drop_columns(action: Any) -> list[Change] | None:
     kind = str(action.args.get("kind") or "").upper()
     if kind == "COLUMN":
-        return [
-            {"type": "column_drop", "column": one.name} for one in action.args.get("tables") or ()
-        ]
-    return [] if kind in {"CONSTRAINT", "INDEX", "KEY", "PRIMARY KEY", "FOREIGN KEY"} else None
+        names = [one.name for one in action.args.get("tables") or ()]
+        return [{"type": "column_drop", "column": name} for name in names]
+    return [] if kind in _HARMLESS_DROPS else None
 
 
-def _renamed_column(action: Any) -> list[dict[str, Any]]:
+def _rename_column(action: Any) -> list[Change]:
     return [{"type": "column_rename", "from": action.this.name, "to": action.args["to"].name}]
 
 
-def _renamed_table(action: Any) -> list[dict[str, Any]]:
-    return [{"type": "table_rename", "to": table_name(action.this)}]
+def _rename_table(action: Any) -> list[Change]:
+    return [{"type": "table_rename", "to": _written_name(action.this)}]
 
 
-def _altered_column(action: Any) -> list[dict[str, Any]]:
-    name, type = action.this.name, action.args.get("dtype")
-    found: list[dict[str, Any]] = []
-    if action.args.get("rename_to") is not None:
-        found.append({"type": "column_rename", "from": name, "to": action.args["rename_to"].name})
+def _alter_column(action: Any) -> list[Change]:
+    name, type, new_name = action.this.name, action.args.get("dtype"), action.args.get("rename_to")
+    changes: list[Change] = []
+    if new_name is not None:
+        changes.append({"type": "column_rename", "from": name, "to": new_name.name})
     if type is not None:
-        found.append({"type": "column_type_change", "column": name, "to": type.sql().lower()})
-    return found
+        change = {"type": "column_type_change", "column": name, "to": type.sql().lower()}
+        changes.append(change)
+    return changes
 
 
-def _nothing(_action: Any) -> list[dict[str, Any]]:
+def _no_changes(_action: Any) -> list[Change]:
     return []
 
 
-_ACTIONS: tuple[tuple[Any, Callable[[Any], list[dict[str, Any]] | None]], ...] = (
-    (exp.AlterColumn, _altered_column),
-    (exp.RenameColumn, _renamed_column),
-    (exp.AlterRename, _renamed_table),
-    (exp.Drop, _dropped),
-    (exp.ColumnDef, _added),
-    (exp.Schema, _added),
-    (exp.AddConstraint, _nothing),
-    (exp.AlterSet, _nothing),
+_ALTER_ACTIONS: tuple[tuple[Any, Callable[[Any], list[Change] | None]], ...] = (
+    (exp.AlterColumn, _alter_column),
+    (exp.RenameColumn, _rename_column),
+    (exp.AlterRename, _rename_table),
+    (exp.Drop, _drop_columns),
+    (exp.ColumnDef, _add_columns),
+    (exp.Schema, _add_columns),
+    (exp.AddConstraint, _no_changes),
+    (exp.AlterSet, _no_changes),
 )
-
-
-def _fill(statement: exp.Expr, contents: FileContents, path: str, dialect: str, line: int) -> None:
-    """INSERT, MERGE, UPDATE, DELETE: what is in the table changes when they do, but not its columns."""
-    name = table_name(
-        statement.expressions[0] if isinstance(statement, exp.TruncateTable) else statement.this
-    )
-    if not name:
-        return
-    query = statement.expression if isinstance(statement, exp.Insert) else None
-    if isinstance(query, exp.Query) and not isinstance(query, exp.Values):
-        read = read_outputs(query, dialect)
-        said = f"{read.rest} {[(key, one.expression) for key, one in read.columns.items()]} {read.open}"
-    else:
-        said = statement.sql(comments=False, normalize=True)
-    known = contents.relations.get(name.lower())
-    if known is not None and known.made_by != FILLED:
-        return
-    rest = "\n".join(part for part in (known.rest if known else "", said) if part)
-    contents.relations[name.lower()] = TableDefinition(
-        name, FILLED, {}, True, rest, path, known.line if known else line
-    )
-
-
-def _line(node: exp.Expr) -> int:
-    return int(next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1))

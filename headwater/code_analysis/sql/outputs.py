@@ -1,7 +1,7 @@
-"""What a query makes: its columns, each with the expression it comes from, and everything else as one text.
+"""The columns that a query puts out, each with the expression it comes from, and its other clauses as one text.
 
-Aliases of tables, common table expressions and subqueries are seen through, so that only what a query means counts and
-not how it is laid out. An expression that is used again and again is known by its hash, so that nothing grows.
+Table aliases, common table expressions and subqueries are resolved, so that two queries of one meaning compare as
+equal however they are laid out. A long expression is replaced by its hash, so that repeated use does not multiply it.
 """
 
 from __future__ import annotations
@@ -15,239 +15,246 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, build_scope
 
-from headwater.code_analysis.dbt.jinja import UNKNOWN
-from headwater.code_analysis.tables import Column, UnreadableError
+from headwater.code_analysis.model import UNKNOWN_NAME, ColumnDefinition, UnreadableError
+from headwater.code_analysis.sql.parse import parse_sql
+from headwater.code_analysis.sql.sqlglot_helpers import excluded_columns, line_of_node, star_of
 
-_TEXT_MAX = 300
+# Longer expressions are replaced by their hash.
+_EXPRESSION_LENGTH_MAX = 300
 _CLAUSES = ("where", "group", "having", "qualify", "distinct", "limit", "offset", "windows")
 
 
 @dataclass(frozen=True)
-class Query:
-    columns: dict[str, Column]
-    open: bool
-    rest: str
+class QueryOutputs:
+    """The columns of a query by lower-case name; `is_open`: there may be more, because a `*` could not be resolved.
+
+    row_logic: the text of its sources, joins and conditions."""
+
+    columns: dict[str, ColumnDefinition]
+    is_open: bool
+    row_logic: str
 
 
 @dataclass(frozen=True)
-class _Made:
-    """What a column is made from: as text, and what it casts to which type when it does only that."""
+class _Expression:
+    """The normalised text of an expression; `cast` if it is only a cast: the text that is cast, and the type."""
 
     text: str
     cast: tuple[str, str] | None = None
     line: int = 1
 
 
-@dataclass(frozen=True)
-class _Outputs:
-    """The columns a scope gives out, by name in small letters; `open` when there may be more. `spelled` as written."""
+@dataclass
+class _ScopeOutputs:
+    """The outputs of one scope by lower-case name, and the spelling of each name."""
 
-    columns: dict[str, _Made] = field(default_factory=dict)
-    spelled: dict[str, str] = field(default_factory=dict)
-    open: bool = False
+    columns: dict[str, _Expression] = field(default_factory=dict)
+    spellings: dict[str, str] = field(default_factory=dict)
+    is_open: bool = False
 
 
-def read_outputs(query: exp.Query, dialect: str) -> Query:
-    """Raises UnreadableError when sqlglot cannot make it out."""
+def parse_query(text: str, dialect: str) -> QueryOutputs:
+    """Return the outputs of a text that is one query. Raises UnreadableError."""
+    statements = parse_sql(text, dialect)
+    if len(statements) != 1 or not isinstance(statements[0], exp.Query):
+        raise UnreadableError("a model is one query, and this is not")
+    return read_outputs(statements[0], dialect)
+
+
+def read_outputs(query: exp.Query, dialect: str) -> QueryOutputs:
+    """Return the outputs of a parsed query. Raises UnreadableError if sqlglot cannot resolve it."""
     try:
         scope = build_scope(query.copy())
         if scope is None:
             raise UnreadableError("the query has no scope")
-        reading = _Reading(dialect)
-        made = reading.outputs(scope)
-        rest = "\n".join(sorted(part for one in scope.traverse() for part in reading.rest(one)))
+        resolver = _OutputResolver(dialect)
+        outputs = resolver.outputs(scope)
+        clauses = [text for one in scope.traverse() for text in resolver.clauses(one)]
     except (SqlglotError, RecursionError) as error:
         raise UnreadableError(f"the query cannot be resolved: {str(error)[:300]}") from error
     columns = {
-        key: Column(
-            made.spelled[key],
+        key: ColumnDefinition(
+            outputs.spellings[key],
             one.text,
             one.cast[1] if one.cast else None,
             cast=one.cast,
             line=one.line,
         )
-        for key, one in made.columns.items()
+        for key, one in outputs.columns.items()
     }
-    return Query(columns, made.open, rest)
+    return QueryOutputs(columns, outputs.is_open, "\n".join(sorted(clauses)))
 
 
-class _Reading:
-    """The scopes of one query; what each gives out is worked out once."""
+class _OutputResolver:
+    """Resolves the outputs of each scope of one query, once."""
 
     def __init__(self, dialect: str) -> None:
         self._dialect = dialect or None
-        self._known: dict[int, _Outputs] = {}
+        self._outputs: dict[int, _ScopeOutputs] = {}
 
-    def outputs(self, scope: Scope) -> _Outputs:
-        if id(scope) not in self._known:
-            # A recursive query meets itself; what it gives out then is not known yet.
-            self._known[id(scope)] = _Outputs(open=True)
+    def outputs(self, scope: Scope) -> _ScopeOutputs:
+        """Return the outputs of a scope."""
+        if id(scope) not in self._outputs:
+            # A recursive query meets itself, before its outputs are known.
+            self._outputs[id(scope)] = _ScopeOutputs(is_open=True)
             sides = scope.set_operation_scopes
-            self._known[id(scope)] = self._united(sides) if sides else self._selected(scope)
-        return self._known[id(scope)]
+            resolved = self._union_outputs(sides) if sides else self._select_outputs(scope)
+            self._outputs[id(scope)] = resolved
+        return self._outputs[id(scope)]
 
-    def _united(self, sides: list[Scope]) -> _Outputs:
-        """A UNION has the names of its first side, and is matched by position."""
+    def _union_outputs(self, sides: list[Scope]) -> _ScopeOutputs:
+        """Return the outputs of a UNION: the names of its first side, matched by position."""
         first, *others = (self.outputs(side) for side in sides)
-        columns = {}
-        for place, (key, made) in enumerate(first.columns.items()):
-            texts = [made.text]
-            for other in others:
-                known = list(other.columns.values())
-                texts.append(
-                    known[place].text if place < len(known) and not other.open else f"any {key}"
-                )
-            columns[key] = _Made(
-                f"UNION({', '.join(self._short(text) for text in texts)})", line=made.line
-            )
-        return _Outputs(columns, first.spelled, any(one.open for one in (first, *others)))
+        outputs = _ScopeOutputs({}, first.spellings, any(one.is_open for one in (first, *others)))
+        for position, (key, expression) in enumerate(first.columns.items()):
+            texts = [expression.text]
+            texts += [_text_at(other, position, f"any {key}") for other in others]
+            joined = ", ".join(_shorten(text) for text in texts)
+            outputs.columns[key] = _Expression(f"UNION({joined})", line=expression.line)
+        return outputs
 
-    def _selected(self, scope: Scope) -> _Outputs:
-        columns: dict[str, _Made] = {}
-        spelled: dict[str, str] = {}
-        is_open = False
-        for projection in _query(scope).selects:
+    def _select_outputs(self, scope: Scope) -> _ScopeOutputs:
+        outputs = _ScopeOutputs()
+        assert isinstance(scope.expression, exp.Query)
+        for projection in scope.expression.selects:
             name = projection.alias_or_name
             if projection.is_star:
-                found = self._starred(scope, projection)
-                columns |= found.columns
-                spelled |= found.spelled
-                is_open |= found.open
-            elif not name or name.startswith(UNKNOWN):
-                is_open = True
+                self._expand_star(scope, projection, outputs)
+            elif not name or name.startswith(UNKNOWN_NAME):
+                outputs.is_open = True
             else:
-                columns[name.lower()] = self._projected(scope, projection)
-                spelled[name.lower()] = name
-        return _Outputs(columns, spelled, is_open)
+                outputs.columns[name.lower()] = self._expression(scope, projection)
+                outputs.spellings[name.lower()] = name
+        return outputs
 
-    def _projected(self, scope: Scope, projection: exp.Expr) -> _Made:
+    def _expression(self, scope: Scope, projection: exp.Expr) -> _Expression:
         node = projection.unalias()
-        line = _line(projection)
+        line = line_of_node(projection)
         if isinstance(node, exp.Column):
-            made = self._column(scope, node)
-            return _Made(made.text, made.cast, line)
+            resolved = self._resolve(scope, node)
+            return _Expression(resolved.text, resolved.cast, line)
         cast = None
         if type(node) is exp.Cast:
             cast = (self._text(node.this, scope), node.to.sql(self._dialect).lower())
-        return _Made(self._text(node, scope), cast, line)
+        return _Expression(self._text(node, scope), cast, line)
 
-    def _starred(self, scope: Scope, projection: exp.Expr) -> _Outputs:
-        """What a star stands for: `*`, `t.*`, `* except (a)`."""
-        wanted = projection.table.lower() if isinstance(projection, exp.Column) else ""
-        star: Any = projection.this if isinstance(projection, exp.Column) else projection
-        left_out = {
-            one.name.lower() for one in star.args.get("except_") or star.args.get("except") or ()
-        }
-        columns: dict[str, _Made] = {}
-        spelled: dict[str, str] = {}
-        is_open = bool(star.args.get("replace") or star.args.get("rename"))
+    def _expand_star(self, scope: Scope, projection: exp.Expr, outputs: _ScopeOutputs) -> None:
+        """Add the outputs of `*`, `t.*` or `* EXCEPT (a)`."""
+        qualifier = projection.table.lower() if isinstance(projection, exp.Column) else ""
+        star = star_of(projection)
+        excluded = {name.lower() for name in excluded_columns(star)} if star else set()
+        if star is not None and (star.args.get("replace") or star.args.get("rename")):
+            outputs.is_open = True
         for name, source in _sources(scope).items():
-            if wanted and name != wanted:
+            if qualifier and name != qualifier:
                 continue
-            found = self.outputs(source) if isinstance(source, Scope) else _Outputs(open=True)
-            columns |= {key: made for key, made in found.columns.items() if key not in left_out}
-            spelled |= found.spelled
-            is_open |= found.open
-        return _Outputs(columns, spelled, is_open)
+            if not isinstance(source, Scope):
+                outputs.is_open = True
+                continue
+            inner = self.outputs(source)
+            kept = {key: one for key, one in inner.columns.items() if key not in excluded}
+            outputs.columns |= kept
+            outputs.spellings |= inner.spellings
+            outputs.is_open |= inner.is_open
 
-    def _column(self, scope: Scope, column: exp.Column) -> _Made:
-        """What a column that is named in a scope comes from."""
-        sources, key = _sources(scope), column.name.lower()
-        source = sources.get(column.table.lower()) if column.table else None
-        if source is None and not column.table:
-            having = [
-                one
-                for one in sources.values()
-                if isinstance(one, Scope) and key in self.outputs(one).columns
-            ]
-            source = (
-                having[0]
-                if len(having) == 1
-                else next(iter(sources.values()))
-                if len(sources) == 1
-                else None
-            )
+    def _resolve(self, scope: Scope, column: exp.Column) -> _Expression:
+        """Return the expression that a column of a scope comes from."""
+        key = column.name.lower()
+        source = self._source_of(scope, column)
         if isinstance(source, Scope):
-            found = self.outputs(source).columns.get(key)
-            return found if found is not None else _Made(f"({self._places(source)}).{key}")
+            known = self.outputs(source).columns.get(key)
+            return known or _Expression(f"({_tables_below(source)}).{key}")
         if isinstance(source, exp.Table):
-            return _Made(f"{_table(source)}.{key}")
-        return _Made(column.sql(self._dialect, normalize=True))
+            return _Expression(f"{_table_name(source)}.{key}")
+        return _Expression(column.sql(self._dialect, normalize=True))
 
-    def _places(self, scope: Scope) -> str:
-        """The tables that a star of a scope may take a column from."""
-        names = {
-            _table(one)
-            for inner in scope.traverse()
-            for one in inner.sources.values()
-            if isinstance(one, exp.Table)
-        }
-        return "|".join(sorted(names))
+    def _source_of(self, scope: Scope, column: exp.Column) -> Any:
+        """Return the source that a column belongs to: a table, a scope, or None."""
+        sources = _sources(scope)
+        if column.table:
+            return sources.get(column.table.lower())
+        key = column.name.lower()
+        having = [
+            source
+            for source in sources.values()
+            if isinstance(source, Scope) and key in self.outputs(source).columns
+        ]
+        if len(having) == 1:
+            return having[0]
+        return next(iter(sources.values())) if len(sources) == 1 else None
 
     def _text(self, node: exp.Expr, scope: Scope) -> str:
-        """An expression as text in which every column is what it comes from."""
+        """Return an expression as text, with each column replaced by the expression it comes from."""
 
-        def resolved(found: exp.Expr) -> exp.Expr:
+        def resolve(found: exp.Expr) -> exp.Expr:
             if not isinstance(found, exp.Column) or isinstance(found.this, exp.Star):
                 return found
-            return exp.Var(this=self._short(self._column(scope, found).text))
+            return exp.Var(this=_shorten(self._resolve(scope, found).text))
 
-        return str(
-            node.copy().transform(resolved).sql(self._dialect, comments=False, normalize=True)
-        )
+        resolved = node.copy().transform(resolve)
+        return str(resolved.sql(self._dialect, comments=False, normalize=True))
 
-    def _short(self, text: str) -> str:
-        return (
-            text if len(text) <= _TEXT_MAX else f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-        )
-
-    def rest(self, scope: Scope) -> Iterator[str]:
-        """All in a scope but its columns that decides what comes out of it."""
+    def clauses(self, scope: Scope) -> Iterator[str]:
+        """Yield the clauses of a scope, other than its columns, that decide its rows."""
         tree = scope.expression
         if isinstance(tree, exp.SetOperation):
             yield f"{type(tree).__name__} distinct={tree.args.get('distinct')}"
             return
         for clause in (*_CLAUSES, *(["order"] if tree.args.get("limit") else [])):
-            found = tree.args.get(clause)
-            for node in found if isinstance(found, list) else [found]:
+            argument = tree.args.get(clause)
+            for node in argument if isinstance(argument, list) else [argument]:
                 if isinstance(node, exp.Expr):
                     yield f"{clause}: {self._text(node, scope)}"
-        source = tree.args.get("from_") or tree.args.get("from")
+        source = tree.args.get("from_")
         if source is not None:
-            yield from (f"from: {name}" for name in self._source(source.this, scope))
+            yield from (f"from: {name}" for name in self._source_texts(source.this, scope))
         for join in tree.args.get("joins") or ():
-            kind = " ".join(str(join.args.get(key) or "") for key in ("method", "side", "kind"))
-            on = join.args.get("on")
-            using = ", ".join(str(one.name) for one in join.args.get("using") or ())
-            condition = using if on is None else self._text(on, scope)
-            yield f"join {kind}: {''.join(self._source(join.this, scope))} {condition}"
-        yield from (f"lateral: {self._text(one, scope)}" for one in tree.args.get("laterals") or ())
+            yield self._join_text(join, scope)
+        for lateral in tree.args.get("laterals") or ():
+            yield f"lateral: {self._text(lateral, scope)}"
 
-    def _source(self, node: exp.Expr, scope: Scope) -> list[str]:
-        """Nothing for what is a scope of its own, which tells of itself."""
+    def _join_text(self, join: exp.Join, scope: Scope) -> str:
+        kind = " ".join(str(join.args.get(key) or "") for key in ("method", "side", "kind"))
+        on = join.args.get("on")
+        condition = ", ".join(str(one.name) for one in join.args.get("using") or ())
+        if on is not None:
+            condition = self._text(on, scope)
+        return f"join {kind}: {''.join(self._source_texts(join.this, scope))} {condition}"
+
+    def _source_texts(self, node: exp.Expr, scope: Scope) -> list[str]:
+        """Return the text of a source; none for a query, whose own scope has clauses."""
         source = _sources(scope).get(node.alias_or_name.lower())
         if isinstance(source, Scope):
             return []
-        if isinstance(source, exp.Table):
-            more = (*(source.args.get("pivots") or ()), source.args.get("sample"))
-            return [" ".join((_table(source), *(one.sql(self._dialect) for one in more if one)))]
-        return [self._text(node, scope)]
+        if not isinstance(source, exp.Table):
+            return [self._text(node, scope)]
+        options = (*(source.args.get("pivots") or ()), source.args.get("sample"))
+        texts = [one.sql(self._dialect) for one in options if one]
+        return [" ".join((_table_name(source), *texts))]
 
 
-def _query(scope: Scope) -> exp.Query:
-    assert isinstance(scope.expression, exp.Query)
-    return scope.expression
+def _text_at(outputs: _ScopeOutputs, position: int, default: str) -> str:
+    known = list(outputs.columns.values())
+    return known[position].text if position < len(known) and not outputs.is_open else default
+
+
+def _shorten(text: str) -> str:
+    if len(text) <= _EXPRESSION_LENGTH_MAX:
+        return text
+    return f"#{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _sources(scope: Scope) -> dict[str, Any]:
-    """What stands in FROM and JOIN, by alias: a table or a scope."""
+    """Return the sources in FROM and JOIN by alias: a table or a scope each."""
     return {name.lower(): source for name, (_, source) in scope.selected_sources.items()}
 
 
-def _line(node: exp.Expr) -> int:
-    found: Any = next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1)
-    return int(found)
+def _tables_below(scope: Scope) -> str:
+    """Return the tables that a star of a scope may take a column from."""
+    sources = [source for inner in scope.traverse() for source in inner.sources.values()]
+    names = {_table_name(source) for source in sources if isinstance(source, exp.Table)}
+    return "|".join(sorted(names))
 
 
-def _table(table: exp.Table) -> str:
+def _table_name(table: exp.Table) -> str:
     return ".".join(part.name for part in table.parts).lower()

@@ -1,8 +1,10 @@
-"""The blocks of a statement of SQL, and what a name in one of them stands for.
+"""The sources of one SELECT, and the table columns that a name in it stands for.
 
-A block is a SELECT, or the statement itself where it changes a table. Its sources are tables, or queries of which the
-outputs are known; a name without the name of a source belongs to the source whose columns are known to have it, or to
-the only one there is, or else to any of those whose columns are not known, and then it is not sure.
+A name without a qualifier belongs to the source that is known to have the column. If none is, it belongs to the only
+source, or to each source with unknown columns; then the reference is not sure.
+
+`outputs` uses sqlglot's own scopes. They do not fit here: they leave out the targets of UPDATE, DELETE and MERGE and the
+right side of a semi join, match the names of WITH by case, and list tables before subqueries, not in the order of FROM.
 """
 
 from __future__ import annotations
@@ -13,115 +15,130 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from headwater.code_analysis.model import ALL, TableName, fold_case
+from headwater.code_analysis.model import ALL, TableName
+from headwater.code_analysis.names import fold_case
+from headwater.code_analysis.sql.sqlglot_helpers import alias_columns
 
-Leaf = tuple[TableName, str]
+TableColumn = tuple[TableName, str]
 
 
 @dataclass(frozen=True)
 class Output:
-    """A column that a query puts out; with ALL as its name, all of a table whose columns are not known."""
+    """A column that a query puts out and the table columns it comes from.
+
+    With the name ALL it stands for all columns of a table whose columns are not known, except `without`."""
 
     name: str
-    leaves: frozenset[Leaf]
+    columns: frozenset[TableColumn]
     sure: bool = True
     without: frozenset[str] = frozenset()
 
 
 @dataclass
 class Source:
-    """What stands in FROM: a table, or outputs. `open`: it may have other columns too."""
+    """A table or a query in FROM. `is_open`: it may have more columns than its outputs."""
 
     table: TableName | None = None
     outputs: list[Output] = field(default_factory=list)
-    open: bool = False
+    is_open: bool = False
 
     @cached_property
     def by_name(self) -> dict[str, list[Output]]:
-        found: dict[str, list[Output]] = defaultdict(list)
+        """Return the outputs by name."""
+        outputs: dict[str, list[Output]] = defaultdict(list)
         for output in self.outputs:
-            found[output.name].append(output)
-        return found
+            outputs[output.name].append(output)
+        return outputs
+
+    def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
+        """Return the table columns of one of its columns, and whether that is sure."""
+        named = self.by_name.get(name)
+        if named:
+            columns = {column for output in named for column in output.columns}
+            return columns, all(output.sure for output in named)
+        whole = [output for output in self.by_name.get(ALL, ()) if name not in output.without]
+        if whole:
+            columns = {(table, name) for output in whole for table, _ in output.columns}
+            return columns, len(whole) == 1
+        return ({(self.table, name)} if self.table is not None else set()), True
+
+    def may_have(self, name: str) -> bool:
+        """Return True if it is not known to lack the column."""
+        return self.is_open or ALL in self.by_name or name in self.by_name
 
 
-Queries = dict[str, list[Output]]
+# The outputs of the queries that WITH names.
+NamedQueries = dict[str, list[Output]]
 
 
 @dataclass
-class Block:
-    above: Block | None
-    queries: Queries
+class SelectScope:
+    """The names that one SELECT, or a statement that changes a table, can use.
+
+    outer: the scope around a correlated subquery.
+    aliases: the outputs that the SELECT has named so far."""
+
+    outer: SelectScope | None
+    queries: NamedQueries
     sources: dict[str, Source] = field(default_factory=dict)
     aliases: dict[str, Output] = field(default_factory=dict)
 
+    def add_source(self, name: str, source: Source) -> None:
+        """Add a source under its name or, if it has none, under its number."""
+        self.sources[name or f"#{len(self.sources)}"] = source
 
-def renamed(outputs: list[Output], node: exp.Expr) -> list[Output]:
-    """Outputs by the names that an alias gives them: `AS t (a, b)`."""
-    alias = node.args.get("alias")
-    names = (
-        [fold_case(one.name) for one in alias.args.get("columns") or ()]
-        if isinstance(alias, exp.TableAlias)
-        else []
-    )
+    def qualified(self, qualifier: str) -> Source | None:
+        """Return the source of this name, here or in a scope around."""
+        scope: SelectScope | None = self
+        while scope is not None:
+            if qualifier in scope.sources:
+                return scope.sources[qualifier]
+            scope = scope.outer
+        return None
+
+    def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
+        """Return the table columns that a name without a qualifier may stand for, and whether that is sure."""
+        scope: SelectScope | None = self
+        columns: set[TableColumn] = set()
+        sure = True
+        while scope is not None:
+            sources = list(scope.sources.values())
+            having = [source for source in sources if name in source.by_name]
+            candidates = having or [source for source in sources if source.may_have(name)]
+            sure = sure and len(candidates) <= 1 and not (columns and candidates)
+            for source in candidates:
+                found, is_sure = source.resolve(name)
+                columns |= found
+                sure = sure and is_sure
+            if having:
+                break
+            scope = scope.outer
+        tables = [source.table for source in self.sources.values() if source.table is not None]
+        if columns or not tables:
+            return columns, sure
+        # The known columns are out of date, or the name is an alias.
+        return {(table, name) for table in tables}, len(tables) == 1
+
+    def without_table(self, table: TableName) -> SelectScope:
+        """Return the scope without the table that the statement changes."""
+        others = {name: source for name, source in self.sources.items() if source.table != table}
+        return replace(self, sources=others)
+
+
+def rename_outputs(outputs: list[Output], node: exp.Expr) -> list[Output]:
+    """Return outputs under the names that an alias gives them: `AS t (a, b)`."""
+    names = [fold_case(name) for name in alias_columns(node)]
     if not names or any(output.name == ALL for output in outputs):
         return outputs
+    renamed = [replace(output, name=name) for output, name in zip(outputs, names, strict=False)]
+    return renamed + outputs[len(names) :]
+
+
+def union_outputs(left: list[Output], right: list[Output]) -> list[Output]:
+    """Return the outputs of a UNION, which matches columns by position under the names of the left side."""
+    if len(left) != len(right):
+        return left + right
     return [
-        replace(output, name=names[number]) if number < len(names) else output
-        for number, output in enumerate(outputs)
+        replace(one, columns=one.columns | other.columns, sure=one.sure and other.sure)
+        for one, other in zip(left, right, strict=True)
     ]
-
-
-def united(left: list[Output], right: list[Output]) -> list[Output]:
-    if len(left) == len(right):
-        return [
-            replace(one, leaves=one.leaves | other.leaves, sure=one.sure and other.sure)
-            for one, other in zip(left, right, strict=True)
-        ]
-    return left + right
-
-
-def in_source(source: Source, name: str) -> tuple[set[Leaf], bool]:
-    """What a column of a source comes from."""
-    named = source.by_name.get(name)
-    if named:
-        return {leaf for output in named for leaf in output.leaves}, all(
-            output.sure for output in named
-        )
-    whole = [output for output in source.by_name.get(ALL, ()) if name not in output.without]
-    if whole:
-        return {(table, name) for output in whole for table, _ in output.leaves}, len(whole) == 1
-    return ({(source.table, name)} if source.table is not None else set()), True
-
-
-def anywhere(block: Block, name: str) -> tuple[set[Leaf], bool]:
-    """What a column without the name of a source comes from."""
-    at: Block | None = block
-    leaves: set[Leaf] = set()
-    sure = True
-    while at is not None:
-        sources = list(at.sources.values())
-        knowing = [source for source in sources if name in source.by_name]
-        candidates = knowing or [
-            source for source in sources if source.open or ALL in source.by_name
-        ]
-        sure = sure and len(candidates) <= 1 and not (leaves and candidates)
-        for source in candidates:
-            found, is_sure = in_source(source, name)
-            leaves |= found
-            sure = sure and is_sure
-        if knowing:
-            break
-        at = at.above
-    tables = [source.table for source in block.sources.values() if source.table is not None]
-    # No columns that are known have it: then what is known of them is old, or it is an alias.
-    return (
-        (leaves, sure)
-        if leaves or not tables
-        else ({(table, name) for table in tables}, len(tables) == 1)
-    )
-
-
-def beside(block: Block, table: TableName) -> Block:
-    """The sources of a block but for the table it changes."""
-    others = {name: source for name, source in block.sources.items() if source.table != table}
-    return replace(block, sources=others)

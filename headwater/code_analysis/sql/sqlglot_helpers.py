@@ -1,14 +1,16 @@
-"""Small questions about nodes of SQL as sqlglot parses it."""
+"""Small questions about the nodes of SQL that sqlglot parsed."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlglot import exp
 
 from headwater.code_analysis.model import TableName
 
 
-def table_of(node: exp.Expr | None) -> TableName:
-    """The name of a table, outermost part first; () when it is none. A file that a function reads is its path."""
+def name_of_table(node: exp.Expr | None) -> TableName:
+    """Return the name of a table, outermost part first, or (). A file read by a function is its path."""
     if isinstance(node, exp.Schema):
         node = node.this
     if not isinstance(node, exp.Table):
@@ -19,35 +21,56 @@ def table_of(node: exp.Expr | None) -> TableName:
     return tuple(part.name for part in node.parts if part.name)
 
 
-def children_of(node: exp.Expr, *without: str) -> list[exp.Expr]:
-    return [child for child in node.iter_expressions() if child.arg_key not in without]
+def line_of_node(node: exp.Expr) -> int:
+    """Return the first line that any part of a node records, or 1."""
+    line: Any = next((one.meta["line"] for one in node.walk() if "line" in one.meta), 1)
+    return int(line)
 
 
-def listed(part: object) -> list[exp.Expr]:
-    if part is None:
+def children_of(node: exp.Expr, *excluded: str) -> list[exp.Expr]:
+    """Return the children of a node except those under the argument names `excluded`."""
+    return [child for child in node.iter_expressions() if child.arg_key not in excluded]
+
+
+def as_list(argument: object) -> list[exp.Expr]:
+    """Return the nodes of an argument that is a node, a list or missing."""
+    items = argument if isinstance(argument, list) else [argument]
+    return [one for one in items if isinstance(one, exp.Expr)]
+
+
+def alias_columns(node: exp.Expr) -> list[str]:
+    """Return the column names of an alias: a and b of `AS t (a, b)`."""
+    alias = node.args.get("alias")
+    if not isinstance(alias, exp.TableAlias):
         return []
-    return [
-        one for one in (part if isinstance(part, list) else [part]) if isinstance(one, exp.Expr)
-    ]
+    return [one.name for one in alias.args.get("columns") or ()]
 
 
 def star_of(projection: exp.Expr) -> exp.Star | None:
+    """Return the star of `*` or `t.*`, or None."""
     inner = projection.this if isinstance(projection, exp.Column) else projection
     return inner if isinstance(inner, exp.Star) else None
 
 
-def is_joined(node: exp.Expr) -> bool:
-    """A join in brackets, which is no query of its own."""
+def excluded_columns(star: exp.Star) -> list[str]:
+    """Return the columns that `* EXCEPT (...)` leaves out."""
+    return [one.name for one in as_list(star.args.get("except_"))]
+
+
+def is_parenthesised_join(node: exp.Expr) -> bool:
+    """Return True for a join in brackets, which is not a query of its own."""
     return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
 
 
-def is_lateral(node: exp.Expr) -> bool:
-    return isinstance(node.parent, exp.Lateral)
+def is_assignment(node: exp.Expr | None) -> bool:
+    """Return True for `a = b` in the SET list of an UPDATE."""
+    return (
+        isinstance(node, exp.EQ)
+        and isinstance(node.parent, exp.Update)
+        and node.arg_key == "expressions"
+    )
 
 
-def assigns(node: exp.EQ) -> bool:
-    return isinstance(node.parent, exp.Update) and node.arg_key == "expressions"
-
-
-def is_inserted(column: exp.Column) -> bool:
+def is_insert_target(column: exp.Column) -> bool:
+    """Return True for a column in the list of columns of MERGE ... INSERT (...)."""
     return isinstance(column.parent, exp.Tuple) and isinstance(column.parent.parent, exp.Insert)

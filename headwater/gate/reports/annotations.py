@@ -1,8 +1,8 @@
-"""Findings as GitHub shows them beside the code: `::error file=...,line=...::message`."""
+"""Findings as GitHub workflow commands, shown beside the code: `::error file=...,line=...::message`."""
 
 from __future__ import annotations
 
-from headwater.gate.sanitize import line
+from headwater.gate.sanitize import one_line
 from headwater.gate.verdict import Finding, Report
 
 # GitHub shows at most ten of each level for a step.
@@ -10,25 +10,25 @@ SHOWN_MAX = 10
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def commands(report: Report) -> list[str]:
-    """One workflow command a line, the worst first."""
-    shown = []
+def render_annotations(report: Report) -> list[str]:
+    """Return one workflow command a finding, the worst first."""
+    shown: list[Finding] = []
     for level in _COMMANDS:
         shown += [finding for finding in report.findings if finding.level == level][:SHOWN_MAX]
-    return [_command(finding) for finding in shown]
+    return [_render_command(finding) for finding in shown]
 
 
-def _command(finding: Finding) -> str:
-    where = {"title": f"headwater gate: {finding.rule}"}
+def _render_command(finding: Finding) -> str:
+    properties = {"title": f"headwater gate: {finding.rule}"}
     if finding.file:
-        where = {"file": finding.file, "line": str(max(finding.line, 1)), **where}
-    properties = ",".join(f"{key}={_property(value)}" for key, value in where.items())
-    return f"::{_COMMANDS[finding.level]} {properties}::{_data(line(finding.message))}"
+        properties = {"file": finding.file, "line": str(max(finding.line, 1)), **properties}
+    joined = ",".join(f"{key}={_escape_property(text)}" for key, text in properties.items())
+    return f"::{_COMMANDS[finding.level]} {joined}::{_escape(one_line(finding.message))}"
 
 
-def _data(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

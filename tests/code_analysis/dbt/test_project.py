@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.code_analysis.dbt.project import read_manifest
+from headwater.code_analysis.dbt.manifest import read_full_names
 from headwater.errors import QueryError
 
 MODEL = {
@@ -27,7 +27,7 @@ def test_models_by_file_name_and_alias(tmp_path: Path) -> None:
     }
     manifest.write_text(json.dumps({"nodes": nodes}))
     full = "shop.marts.Orders"
-    assert read_manifest(manifest) == {
+    assert read_full_names(manifest) == {
         "models/orders_v2.sql": full,
         "orders_v2": full,
         "orders": full,
@@ -39,10 +39,10 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(content)
     with pytest.raises(QueryError):
-        read_manifest(manifest)
+        read_full_names(manifest)
 
 
 def test_a_manifest_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="cannot be read") as refused:
-        read_manifest(tmp_path / "manifest.json")
+        read_full_names(tmp_path / "manifest.json")
     assert "dbt parse" in refused.value.hint

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.gate.files import deltas, one_file, problem, told
+from tests.gate.files import changes_of, one_file, problem, table_changes
 
 SPARK = """
 from pyspark.sql import functions as F
@@ -41,17 +41,17 @@ CODE = {"type": "semantics_change", "description": "the code that writes it chan
 )
 def test_what_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str, Any]]) -> None:
     assert old in SPARK
-    assert told(SPARK, SPARK.replace(old, new), "jobs/orders.py") == changes
+    assert changes_of(SPARK, SPARK.replace(old, new), "jobs/orders.py") == changes
 
 
 def test_a_frame_whose_columns_nobody_lists() -> None:
     job = 'df = spark.read.parquet("s3://raw/t")\ndf.write.parquet("s3://lake/t")\n'
-    found = deltas(
+    found = table_changes(
         one_file(
             job, job.replace("df.write", 'df.drop("ssn").withColumnRenamed("a", "b").write'), "j.py"
         )
     )
-    assert [(delta.relation, dict(delta.change)) for delta in found] == [
+    assert [(delta.table, dict(delta.change)) for delta in found] == [
         ("s3://lake/t", {"type": "column_rename", "from": "a", "to": "b"}),
         ("s3://lake/t", {"type": "column_drop", "column": "ssn"}),
         ("s3://lake/t", CODE),
@@ -60,10 +60,10 @@ def test_a_frame_whose_columns_nobody_lists() -> None:
 
 def test_sql_within_code_and_targets_only_known_when_it_runs() -> None:
     job = 'spark.sql("select 1")\n'
-    (delta,) = deltas(
+    (delta,) = table_changes(
         one_file(job, job + "\nspark.sql('''\nalter table t drop column a''')\n", "j.py")
     )
-    assert (delta.relation, dict(delta.change), delta.line) == (
+    assert (delta.table, dict(delta.change), delta.line) == (
         "t",
         {"type": "column_drop", "column": "a"},
         3,
@@ -73,11 +73,11 @@ def test_sql_within_code_and_targets_only_known_when_it_runs() -> None:
         in problem("df = spark.table('t')\ndf.write.saveAsTable(name)\n", "j.py")[0]
     )
     assert "put together when it runs" in problem("spark.sql(f'drop table {name}')\n", "j.py")[0]
-    assert told("import os", "import os; open('x').write('spark')", "j.py") == []
+    assert changes_of("import os", "import os; open('x').write('spark')", "j.py") == []
 
 
 def test_code_that_has_nothing_to_do_with_spark_need_not_even_be_python() -> None:
-    assert told("print 'python 2'", "print 'python 3'", "j.py") == []
+    assert changes_of("print 'python 2'", "print 'python 3'", "j.py") == []
     assert "cannot be parsed as Python" in problem("spark = (", "j.py")[0]
 
 
@@ -89,15 +89,15 @@ def test_notebooks() -> None:
         )
 
     before = notebook("%pip install x", SPARK, "!ls")
-    assert told(before, notebook("%pip install y", SPARK), "n.ipynb") == []
-    assert told(before, notebook(SPARK.replace('"id", F', "F")), "n.ipynb")[0] == {
+    assert changes_of(before, notebook("%pip install y", SPARK), "n.ipynb") == []
+    assert changes_of(before, notebook(SPARK.replace('"id", F', "F")), "n.ipynb")[0] == {
         "type": "column_drop",
         "column": "id",
     }
-    assert told(before, notebook(SPARK, "%%sql\nalter table t drop column a"), "n.ipynb") == [
+    assert changes_of(before, notebook(SPARK, "%%sql\nalter table t drop column a"), "n.ipynb") == [
         {"type": "column_drop", "column": "a"}
     ]
-    assert "no notebook" in problem('{"spark": 1}', "n.ipynb")[0]
+    assert "not a notebook" in problem('{"spark": 1}', "n.ipynb")[0]
 
 
 def test_notebooks_of_databricks() -> None:
@@ -111,8 +111,8 @@ def test_notebooks_of_databricks() -> None:
     ]
     before = "\n".join(cells)
     sql = "# COMMAND ----------\n# MAGIC %sql\n# MAGIC alter table t\n# MAGIC drop column a\n"
-    assert told(before, before + sql, "n.py") == [{"type": "column_drop", "column": "a"}]
-    assert told(before, before.replace('"id", F', "F"), "n.py")[0] == {
+    assert changes_of(before, before + sql, "n.py") == [{"type": "column_drop", "column": "a"}]
+    assert changes_of(before, before.replace('"id", F', "F"), "n.py")[0] == {
         "type": "column_drop",
         "column": "id",
     }
