@@ -26,7 +26,7 @@ from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.warmup import reads, walks, warm
 from headwater.errors import EventError, HeadwaterError, SettingsError
-from headwater.graphql.persisted_queries import Persisted, read_trusted
+from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
 from headwater.health import http as health
 from headwater.health import metrics
@@ -144,7 +144,9 @@ def create_app(settings: Settings) -> Starlette:
 
 def _routes(components: Components) -> list[BaseRoute]:
     settings, acceptor = components.settings, components.acceptor
-    persisted = Persisted(read_trusted(settings.persisted_path), only=settings.persisted_only)
+    persisted = PersistedQueries(
+        read_trusted_queries(settings.persisted_path), only=settings.persisted_only
+    )
     return [
         *ingest.routes(
             acceptor,
@@ -158,7 +160,7 @@ def _routes(components: Components) -> list[BaseRoute]:
             components.view,
             acceptor.submit,
             components.log_refusal,
-            admit=components.guard.authenticate,
+            authenticate=components.guard.authenticate,
             persisted=persisted,
             cost_max=settings.query_cost_max,
         ),

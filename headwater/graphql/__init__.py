@@ -1,4 +1,4 @@
-"""How dashboards ask: the GraphQL schema, its thin resolvers, and the page to try it on.
+"""The GraphQL API: schema, resolvers, HTTP and WebSocket transport, and the GraphiQL page.
 
-Every resolver hands its question to `headwater.cypher` in a thread and shapes the answer; nothing here knows Cypher.
+Resolvers run questions of `headwater.lineage` in threads and shape the answers.
 """

@@ -1,5 +1,4 @@
-"""Judges every root field by its rule, once per request, before it is resolved (`headwater.access.rules`), and whether
-it came the way that it should."""
+"""Authorization of root fields: each needs the scope that `headwater.access.rules` gives it."""
 
 from __future__ import annotations
 
@@ -19,38 +18,43 @@ from headwater.graphql.context import Info
 T = TypeVar("T", bound=type)
 
 
-class Judged(FieldExtension):
-    """The field it stands on is resolved for those only whose key has its scope."""
+class RequireScope(FieldExtension):
+    """An extension of a root field: only keys with the scope of the field resolve it."""
 
     async def resolve_async(
         self, next_: Callable[..., Any], source: Any, info: Info, **arguments: Any
     ) -> Any:
+        """Resolve the field, or raise ForbiddenError and report the refusal."""
         field = f"{info.path.typename}.{info.field_name}"
         try:
             info.context.principal.require(rule_of_field(field))
         except ForbiddenError as error:
-            await anyio.to_thread.run_sync(info.context.refused, field, error.message)
+            await anyio.to_thread.run_sync(info.context.on_refusal, field, error.message)
             raise
-        found = next_(source, info, **arguments)
-        # A subscription is no answer to wait for, but a stream of them.
-        return await found if isinstance(found, Awaitable) else found
+        result = next_(source, info, **arguments)
+        # A subscription returns a stream, which is not awaited.
+        return await result if isinstance(result, Awaitable) else result
 
 
-class Subscribed(SchemaExtension):
-    """Refuses a subscription that does not come over a socket: it would be resolved once, to nothing."""
+class RequireWebSocket(SchemaExtension):
+    """An extension that refuses subscriptions over HTTP, which would resolve once, to nothing."""
 
     def on_validate(self) -> Iterator[None]:
+        """Refuse the operation before it is validated."""
         context = self.execution_context
-        if context.operation_type is OperationType.SUBSCRIPTION and context.context.told is None:
-            said = {"code": "BAD_REQUEST", "hint": "docs/reference/graphql.md tells how."}
-            context.pre_execution_errors = [
-                GraphQLError("subscriptions go over WebSocket", extensions=said)
-            ]
+        is_subscription = context.operation_type is OperationType.SUBSCRIPTION
+        if is_subscription and context.context.subscription is None:
+            hint = "Connect by WebSocket as docs/reference/graphql.md shows."
+            error = GraphQLError(
+                "subscriptions need a WebSocket connection",
+                extensions={"code": "BAD_REQUEST", "hint": hint},
+            )
+            context.pre_execution_errors = [error]
         yield
 
 
-def judged(root: T) -> T:
-    """A root type, every field of it behind its rule."""
+def authorize_fields(root: T) -> T:
+    """Add `RequireScope` to every field of a root type and return that type."""
     for field in get_object_definition(root, strict=True).fields:
-        field.extensions.append(Judged())
+        field.extensions.append(RequireScope())
     return root

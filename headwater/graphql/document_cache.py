@@ -1,67 +1,56 @@
-"""Documents that were answered before are neither parsed nor validated again: both together took more time than most
-small questions have. What may be asked (`headwater.graphql.query_limits`) is judged every time, since variables tell too.
+"""Caches of parsed and validated documents: both steps take longer than most small questions.
 
-What is kept is bounded, the longest unused goes first, and only what is valid is kept.
+The caches are strawberry's own. Two things differ. Only documents of up to
+`CACHED_CHARACTERS_MAX` are cached, because a parsed document takes some hundred times the memory of
+its text. And a document that `headwater.graphql.query_limits` has refused is not validated:
+validation of a document with many repeats takes seconds.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 
-from graphql import DocumentNode
-from strawberry.extensions import SchemaExtension
+from graphql import GraphQLError
+from strawberry.extensions import ParserCache, ValidationCache
 
-# A parsed document takes some hundred times the room of its text.
-KEPT_CHARACTERS_MAX = 100_000
-
-
-class Documents:
-    """Valid documents by their text. For one event loop: it is not locked."""
-
-    def __init__(self, characters_max: int = KEPT_CHARACTERS_MAX) -> None:
-        self._characters_max = characters_max
-        self._left = characters_max
-        self._kept: OrderedDict[str, DocumentNode] = OrderedDict()
-
-    def known(self, text: str) -> DocumentNode | None:
-        found = self._kept.get(text)
-        if found is not None:
-            self._kept.move_to_end(text)
-        return found
-
-    def put(self, text: str, document: DocumentNode) -> None:
-        if text in self._kept or len(text) > self._characters_max:
-            return
-        self._kept[text] = document
-        self._left -= len(text)
-        while self._left < 0:
-            gone, _ = self._kept.popitem(last=False)
-            self._left += len(gone)
+DOCUMENTS_MAX = 128
+CACHED_CHARACTERS_MAX = 4_000
 
 
-class Remembered(SchemaExtension):
-    """Takes what is known of a document; comes after those that refuse one before it is validated."""
+class DocumentParserCache(ParserCache):
+    """A cache of parsed documents, least recently used out first."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    def __init__(self) -> None:
+        super().__init__(maxsize=DOCUMENTS_MAX)
 
     def on_parse(self) -> Iterator[None]:
+        """Take the document from the cache, unless it is too long to be cached.
+
+        strawberry parses a document with a syntax error again: an error raised in this hook would
+        skip `headwater.graphql.errors`.
+        """
         context = self.execution_context
-        context.graphql_document = self._documents.known(context.query or "")
+        query = context.query
+        if query is not None and len(query) <= CACHED_CHARACTERS_MAX:
+            with suppress(GraphQLError, RecursionError):
+                context.graphql_document = self.cached_parse_document(
+                    query, **context.parse_options
+                )
         yield
+
+
+class DocumentValidationCache(ValidationCache):
+    """A cache of validation results; it must follow the extensions that refuse documents."""
+
+    def __init__(self) -> None:
+        super().__init__(maxsize=DOCUMENTS_MAX)
 
     def on_validate(self) -> Iterator[None]:
+        """Take the validation errors from the cache, unless the document is refused or too long."""
         context = self.execution_context
-        text, document = context.query or "", context.graphql_document
-        is_known = document is not None and self._documents.known(text) is document
-        if is_known and context.pre_execution_errors is None:
-            context.pre_execution_errors = []
-        yield
-        if document is not None and not is_known and not context.pre_execution_errors:
-            self._documents.put(text, document)
-
-
-def remembered(documents: Documents) -> Callable[[], Remembered]:
-    """One of them for every request."""
-    return lambda: Remembered(documents)
+        is_long = len(context.query or "") > CACHED_CHARACTERS_MAX
+        if is_long or context.pre_execution_errors is not None:
+            yield
+        else:
+            yield from super().on_validate()

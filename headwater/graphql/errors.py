@@ -1,17 +1,17 @@
-"""What a client sees when something goes wrong: a message, a code, and how to fix it.
+"""The errors that clients receive: a message, a code, and a hint on how to fix it.
 
 | extensions.code | meaning |
 |---|---|
-| BAD_REQUEST | the question is wrong: syntax, an argument, a limit; asking again will not help |
-| TOO_COSTLY | the answer may hold more values than are allowed: `cost` and `limit` say how many |
-| TOO_SLOW | a subscriber does not take what it asked for |
-| PERSISTED_QUERY_NOT_FOUND | nobody has sent the query of that hash yet; send it with its text |
-| PERSISTED_QUERY_ONLY | this Headwater answers only the queries that its operator has registered |
-| FORBIDDEN | the key is not for this field, or not for this namespace |
-| NOT_FOUND | the start of a walk is not in the graph |
-| UNAVAILABLE | Neo4j or the spool cannot answer now; asking again may help |
-| TIMEOUT | the whole request took longer than it may |
-| INTERNAL | a fault of ours: written to the log, told to nobody |
+| BAD_REQUEST | the request is wrong: syntax, an argument, a limit; a retry fails again |
+| TOO_COSTLY | the answer may hold more values than the limit; `cost` and `limit` give the numbers |
+| TOO_SLOW | a subscriber reads its messages too slowly |
+| PERSISTED_QUERY_NOT_FOUND | no query of that hash is stored; send it once with its text |
+| PERSISTED_QUERY_ONLY | this server answers registered queries only |
+| FORBIDDEN | the key lacks the scope for this field, or is for other namespaces |
+| NOT_FOUND | the node is not in the graph, or is not visible to the key |
+| UNAVAILABLE | Neo4j or the spool cannot answer now; a retry may succeed |
+| TIMEOUT | the request exceeded its time limit |
+| INTERNAL | a defect of Headwater; the log has the details, the client gets none |
 """
 
 from __future__ import annotations
@@ -27,29 +27,32 @@ from headwater.errors import HeadwaterError, NotFoundError, SpoolFullError, Unav
 from headwater.graphql.persisted_queries import PersistedQueryError
 from headwater.graphql.run_feed import TooSlowError
 
+_ID_VARIABLE_HINT = "Identifiers are of type ID: declare the variable as ID, ID! or [ID!]."
 _log = logging.getLogger("headwater.graphql")
 
 
-def coded(error: GraphQLError) -> GraphQLError:
-    """The error with its code; one that is none of ours loses its message."""
+def with_code(error: GraphQLError) -> GraphQLError:
+    """Return the error with its code; an unexpected error loses its message."""
     cause = error.original_error
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
     if isinstance(cause, HeadwaterError):
-        return _remade(error, cause.message, {"code": code_of(cause), "hint": cause.hint})
+        return _copy(error, cause.message, {"code": error_code(cause), "hint": cause.hint})
     if isinstance(
         cause, CannotGetOperationTypeError | InvalidOperationTypeError | MissingQueryError
     ):
-        return _remade(error, error.message, {"code": "BAD_REQUEST"})
+        return _copy(error, error.message, {"code": "BAD_REQUEST"})
     if isinstance(cause, RecursionError) and error.path is None:
-        return _remade(error, "the query is nested too deep", {"code": "BAD_REQUEST"})
+        return _copy(error, "the query is nested too deep", {"code": "BAD_REQUEST"})
     if cause is None or isinstance(cause, GraphQLError):
-        return _remade(error, error.message, {"code": "BAD_REQUEST", **(error.extensions or {})})
-    _log.error("a resolver failed at %s", error.path, exc_info=cause)
-    return _remade(error, "internal error", {"code": "INTERNAL"})
+        extensions = {"code": "BAD_REQUEST", "hint": _hint(error), **(error.extensions or {})}
+        return _copy(error, error.message, extensions)
+    _log.error("resolver_failed path=%s", error.path, exc_info=cause)
+    return _copy(error, "internal error", {"code": "INTERNAL"})
 
 
-def code_of(error: HeadwaterError) -> str:
+def error_code(error: HeadwaterError) -> str:
+    """Return the `extensions.code` of an expected error."""
     if isinstance(error, NotFoundError):
         return "NOT_FOUND"
     if isinstance(error, PersistedQueryError):
@@ -61,20 +64,28 @@ def code_of(error: HeadwaterError) -> str:
     return "UNAVAILABLE" if isinstance(error, UnavailableError | SpoolFullError) else "BAD_REQUEST"
 
 
-def _remade(error: GraphQLError, message: str, extensions: dict[str, object]) -> GraphQLError:
-    said = {key: value for key, value in extensions.items() if value}
+def _hint(error: GraphQLError) -> str:
+    """Return a hint for a variable that is declared as String where an ID is expected."""
+    message = error.message
+    is_id_mismatch = "of type 'String" in message or "of type '[String" in message
+    return _ID_VARIABLE_HINT if is_id_mismatch and "ID" in message.split("expecting")[-1] else ""
+
+
+def _copy(error: GraphQLError, message: str, extensions: dict[str, object]) -> GraphQLError:
+    """Return the error with this message and these extensions, without the empty ones."""
     return GraphQLError(
         message,
         nodes=error.nodes,
         source=error.source,
         positions=error.positions,
         path=error.path,
-        extensions=said,
+        extensions={key: value for key, value in extensions.items() if value},
     )
 
 
-class CodeErrors(MaskErrors):
-    """Gives every error of an operation its code, and masks what is none of ours."""
+class ErrorCodes(MaskErrors):
+    """An extension that gives each error its code and masks unexpected errors."""
 
     def anonymise_error(self, error: GraphQLError) -> GraphQLError:
-        return coded(error)
+        """Return the error as the client receives it."""
+        return with_code(error)

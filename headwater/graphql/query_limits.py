@@ -1,22 +1,23 @@
-"""How large a query may be, judged before anything of it is validated or asked.
+"""The limits on the size of a query, applied before it is validated or run.
 
-| what | how it is counted | refused with |
+| size | how it is counted | refused with |
 |---|---|---|
-| depth | fields inside one another; introspection is not counted | BAD_REQUEST |
-| aliases | every alias, as often as fragments repeat it | BAD_REQUEST |
-| repeats | a field with fields of its own, selected again where it is already, through fragments too | BAD_REQUEST |
-| cost | every value that the answer may hold, if its lists are as long as they may be | TOO_COSTLY |
+| depth | nesting of fields, without introspection | BAD_REQUEST |
+| aliases | each alias, as often as fragments repeat it | BAD_REQUEST |
+| repeats | an object field selected again in one place, through fragments too | BAD_REQUEST |
+| cost | the values that the answer may hold, with each list at its longest | TOO_COSTLY |
 
-A list is as long as its `first` says: as written, as its variable says, or as the schema has it by default. One of a
-walk is `LIST_ASSUMED` long for every hop of its `depth`, any other is `LIST_ASSUMED` long, and what lies in it is
-multiplied by that. A page (`edges`) is as long as the `first` of the field that it belongs to.
+The length of a list is its `first`: as written, from its variable, or the default of the schema. A
+list of a traversal counts `LIST_ASSUMED` entries for each hop of its `depth`. Any other list counts
+`LIST_ASSUMED` entries. The cost inside a list is multiplied by its length. The `edges` of a
+connection are as long as the `first` of the connection's field.
 
-All operations of a document are counted together, and so is what @skip and @include may leave out: a document that
-cannot be run whole is not run at all, so that it costs what it says, whatever its variables are.
+The operations of a document are added up, and @skip and @include are ignored: a document costs the
+same whatever its variables are.
 
-A fragment is looked at once, wherever it is spread, so that fragments which double each other cost no time to refuse.
-(The limits that come with strawberry follow every spread. To validate, graphql-core compares what is selected under one
-name in pairs, which for a document full of repeats takes seconds.)
+Each fragment is measured once, however often it is spread, so fragments that double each other are
+refused quickly. (strawberry's own limiters follow every spread. The validation of graphql-core
+compares equal names in pairs, which takes seconds for a document full of repeats.)
 """
 
 from __future__ import annotations
@@ -54,23 +55,26 @@ TOKENS_MAX = 4_000
 ALIASES_MAX = 30
 REPEATS_MAX = 100
 COST_MAX = 100_000
-# How long a list is taken to be that does not say it.
+# The length of a list without a length of its own.
 LIST_ASSUMED = 10
-# No list is longer, whatever is asked for; the field itself says so better than a limit could.
+# No resolver returns a longer list; beyond it the resolver's own error is the better one.
 LIST_MAX = 1_000
+_INT_MAX = 2**31 - 1
+_INT_DIGITS_MAX = 20
 
-_META = {"__schema": "__Schema", "__type": "__Type"}
+_META_FIELDS = {"__schema": "__Schema", "__type": "__Type"}
 
 
 class Size(NamedTuple):
-    """How large a part of a document is."""
+    """The size of a part of a document."""
 
     depth: int = 0
     aliases: int = 0
     cost: int = 0
     repeats: int = 0
 
-    def beside(self, other: Size) -> Size:
+    def plus(self, other: Size) -> Size:
+        """Return the size of two parts that stand beside each other."""
         return Size(
             max(self.depth, other.depth),
             self.aliases + other.aliases,
@@ -80,9 +84,11 @@ class Size(NamedTuple):
 
 
 def measure(document: DocumentNode, schema: GraphQLSchema, variables: Mapping[str, Any]) -> Size:
-    """The size of a document: of all its operations, and of fragments that none of them spreads. What the schema does
-    not know counts as one value; a fragment that spreads itself counts once. Raises RecursionError for what is nested
-    deeper than Python can follow."""
+    """Return the size of a document: its operations, and fragments that none of them spreads.
+
+    A field that the schema lacks counts as one value. A fragment that spreads itself counts once.
+    Raises RecursionError for a document nested deeper than Python's stack.
+    """
     fragments = {
         node.name.value: node
         for node in document.definitions
@@ -91,20 +97,21 @@ def measure(document: DocumentNode, schema: GraphQLSchema, variables: Mapping[st
     size, reached = Size(), set[str]()
     for operation in document.definitions:
         if isinstance(operation, OperationDefinitionNode):
-            walk = _Walk(schema, fragments, {**_defaults(operation), **variables}, {}, {})
+            values = {**_default_integers(operation), **variables}
+            measurer = _Measurer(schema, fragments, values, {}, {})
             root = schema.get_root_type(operation.operation)
-            size = size.beside(walk.inside(operation.selection_set, root, LIST_ASSUMED))
-            reached.update(name for name, _ in walk.seen)
+            size = size.plus(measurer.selection_set(operation.selection_set, root, LIST_ASSUMED))
+            reached.update(name for name, _ in measurer.fragment_sizes)
     for name, node in fragments.items():
         if name not in reached:
-            # It is not run, and refused for that, but validated before.
-            walk = _Walk(schema, fragments, variables, {}, {})
-            size = size.beside(walk.inside(node.selection_set, None, LIST_ASSUMED))
+            # Validation refuses an unused fragment, but compares its fields first.
+            measurer = _Measurer(schema, fragments, variables, {}, {})
+            size = size.plus(measurer.selection_set(node.selection_set, None, LIST_ASSUMED))
     return size
 
 
-def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
-    """The whole numbers that variables are without being given."""
+def _default_integers(operation: OperationDefinitionNode) -> dict[str, Any]:
+    """Return the default values of integer variables."""
     return {
         variable.variable.name.value: int(variable.default_value.value)
         for variable in operation.variable_definitions or ()
@@ -113,41 +120,46 @@ def _defaults(operation: OperationDefinitionNode) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Walk:
-    """One operation, being measured. `seen` is how large its fragments were found to be, None for one that is being
-    looked at; `named` is what they select."""
+class _Measurer:
+    """The measurement of one operation.
+
+    `fragment_sizes` holds the size by fragment and page length, None while it is measured.
+    `fragment_names` holds the object fields that each fragment selects.
+    """
 
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
-    seen: dict[tuple[str, int], Size | None]
-    named: dict[str, Counter[str]]
+    fragment_sizes: dict[tuple[str, int], Size | None]
+    fragment_names: dict[str, Counter[str]]
 
-    def inside(self, node: SelectionSetNode, parent: Any, page: int) -> Size:
-        """What is selected of `parent` in one place."""
-        repeats = sum(times - 1 for times in self._names(node).values())
-        return self._selections(node, parent, page).beside(Size(repeats=repeats))
+    def selection_set(self, node: SelectionSetNode, parent: Any, page: int) -> Size:
+        """Return the size of a selection set of `parent`, repeats included."""
+        repeats = sum(times - 1 for times in self._object_fields(node).values())
+        return self._selections(node, parent, page).plus(Size(repeats=repeats))
 
-    def _names(self, node: SelectionSetNode) -> Counter[str]:
-        """How often each field with fields of its own is selected in one place, by the name it has in the answer."""
+    def _object_fields(self, node: SelectionSetNode) -> Counter[str]:
+        """Count the object fields selected in one place, by their names in the answer."""
         names: Counter[str] = Counter()
         for selection in node.selections:
             if isinstance(selection, FieldNode) and selection.selection_set:
                 names[(selection.alias or selection.name).value] += 1
             elif isinstance(selection, InlineFragmentNode):
-                names.update(self._names(selection.selection_set))
-            elif (
-                isinstance(selection, FragmentSpreadNode) and selection.name.value in self.fragments
-            ):
-                name = selection.name.value
-                if name not in self.named:
-                    self.named[name] = Counter()
-                    self.named[name] = self._names(self.fragments[name].selection_set)
-                names.update(self.named[name])
+                names.update(self._object_fields(selection.selection_set))
+            elif isinstance(selection, FragmentSpreadNode):
+                names.update(self._object_fields_of_fragment(selection.name.value))
         return names
 
+    def _object_fields_of_fragment(self, name: str) -> Counter[str]:
+        if name not in self.fragments:
+            return Counter()
+        if name not in self.fragment_names:
+            self.fragment_names[name] = Counter()
+            self.fragment_names[name] = self._object_fields(self.fragments[name].selection_set)
+        return self.fragment_names[name]
+
     def _selections(self, node: SelectionSetNode, parent: Any, page: int) -> Size:
-        """What is selected of `parent`, whose own lists are `page` long."""
+        """Return the size of the selections of `parent`, whose own lists have `page` entries."""
         size = Size()
         for selection in node.selections:
             if isinstance(selection, FieldNode):
@@ -156,111 +168,121 @@ class _Walk:
                 found = self._fragment(selection.name.value, page)
             else:
                 assert isinstance(selection, InlineFragmentNode)
-                named = selection.type_condition
-                inner = self.schema.get_type(named.name.value) if named else parent
+                condition = selection.type_condition
+                inner = self.schema.get_type(condition.name.value) if condition else parent
                 found = self._selections(selection.selection_set, inner, page)
-            size = size.beside(found)
+            size = size.plus(found)
         return size
 
     def _fragment(self, name: str, page: int) -> Size:
         node, key = self.fragments.get(name), (name, page)
         if node is None:
             return Size()
-        if key not in self.seen:
-            self.seen[key] = None
-            named = self.schema.get_type(node.type_condition.name.value)
-            self.seen[key] = self._selections(node.selection_set, named, page)
-        return self.seen[key] or Size()
+        if key not in self.fragment_sizes:
+            self.fragment_sizes[key] = None
+            parent = self.schema.get_type(node.type_condition.name.value)
+            self.fragment_sizes[key] = self._selections(node.selection_set, parent, page)
+        return self.fragment_sizes[key] or Size()
 
     def _field(self, node: FieldNode, parent: Any, page: int) -> Size:
         aliases = 1 if node.alias else 0
         if node.selection_set is None:
             return Size(0, aliases, 1)
         name = node.name.value
-        if name in _META:
-            inside = self.inside(
-                node.selection_set, self.schema.get_type(_META[name]), LIST_ASSUMED
-            )
+        if name in _META_FIELDS:
+            meta_type = self.schema.get_type(_META_FIELDS[name])
+            inside = self.selection_set(node.selection_set, meta_type, LIST_ASSUMED)
             return Size(1, aliases + inside.aliases, 1 + inside.cost, inside.repeats)
-        field = (
-            parent.fields.get(name)
-            if isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
-            else None
-        )
+        has_fields = isinstance(parent, GraphQLObjectType | GraphQLInterfaceType)
+        field = parent.fields.get(name) if has_fields else None
         length = self._length(node, field)
-        times, below = 1, length or LIST_ASSUMED
+        times, inner_page = 1, length or LIST_ASSUMED
         if field is not None and is_list_type(get_nullable_type(field.type)):
-            times, below = length or page, LIST_ASSUMED
+            times, inner_page = length or page, LIST_ASSUMED
         inner = get_named_type(field.type) if field is not None else None
-        inside = self.inside(node.selection_set, None if is_leaf_type(inner) else inner, below)
-        return Size(
-            1 + inside.depth, aliases + inside.aliases, 1 + times * inside.cost, inside.repeats
-        )
+        if is_leaf_type(inner):
+            inner = None
+        inside = self.selection_set(node.selection_set, inner, inner_page)
+        cost = 1 + times * inside.cost
+        return Size(1 + inside.depth, aliases + inside.aliases, cost, inside.repeats)
 
     def _length(self, node: FieldNode, field: GraphQLField | None) -> int | None:
-        """How long the lists are that the arguments of a field speak of."""
-        for name, each in (("first", 1), ("depth", LIST_ASSUMED)):
+        """Return the length of the lists that `first` or `depth` of a field bounds."""
+        for name, factor in (("first", 1), ("depth", LIST_ASSUMED)):
             if field is not None and name in field.args:
-                sent = next(
-                    (one.value for one in node.arguments or () if one.name.value == name), None
-                )
-                value = field.args[name].default_value if sent is None else self._value(sent)
+                value = self._argument(node, name)
+                if value is None:
+                    value = field.args[name].default_value
                 number = value if isinstance(value, int) else LIST_MAX
-                return each * min(max(number, 1), LIST_MAX)
+                return factor * min(max(number, 1), LIST_MAX)
+        return None
+
+    def _argument(self, node: FieldNode, name: str) -> Any:
+        """Return the value of an argument; None if it is absent, null or not set."""
+        for argument in node.arguments or ():
+            if argument.name.value == name:
+                return self._value(argument.value)
         return None
 
     def _value(self, node: ValueNode) -> Any:
         if isinstance(node, VariableNode):
             return self.variables.get(node.name.value)
-        return int(node.value) if isinstance(node, IntValueNode) and len(node.value) < 20 else None
+        if isinstance(node, IntValueNode):
+            is_short = len(node.value) < _INT_DIGITS_MAX
+            return int(node.value) if is_short else LIST_MAX
+        return None
 
 
-def fault(size: Size, cost_max: int) -> GraphQLError | None:
-    """What is too large, if anything is."""
+def exceeded_limit(size: Size, cost_max: int) -> GraphQLError | None:
+    """Return the error for the first limit that a size exceeds, or None."""
     if size.depth > DEPTH_MAX:
-        return GraphQLError(f"the query has a depth of {size.depth}; {DEPTH_MAX} is allowed")
+        return GraphQLError(f"the query has depth {size.depth}; the limit is {DEPTH_MAX}")
     if size.aliases > ALIASES_MAX:
-        return GraphQLError(
-            f"the query has {_shown(size.aliases)} aliases; {ALIASES_MAX} are allowed"
-        )
+        aliases = _number_text(size.aliases)
+        return GraphQLError(f"the query has {aliases} aliases; the limit is {ALIASES_MAX}")
     if size.repeats > REPEATS_MAX:
-        return GraphQLError(
-            f"the query repeats fields {_shown(size.repeats)} times; {REPEATS_MAX} times are allowed"
-        )
+        repeats = _number_text(size.repeats)
+        return GraphQLError(f"the query repeats fields {repeats} times; the limit is {REPEATS_MAX}")
     if size.cost > cost_max:
-        said = {"code": "TOO_COSTLY", "cost": min(size.cost, 2**31 - 1), "limit": cost_max}
-        hint = "Ask for fewer at a time (first), or for fewer lists inside lists."
-        message = f"the answer may hold {_shown(size.cost)} values; {cost_max} are allowed"
-        return GraphQLError(message, extensions={**said, "hint": hint})
+        extensions = {
+            "code": "TOO_COSTLY",
+            "cost": min(size.cost, _INT_MAX),
+            "limit": cost_max,
+            "hint": "Request shorter lists (first), or fewer lists inside lists.",
+        }
+        cost = _number_text(size.cost)
+        message = f"the answer may hold {cost} values; the limit is {cost_max}"
+        return GraphQLError(message, extensions=extensions)
     return None
 
 
-def _shown(number: int) -> str:
-    return str(number) if number < 10**9 else "more than a thousand million"
+def _number_text(number: int) -> str:
+    return str(number) if number < 10**9 else "over 1,000,000,000"
 
 
-class Limits(SchemaExtension):
-    """Refuses what is too large before it is validated."""
+class QueryLimits(SchemaExtension):
+    """An extension that refuses a document over a limit before it is validated."""
 
     def __init__(self, cost_max: int) -> None:
         self._cost_max = cost_max
 
     def on_operation(self) -> Iterator[None]:
+        """Bound the tokens that the parser reads."""
         self.execution_context.parse_options["max_tokens"] = TOKENS_MAX
         yield
 
     def on_validate(self) -> Iterator[None]:
+        """Refuse a document that exceeds a limit."""
         context = self.execution_context
-        if context.graphql_document is not None:
-            size = measure(
-                context.graphql_document, context.schema._schema, context.variables or {}
-            )
-            error = fault(size, self._cost_max)
+        document, schema = context.graphql_document, context.schema._schema
+        if document is not None:
+            size = measure(document, schema, context.variables or {})
+            error = exceeded_limit(size, self._cost_max)
             if error is not None:
                 context.pre_execution_errors = [error]
         yield
 
 
-def limits(cost_max: int) -> Callable[[], Limits]:
-    """One of them for every request."""
-    return lambda: Limits(cost_max)
+def query_limits(cost_max: int) -> Callable[[], QueryLimits]:
+    """Return a factory of the extension: one instance for each request."""
+    return lambda: QueryLimits(cost_max)

@@ -1,10 +1,10 @@
-"""Tells subscribers of runs that have changed: one question to Neo4j a second for all of them, and none while nobody
-listens.
+"""The feed of changed runs for subscribers: one query a second for all, none without subscribers.
 
-The worker that changes runs is another process, so what is new is asked for (`headwater.lineage.questions.changed_runs`). What a
-subscriber gets is *states*, not events: every run that changed is told at least once, as it is by then; two changes
-within a second are told as one. Those that a subscriber has not taken yet are kept by run, newest state only. One that
-leaves more than `WAITING_MAX` runs waiting is told that it is too slow, and no more.
+Another process, the worker, changes runs, so the feed polls Neo4j
+(`headwater.lineage.questions.changed_runs`). A subscriber receives *states*, not events: each
+changed run at least once, as it is then. Two changes within a second may arrive as one. Pending
+states are kept by run, the newest only. A subscriber with over `PENDING_MAX` pending runs gets
+TooSlowError.
 
 All of this happens on one event loop.
 """
@@ -33,116 +33,129 @@ from headwater.lineage.view import GraphView
 
 POLL_SECONDS = 1.0
 START_SECONDS_MAX = 10.0
-WAITING_MAX = 1_000
-_LEAST = timedelta(microseconds=1)
-_HINT = "Read faster, or filter: namespace, pipeline, status."
+PENDING_MAX = 1_000
+_SMALLEST_STEP = timedelta(microseconds=1)
+_HINT = "Read faster, or filter by namespace, pipeline or status."
 _log = logging.getLogger("headwater.graphql")
 
 
 class TooSlowError(HeadwaterError):
-    """A subscriber that does not take what it asked for."""
+    """A subscriber that reads its messages too slowly."""
 
 
-class Listener:
-    """What waits for one subscriber. `wanted`: whether it wants to hear of a run."""
+class Subscriber:
+    """The pending runs of one subscription."""
 
-    def __init__(self, wanted: Callable[[Row], bool]) -> None:
-        self._wanted = wanted
-        self._waiting: dict[str, Row] = {}
-        self._woken = asyncio.Event()
+    def __init__(self, accepts: Callable[[Row], bool]) -> None:
+        """Create a subscriber for the runs that `accepts` returns True for."""
+        self._accepts = accepts
+        self._pending: dict[str, Row] = {}
+        self._has_pending = asyncio.Event()
 
-    def hear(self, run: Row) -> None:
-        if self._wanted(run) and len(self._waiting) <= WAITING_MAX:
-            self._waiting[run["urn"]] = run
-            self._woken.set()
+    def offer(self, run: Row) -> None:
+        """Add a changed run, or replace its older pending state."""
+        if self._accepts(run) and len(self._pending) <= PENDING_MAX:
+            self._pending[run["urn"]] = run
+            self._has_pending.set()
 
     async def next(self) -> Row:
-        """The next run that changed, as it is now. Raises TooSlowError."""
-        while not self._waiting:
-            self._woken.clear()
-            await self._woken.wait()
-        if len(self._waiting) > WAITING_MAX:
-            raise TooSlowError(f"over {WAITING_MAX} runs wait to be taken", hint=_HINT)
-        return self._waiting.pop(next(iter(self._waiting)))
+        """Wait for the next changed run and return its state. Raises TooSlowError."""
+        while not self._pending:
+            self._has_pending.clear()
+            await self._has_pending.wait()
+        if len(self._pending) > PENDING_MAX:
+            raise TooSlowError(f"over {PENDING_MAX} changed runs are pending", hint=_HINT)
+        return self._pending.pop(next(iter(self._pending)))
 
 
-class News:
-    """The runs of a database that change. `database` sees everything: each listener's `wanted` judges what it may."""
+class RunFeed:
+    """The changed runs of a graph, for all subscribers of this process."""
 
     def __init__(self, view: GraphView) -> None:
+        """Create a feed. `view` is unrestricted: each subscriber filters by its visibility."""
         self._view = view
-        self._listeners: set[Listener] = set()
-        self._polling: asyncio.Task[None] | None = None
+        self._subscribers: set[Subscriber] = set()
+        self._poll_task: asyncio.Task[None] | None = None
         self._since: datetime | None = None
-        self._told: dict[str, datetime] = {}
-        self._began = asyncio.Event()
+        # urn -> the time of the newest change that was delivered
+        self._delivered: dict[str, datetime] = {}
+        self._started = asyncio.Event()
 
     @asynccontextmanager
-    async def listening(self, wanted: Callable[[Row], bool]) -> AsyncIterator[Listener]:
-        """Hear of everything that changes from now on. Raises UnavailableError when Neo4j is not there."""
-        listener = Listener(wanted)
-        self._listeners.add(listener)
-        if self._polling is None:
-            self._began.clear()
-            self._polling = asyncio.create_task(self._poll())
+    async def subscribe(self, accepts: Callable[[Row], bool]) -> AsyncIterator[Subscriber]:
+        """Deliver every later change to a new subscriber.
+
+        Raises UnavailableError if Neo4j does not answer within `START_SECONDS_MAX`.
+        """
+        subscriber = Subscriber(accepts)
+        self._subscribers.add(subscriber)
+        if self._poll_task is None:
+            self._started.clear()
+            self._poll_task = asyncio.create_task(self._poll())
         try:
-            await asyncio.wait_for(self._began.wait(), START_SECONDS_MAX)
-            yield listener
+            await asyncio.wait_for(self._started.wait(), START_SECONDS_MAX)
+            yield subscriber
         except TimeoutError as error:
-            raise UnavailableError("Neo4j does not answer, so nothing can be told of it") from error
+            raise UnavailableError(
+                f"Neo4j does not answer within {START_SECONDS_MAX:g} s",
+                hint="Subscribe again when /readyz returns 200.",
+            ) from error
         finally:
-            self._listeners.discard(listener)
-            if not self._listeners and self._polling is not None:
-                self._polling.cancel()
-                self._polling = self._since = None
-                self._told = {}
+            self._subscribers.discard(subscriber)
+            if not self._subscribers and self._poll_task is not None:
+                self._poll_task.cancel()
+                self._poll_task = self._since = None
+                self._delivered = {}
 
     async def _poll(self) -> None:
         while True:
             try:
-                await self._look()
+                await self._deliver_changes()
             except UnavailableError as error:
-                _log.warning("subscribers wait: %s", error.message)
+                _log.warning("run_feed_waits reason=%r", error.message)
             except Exception:
-                _log.exception("runs that changed could not be read")
+                _log.exception("run_feed_failed")
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _look(self) -> None:
-        """Tell what is new. The first look tells nothing: what had changed by then is not new."""
+    async def _deliver_changes(self) -> None:
+        """Deliver new changes. The first poll delivers none: earlier changes are not new."""
         if self._since is None:
             self._since = await anyio.to_thread.run_sync(read_clock, self._view)
-        if not self._began.is_set():
-            async for _ in self._fresh():
+        if not self._started.is_set():
+            async for _ in self._new_changes():
                 pass
-            self._began.set()
-        async for fresh in self._fresh():
-            rows = await anyio.to_thread.run_sync(
-                read_nodes, self._view, [change.urn for change in fresh]
-            )
+            self._started.set()
+        async for changes in self._new_changes():
+            urns = [change.urn for change in changes]
+            rows = await anyio.to_thread.run_sync(read_nodes, self._view, urns)
             for run in rows.values():
-                for listener in self._listeners:
-                    listener.hear(run)
+                for subscriber in self._subscribers:
+                    subscriber.offer(run)
 
-    async def _fresh(self) -> AsyncIterator[list[ChangedRun]]:
-        """What changed since the last look and was not told, a page after the other; it is told once the next is
-        asked for."""
+    async def _new_changes(self) -> AsyncIterator[list[ChangedRun]]:
+        """Yield pages of changes that were not delivered yet.
+
+        A page counts as delivered when the caller takes the next one.
+        """
         assert self._since is not None
-        since, more = self._since - LOOK_BACK, True
-        while more:
+        since, has_more = self._since - LOOK_BACK, True
+        while has_more:
             changes = await anyio.to_thread.run_sync(changed_runs, self._view, since)
-            more = len(changes) == ROWS_MAX
-            since = max(changes[-1].at, since + _LEAST) if more else since
-            fresh = [change for change in changes if self._is_fresh(change)]
-            yield fresh
-            self._remember(fresh)
+            has_more = len(changes) == ROWS_MAX
+            if has_more:
+                since = max(changes[-1].at, since + _SMALLEST_STEP)
+            new = [change for change in changes if self._is_new(change)]
+            yield new
+            self._record_delivery(new)
 
-    def _is_fresh(self, change: ChangedRun) -> bool:
-        known = self._told.get(change.urn)
-        return known is None or change.at > known
+    def _is_new(self, change: ChangedRun) -> bool:
+        delivered = self._delivered.get(change.urn)
+        return delivered is None or change.at > delivered
 
-    def _remember(self, changes: list[ChangedRun]) -> None:
-        """What was told is forgotten once it is not looked back at any more."""
+    def _record_delivery(self, changes: list[ChangedRun]) -> None:
+        """Record delivered changes; drop the records that no later poll looks back at."""
         assert self._since is not None
         self._since = max([self._since, *(change.at for change in changes)])
-        self._told |= {change.urn: change.at for change in changes}
-        self._told = {urn: at for urn, at in self._told.items() if at >= self._since - LOOK_BACK}
+        self._delivered |= {change.urn: change.at for change in changes}
+        oldest = self._since - LOOK_BACK
+        self._delivered = {urn: at for urn, at in self._delivered.items() if at >= oldest}

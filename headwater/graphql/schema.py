@@ -1,43 +1,57 @@
-"""The schema put together, with its limits. `headwater.graphql.schema.sdl()` is what docs/reference/schema.graphql holds.
+"""The GraphQL schema with its extensions; `sdl()` is the content of docs/reference/schema.graphql.
 
-Limits are on what a query may ask (`headwater.graphql.query_limits`); how far a walk goes is bounded by `headwater.cypher`.
+`headwater.graphql.query_limits` bounds a query before it runs; `headwater.lineage` bounds each
+traversal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import strawberry
+from strawberry.extensions import SchemaExtension
 from strawberry.schema.config import StrawberryConfig
 
-from headwater.graphql.authorization import Subscribed, judged
-from headwater.graphql.document_cache import Documents, remembered
-from headwater.graphql.errors import CodeErrors
+from headwater.graphql.authorization import RequireWebSocket, authorize_fields
+from headwater.graphql.document_cache import DocumentParserCache, DocumentValidationCache
+from headwater.graphql.errors import ErrorCodes
 from headwater.graphql.mutations import Mutation
 from headwater.graphql.queries.query import Query
-from headwater.graphql.query_limits import COST_MAX, limits
+from headwater.graphql.query_limits import COST_MAX, query_limits
 from headwater.graphql.subscriptions import Subscription
 from headwater.graphql.types.scalars import SCALARS
 
-_QUERY, _MUTATION, _SUBSCRIPTION = judged(Query), judged(Mutation), judged(Subscription)
+_QUERY = authorize_fields(Query)
+_MUTATION = authorize_fields(Mutation)
+_SUBSCRIPTION = authorize_fields(Subscription)
 
 
 class Schema(strawberry.Schema):
-    """Errors are logged by `headwater.graphql.errors`, once, and only those that are ours to hint."""
+    """A schema that leaves the logging of errors to `headwater.graphql.errors`."""
 
     def process_errors(self, errors: object, execution_context: object = None) -> None:
-        pass
+        """Do nothing: `ErrorCodes` logs each unexpected error once."""
 
 
-def make_schema(cost_max: int = COST_MAX) -> Schema:
-    """The schema; a query whose answer may hold more than `cost_max` values is refused."""
+def create_schema(cost_max: int = COST_MAX) -> Schema:
+    """Return the schema; it refuses a query whose answer may hold over `cost_max` values."""
+    # The order matters: documents are refused before they are validated.
+    extensions: list[type[SchemaExtension] | Callable[[], SchemaExtension]] = [
+        query_limits(cost_max),
+        RequireWebSocket,
+        DocumentParserCache,
+        DocumentValidationCache,
+        ErrorCodes,
+    ]
     return Schema(
         query=_QUERY,
         mutation=_MUTATION,
         subscription=_SUBSCRIPTION,
         config=StrawberryConfig(scalar_map=SCALARS, disable_field_suggestions=False),
-        extensions=[limits(cost_max), Subscribed, remembered(Documents()), CodeErrors],
+        extensions=extensions,
     )
 
 
 def sdl() -> str:
-    """The schema as text."""
-    return make_schema().as_str() + "\n"
+    """Return the schema as text."""
+    return create_schema().as_str() + "\n"

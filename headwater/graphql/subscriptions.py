@@ -1,7 +1,8 @@
-"""What can be subscribed to: runs that change, and runs that fail.
+"""The subscriptions: runs that change, and runs that fail.
 
-What is told are states (`headwater.graphql.run_feed`): a run that changes is told at least once, as it is by then. A
-failure is told once for every time that the run failed, as far as this subscription remembers.
+Both deliver states (`headwater.graphql.run_feed`): a changed run at least once, as it is then. A
+failure is delivered once for each time that the run failed, as far as this subscription
+remembers.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ Namespace = Annotated[
 ]
 Pipeline = Annotated[str | None, strawberry.argument(description="Only runs of this pipeline.")]
 Status = Annotated[
-    RunStatus | None, strawberry.argument(description="Only runs that stand so now.")
+    RunStatus | None, strawberry.argument(description="Only runs with this status now.")
 ]
 
 
-def subscribed(description: str) -> Callable[[Callable[..., Any]], StrawberryField]:
-    """A field of the schema that tells what this resolver yields."""
+def subscription_field(description: str) -> Callable[[Callable[..., Any]], StrawberryField]:
+    """Return a decorator that makes a resolver a described field of `Subscription`."""
 
     def decorate(resolver: Callable[..., Any]) -> StrawberryField:
         field: StrawberryField = strawberry.subscription(resolver=resolver, description=description)
@@ -42,9 +43,11 @@ def subscribed(description: str) -> Callable[[Callable[..., Any]], StrawberryFie
 
 @strawberry.type
 class Subscription:
-    @subscribed(
-        "Runs that change from now on, each as it is by then: at least once for every change, but of two in quick "
-        "succession only the newest state."
+    """The root type of subscriptions."""
+
+    @subscription_field(
+        "Runs that change from now on. Each change is delivered at least once, as the state of the "
+        "run at that time. Of two changes within a second only the newer state may be delivered."
     )
     async def run_events(
         self,
@@ -53,50 +56,53 @@ class Subscription:
         pipeline: Pipeline = None,
         status: Status = None,
     ) -> AsyncGenerator[PipelineRun, None]:
-        async with aclosing(_changes(info, namespace, pipeline, status)) as changes:
+        """Yield each changed run."""
+        async with aclosing(_changed_runs(info, namespace, pipeline, status)) as changes:
             async for row in changes:
                 yield PipelineRun.of(row)
 
-    @subscribed("Runs that fail from now on, and what each of them touches.")
+    @subscription_field("Runs that fail from now on, each with the entities it affects.")
     async def failures(
         self, info: Info, namespace: Namespace = None, pipeline: Pipeline = None
     ) -> AsyncGenerator[FailedRun, None]:
-        told: dict[tuple[str, object], None] = {}
-        async with aclosing(_changes(info, namespace, pipeline, RunStatus.FAIL)) as changes:
+        """Yield each failed run, once for each failure."""
+        delivered: dict[tuple[str, object], None] = {}
+        async with aclosing(_changed_runs(info, namespace, pipeline, RunStatus.FAIL)) as changes:
             async for row in changes:
                 failure = (row["urn"], row.get("failedAt"))
-                if failure not in told:
-                    told[failure] = None
-                    if len(told) > FAILURES_REMEMBERED_MAX:
-                        del told[next(iter(told))]
-                    found = FailedRun.of(row)
-                    assert isinstance(found, FailedRun)
-                    yield found
+                if failure in delivered:
+                    continue
+                delivered[failure] = None
+                if len(delivered) > FAILURES_REMEMBERED_MAX:
+                    del delivered[next(iter(delivered))]
+                run = FailedRun.of(row)
+                assert isinstance(run, FailedRun)
+                yield run
 
 
-async def _changes(
+async def _changed_runs(
     info: Info, namespace: str | None, pipeline: str | None, status: RunStatus | None
 ) -> AsyncGenerator[Row, None]:
-    """Runs that change, of those that may be seen and are asked for."""
-    context, told = info.context, info.context.told
-    assert told is not None, "subscriptions are for sockets"
-    wanted = {
+    """Yield changed runs that match the arguments and are visible to the principal."""
+    context, subscription = info.context, info.context.subscription
+    assert subscription is not None, "subscriptions need a WebSocket connection"
+    arguments = {
         "namespace": namespace,
         "pipelineName": pipeline,
         "status": status.value if status else None,
     }
-    filters = {key: value for key, value in wanted.items() if value is not None}
+    filters = {key: value for key, value in arguments.items() if value is not None}
 
-    def is_wanted(run: Row) -> bool:
-        seen = context.view.visibility.includes(run.get("namespace"))
-        return seen and all(run.get(key) == value for key, value in filters.items())
+    def accepts(run: Row) -> bool:
+        is_visible = context.view.visibility.includes(run.get("namespace"))
+        return is_visible and all(run.get(key) == value for key, value in filters.items())
 
-    async with told.news.listening(is_wanted) as listener:
+    async with subscription.feed.subscribe(accepts) as subscriber:
         while True:
-            told.works(False)
-            row = await listener.next()
-            told.works(True)
-            context.forget()
-            # Other jobs than the one by whose namespace it goes may claim it.
-            if await context.seen([row["urn"]]):
+            subscription.set_working(False)
+            row = await subscriber.next()
+            subscription.set_working(True)
+            context.reset_loaders()
+            # Jobs of other namespaces may claim the run too.
+            if await context.visible_urns([row["urn"]]):
                 yield row

@@ -34,12 +34,12 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Scope
 from headwater.access.rules import FIELDS, OPEN, ROUTES, rule_of_field, rule_of_route
 from headwater.access.store import AccessStore
-from headwater.graphql.schema import make_schema
+from headwater.graphql.schema import create_schema
 from headwater.graphql.transport.websocket import PROTOCOL
 from headwater.server import create_app
 from headwater.settings import Settings
 
-SCHEMA = make_schema()._schema
+SCHEMA = create_schema()._schema
 SCOPES = (*Scope, None)
 # What a route answers to whoever may ask it, however wrong the request: anything but these.
 REFUSALS = {401, 403}

@@ -20,7 +20,7 @@ from headwater.access.keys import Keys
 from headwater.access.principal import Scope
 from headwater.cli.serve import listening
 from headwater.graphql.transport import websocket as sockets
-from headwater.graphql.transport.http import _own_loop
+from headwater.graphql.transport.http import _graphql_loop
 from headwater.server import create_app
 from headwater.settings import Settings
 
@@ -115,6 +115,6 @@ def closed_with(client: Connection, seconds: float = 10.0) -> int | None:
 def working() -> list[str]:
     """What goes on for subscribers on the loop of GraphQL."""
     names = [
-        getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_own_loop())
+        getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_graphql_loop())
     ]
-    return [name for name in names if name.startswith(("News", "_stream"))]
+    return [name for name in names if name.startswith(("RunFeed", "_stream_results"))]

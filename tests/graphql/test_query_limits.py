@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graphql import DocumentNode, get_introspection_query, parse
+from graphql import get_introspection_query, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from headwater.graphql.document_cache import Documents
+from headwater.graphql import query_limits
 from headwater.graphql.query_limits import (
     ALIASES_MAX,
     COST_MAX,
@@ -23,15 +23,15 @@ from headwater.graphql.query_limits import (
     LIST_ASSUMED,
     LIST_MAX,
     Size,
-    fault,
+    exceeded_limit,
     measure,
 )
-from headwater.graphql.schema import make_schema
+from headwater.graphql.schema import create_schema
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
 from tests.graphql.conftest import Served
 
-SCHEMA = make_schema()
+SCHEMA = create_schema()
 ROOT = Path(__file__).parents[2]
 L = LIST_ASSUMED
 
@@ -114,8 +114,10 @@ def test_cost_of_variables() -> None:
     assert cost(query, n=9) == 1 + 1 + 9
     unset = "query ($n: Int) { failedRuns(first: $n) { edges { cursor } } }"
     assert cost(unset, n=9) == 1 + 1 + 9
-    # Without a value it may be anything, until the field refuses it.
-    assert cost(unset) == cost(unset, n="many") == cost(unset, n=10**30) == 1 + 1 + LIST_MAX
+    # Without a value, or with null, the default of the schema applies.
+    assert cost(unset) == cost(unset, n=None) == 1 + 1 + 20
+    # The field refuses any other value.
+    assert cost(unset, n="many") == cost(unset, n=10**30) == 1 + 1 + LIST_MAX
     assert cost(unset, n={"n": 1}, huge="x" * 60_000) == 1 + 1 + LIST_MAX
 
 
@@ -220,17 +222,17 @@ def test_attacks_are_refused_at_once(query: str, code: str, word: str) -> None:
 
 def test_a_refusal_says_how_much_is_too_much() -> None:
     result = asyncio.run(
-        make_schema(cost_max=50).execute("{ failedRuns(first: 60) { edges { cursor } } }")
+        create_schema(cost_max=50).execute("{ failedRuns(first: 60) { edges { cursor } } }")
     )
     assert result.errors
-    assert result.errors[0].message == "the answer may hold 62 values; 50 are allowed"
+    assert result.errors[0].message == "the answer may hold 62 values; the limit is 50"
     assert (result.errors[0].extensions or {}).items() >= {
         "code": "TOO_COSTLY",
         "cost": 62,
         "limit": 50,
     }.items()
     at_limit = asyncio.run(
-        make_schema(cost_max=62).execute("{ failedRuns(first: 60) { nothing edges { cursor } } }")
+        create_schema(cost_max=62).execute("{ failedRuns(first: 60) { nothing edges { cursor } } }")
     )
     assert at_limit.errors
     assert "values" not in at_limit.errors[0].message or "63" in at_limit.errors[0].message
@@ -305,7 +307,7 @@ def test_what_is_documented_is_allowed() -> None:
     assert len(queries) >= 3
     for query in queries:
         found = size(query)
-        assert fault(found, COST_MAX) is None, (query, found)
+        assert exceeded_limit(found, COST_MAX) is None, (query, found)
         # Whoever adds to one has room to.
         assert found.depth < DEPTH_MAX
         assert found.aliases < ALIASES_MAX
@@ -322,19 +324,19 @@ def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
         raise AssertionError("nothing is submitted here")
 
     validated, went_on = threading.Event(), threading.Event()
-    put, waited = Documents.put, []
+    waited: list[bool] = []
 
-    def held(self: Documents, text: str, document: DocumentNode) -> None:
+    def held(*arguments: Any) -> Size:
         validated.set()
         waited.append(went_on.wait(10))
-        put(self, text, document)
+        return measure(*arguments)
 
     async def going_on() -> None:
         while not validated.is_set():
             await asyncio.sleep(0.01)
         went_on.set()
 
-    monkeypatch.setattr(Documents, "put", held)
+    monkeypatch.setattr(query_limits, "measure", held)
     with TestClient(served(graphql_routes(view, submit))) as client:
         assert client.portal is not None
         client.portal.start_task_soon(going_on)

@@ -10,7 +10,7 @@ import pytest
 from headwater.cypher.driver.database import Database, Row
 from headwater.errors import UnavailableError
 from headwater.graphql import run_feed as news
-from headwater.graphql.run_feed import Listener, News, TooSlowError
+from headwater.graphql.run_feed import RunFeed, Subscriber, TooSlowError
 from headwater.lineage.questions import changed_runs as asking
 from headwater.lineage.view import GraphView
 from tests.run_builders import run, tell
@@ -22,12 +22,12 @@ def everything(_: Row) -> bool:
     return True
 
 
-async def taken(listener: Listener, seconds: float = 1.0) -> list[str]:
+async def taken(subscriber: Subscriber, seconds: float = 1.0) -> list[str]:
     """The runs that are told, until nothing is told for a while."""
     found: list[str] = []
     try:
         while True:
-            found.append((await asyncio.wait_for(listener.next(), seconds))["runId"])
+            found.append((await asyncio.wait_for(subscriber.next(), seconds))["runId"])
     except TimeoutError:
         return found
 
@@ -38,11 +38,11 @@ def test_every_change_is_told_once_in_pages_of_any_size(
     async def listen(rows_max: int) -> list[str]:
         monkeypatch.setattr(asking, "ROWS_MAX", rows_max)
         monkeypatch.setattr(news, "ROWS_MAX", rows_max)
-        async with News(view).listening(everything) as listener:
+        async with RunFeed(view).subscribe(everything) as subscriber:
             for batch in range(3):
                 runs = (run(f"{rows_max}-{batch}-{n}", "load") for n in range(7))
                 await asyncio.to_thread(tell, database, *runs)
-            return await taken(listener)
+            return await taken(subscriber)
 
     for rows_max in (3, 7, 8, 1_000):
         expected = [f"{rows_max}-{batch}-{n}" for batch in range(3) for n in range(7)]
@@ -60,10 +60,10 @@ def test_listeners_share_what_is_read(database: Database) -> None:
             return super().read(name, **options)
 
     async def listen(counted: Counted) -> list[list[str]]:
-        shared = News(GraphView(counted))
+        shared = RunFeed(GraphView(counted))
         async with (
-            shared.listening(everything) as one,
-            shared.listening(lambda row: row["runId"] == "b") as other,
+            shared.subscribe(everything) as one,
+            shared.subscribe(lambda row: row["runId"] == "b") as other,
         ):
             await asyncio.to_thread(tell, database, run("a", "load"), run("b", "load"))
             return [sorted(await taken(one)), await taken(other)]
@@ -88,12 +88,12 @@ def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
             return super().read(name, **options)
 
     async def listen(sometimes: Away) -> list[str]:
-        async with News(GraphView(sometimes)).listening(everything) as listener:
+        async with RunFeed(GraphView(sometimes)).subscribe(everything) as subscriber:
             sometimes.away = True
             await asyncio.to_thread(tell, database, run("meanwhile", "load"))
-            assert await taken(listener) == []
+            assert await taken(subscriber) == []
             sometimes.away = False
-            return await taken(listener)
+            return await taken(subscriber)
 
     assert asyncio.run(listen(Away())) == ["meanwhile"]
 
@@ -102,7 +102,7 @@ def test_without_neo4j_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(news, "START_SECONDS_MAX", 0.3)
 
     async def listen(nowhere: GraphView) -> None:
-        async with News(nowhere).listening(everything):
+        async with RunFeed(nowhere).subscribe(everything):
             raise AssertionError("nobody listens")
 
     nowhere = Database("bolt://127.0.0.1:1", "neo4j", "x")
@@ -112,19 +112,19 @@ def test_without_neo4j_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_the_newest_state_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(news, "WAITING_MAX", 3)
+    monkeypatch.setattr(news, "PENDING_MAX", 3)
 
     async def hear() -> None:
-        listener = Listener(everything)
+        subscriber = Subscriber(everything)
         for status in ("RUNNING", "COMPLETE"):
             for name in "abc":
-                listener.hear({"urn": name, "status": status})
-        assert [await listener.next() for _ in "abc"] == [
+                subscriber.offer({"urn": name, "status": status})
+        assert [await subscriber.next() for _ in "abc"] == [
             {"urn": name, "status": "COMPLETE"} for name in "abc"
         ]
         for name in "abcde":
-            listener.hear({"urn": name})
+            subscriber.offer({"urn": name})
         with pytest.raises(TooSlowError):
-            await listener.next()
+            await subscriber.next()
 
     asyncio.run(hear())

@@ -35,7 +35,7 @@ from neo4j import Driver
 from headwater.access.principal import ANONYMOUS
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
-from headwater.graphql.schema import make_schema
+from headwater.graphql.schema import create_schema
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.conftest import erase
@@ -44,7 +44,7 @@ from tests.run_builders import Event, answer, run, tell, version
 
 pytestmark = pytest.mark.neo4j
 
-SCHEMA = make_schema(cost_max=10**9)
+SCHEMA = create_schema(cost_max=10**9)
 MANY = 25
 # Loaders ask for what is wanted in one turn of the event loop, and answers come back in any order: a few more turns
 # are no statement per row.

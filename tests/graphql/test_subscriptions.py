@@ -125,7 +125,7 @@ def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Dat
 def test_a_subscriber_that_is_far_behind_is_told(
     open_to_all: Served, database: Database, monkeypatch: Patch
 ) -> None:
-    monkeypatch.setattr(news, "WAITING_MAX", 5)
+    monkeypatch.setattr(news, "PENDING_MAX", 5)
     with open_to_all.begun() as client:
         subscribe(client)
         tell(database, *(run(f"r{n:02d}", "load") for n in range(60)))
@@ -141,7 +141,7 @@ def test_nobody_asks_while_nobody_listens(open_to_all: Served) -> None:
     with open_to_all.begun() as client:
         subscribe(client, id="1")
         subscribe(client, id="2")
-        assert sorted(working()) == ["News._poll", "_stream", "_stream"]
+        assert sorted(working()) == ["RunFeed._poll", "_stream_results", "_stream_results"]
     time.sleep(0.5)
     assert working() == []
 

@@ -137,7 +137,7 @@ class Coverage:
 
     @resolver("How far a change reaches: the median over datasets.")
     async def blast_radius(self, info: Info) -> BlastRadius:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             covered.blast_radius, info.context.view, namespace=self.namespace
         )
         widest = (
@@ -154,7 +154,7 @@ class Coverage:
 
     @resolver("Whether what is certified rests on complete lineage.")
     async def certified_paths(self, info: Info) -> CertifiedPaths:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             covered.certified_paths, info.context.view, namespace=self.namespace
         )
         broken = [BrokenPath(urn=path.dataset, ends=path.ends) for path in found.broken]

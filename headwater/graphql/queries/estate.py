@@ -252,14 +252,14 @@ class EstateQueries:
         after: After = None,
     ) -> SearchConnection:
         filters = searching.SearchFilters(kind.value if kind else "", namespace, tag, owner)
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             searching.search, info.context.view, text, filters=filters, first=first, after=after
         )
         return SearchConnection.of(found, after)
 
     @resolver("How fresh a dataset is, by any of its names.")
     async def freshness(self, info: Info, urn: ID) -> Freshness:
-        row = await info.context.ask(require_node, info.context.view, _dataset(urn))
+        row = await info.context.run_in_thread(require_node, info.context.view, _dataset(urn))
         return await freshness_of(info, row["urn"])
 
     @resolver(
@@ -268,7 +268,7 @@ class EstateQueries:
     async def quality(self, info: Info, urn: ID) -> Quality:
         if parse_urn(urn).kind not in ("dataset", "artifact"):
             raise QueryError(f"urn {urn[:80]!r} is not that of a dataset or a version")
-        row = await info.context.ask(require_node, info.context.view, urn)
+        row = await info.context.run_in_thread(require_node, info.context.view, urn)
         return await quality_of(info, row["urn"])
 
     @resolver(
@@ -283,7 +283,7 @@ class EstateQueries:
         first: First = 20,
         after: After = None,
     ) -> UnusedConnection:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             using.unused,
             info.context.view,
             days=days,
@@ -295,7 +295,7 @@ class EstateQueries:
 
     @resolver("Who used a dataset in the last so many days, and what that cost.")
     async def usage(self, info: Info, urn: ID, days: Days = using.DAYS_DEFAULT) -> Usage:
-        found = await info.context.ask(using.usage, info.context.view, urn, days=days)
+        found = await info.context.run_in_thread(using.usage, info.context.view, urn, days=days)
         return Usage(
             since=found.since,
             until=found.until,
@@ -307,7 +307,9 @@ class EstateQueries:
 
     @resolver("Who owns how much, those of the most first.")
     async def owners(self, info: Info, first: First = 20, after: After = None) -> OwnerConnection:
-        found = await info.context.ask(owning.owners, info.context.view, first=first, after=after)
+        found = await info.context.run_in_thread(
+            owning.owners, info.context.view, first=first, after=after
+        )
         return OwnerConnection.of(found, after)
 
     @resolver("The datasets and jobs of one owner.")
@@ -320,7 +322,7 @@ class EstateQueries:
         first: First = 20,
         after: After = None,
     ) -> Connection[Node]:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             owning.nodes_of_owner, info.context.view, owner, first=first, after=after
         )
         return Connection.of(found, map(Node.of, found.entries), after)
@@ -329,7 +331,7 @@ class EstateQueries:
     async def coverage(
         self, info: Info, days: Days = covered.DAYS_DEFAULT, namespace: Namespace = ""
     ) -> Coverage:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             covered.coverage, info.context.view, days=days, namespace=namespace
         )
         return Coverage(

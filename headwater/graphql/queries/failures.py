@@ -44,11 +44,13 @@ class Downstream:
 
     @resolver("What it did write before it failed, and every version made from that.")
     async def artifacts(self, info: Info) -> list[Artifact]:
-        return [Artifact.of(row) for row in await info.context.found(self.touched.artifacts)]
+        return [
+            Artifact.of(row) for row in await info.context.load_existing(self.touched.artifacts)
+        ]
 
     @resolver("The runs that read what it wrote, directly or not.")
     async def runs(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.found(self.touched.runs)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(self.touched.runs)]
 
     @classmethod
     def of(cls, touched: AffectedNodes) -> Downstream:
@@ -82,11 +84,13 @@ class AffectedEntities:
         "Partial: the runs that read what it did write. Stale: those that ran anyway on the version before it."
     )
     async def runs(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.found(self.touched.runs)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(self.touched.runs)]
 
     @resolver("Partial: what it did write, and what these runs made. Stale: what these runs made.")
     async def artifacts(self, info: Info) -> list[Artifact]:
-        return [Artifact.of(row) for row in await info.context.found(self.touched.artifacts)]
+        return [
+            Artifact.of(row) for row in await info.context.load_existing(self.touched.artifacts)
+        ]
 
     @resolver(
         "The answers that rest on that. Stale: also those on the version before it, until it is resolved."
@@ -168,7 +172,7 @@ class FailureQueries:
             str | None, strawberry.argument(description="The cursor of the last run seen.")
         ] = None,
     ) -> Connection[FailedRun]:
-        page = await info.context.ask(
+        page = await info.context.run_in_thread(
             failures.failed_runs,
             info.context.view,
             since=since,
@@ -198,7 +202,7 @@ class FailureQueries:
             int, strawberry.argument(description="At most this many candidates.")
         ] = 20,
     ) -> RootCause:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             root_cause.root_cause, info.context.view, urn, since=since, first=first
         )
         return RootCause.of(found)
@@ -221,5 +225,7 @@ class FailureQueries:
         ] = None,
     ) -> ReplayPlan:
         return ReplayPlan.of(
-            await info.context.ask(replay.replay_plan, info.context.view, urn, since=since)
+            await info.context.run_in_thread(
+                replay.replay_plan, info.context.view, urn, since=since
+            )
         )

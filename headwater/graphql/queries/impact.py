@@ -177,5 +177,5 @@ class ImpactQueries:
         wanted = parse_changes([change.as_json() for change in changes])
         view = info.context.view
         return ImpactReport.of(
-            await info.context.ask(assess, view, wanted, include_stale=include_stale)
+            await info.context.run_in_thread(assess, view, wanted, include_stale=include_stale)
         )

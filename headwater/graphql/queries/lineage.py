@@ -333,7 +333,7 @@ Fresh = Annotated[
 class LineageQueries:
     @resolver("Where an answer came from: back to its raw sources, with every run between.")
     async def trace(self, info: Info, answer_id: ID) -> Trace:
-        walked = await info.context.ask(lineage.trace, info.context.view, answer_id)
+        walked = await info.context.run_in_thread(lineage.trace, info.context.view, answer_id)
         for urn, row in walked.rows.items():
             info.context.nodes.prime(urn, row)
         return Trace.of(walked)
@@ -366,7 +366,7 @@ class LineageQueries:
             )
             if quick is not None:
                 return Lineage.of(quick)
-        walked = await info.context.ask(
+        walked = await info.context.run_in_thread(
             lineage.lineage,
             info.context.view,
             begins,
@@ -393,7 +393,7 @@ class LineageQueries:
         depth: Depth = DEPTH_DEFAULT,
         fresh: Fresh = False,
     ) -> ColumnLineage:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             columns.column_lineage,
             info.context.view,
             dataset.namespace,

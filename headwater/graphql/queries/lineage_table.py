@@ -50,7 +50,7 @@ class TableQueries:
         after: After = None,
         fresh: Fresh = False,
     ) -> JSON:
-        table = await info.context.ask(
+        table = await info.context.run_in_thread(
             lineage_table,
             info.context.view,
             read_starts(urn, dataset, job, urns),

@@ -47,7 +47,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         row = await info.context.nodes.load(wanted)
         if row is None:
             row = await info.context.nodes.load(
-                await info.context.ask(resolve, info.context.view, wanted)
+                await info.context.run_in_thread(resolve, info.context.view, wanted)
             )
         return (
             Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"]) if row else None
@@ -77,7 +77,9 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
             ID, strawberry.argument(description="A schema, or a version of a dataset, by urn.")
         ],
     ) -> list[str]:
-        return await info.context.ask(schemas.schema_diff, info.context.view, before, after)
+        return await info.context.run_in_thread(
+            schemas.schema_diff, info.context.view, before, after
+        )
 
     @resolver("What producers' events do against the specification, how often, and how to fix it.")
     async def conformance(
@@ -88,7 +90,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         ] = "",
         first: First = 100,
     ) -> Conformance:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             conformance.producers, info.context.view, producer=producer, first=first
         )
         return Conformance(producers=[Producer.of(counted) for counted in found])
@@ -97,7 +99,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
     async def aliases(
         self, info: Info, first: First = 100, after: After = None
     ) -> Connection[Alias]:
-        found = await info.context.ask(
+        found = await info.context.run_in_thread(
             aliases.list_aliases,
             info.context.view,
             first=checked_first(first) + 1,

@@ -92,7 +92,9 @@ class ReplayInput:
 
     @resolver("The runs that made these and are to be run again first; none when it is ready.")
     async def wait_for(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.found(self.entry.wait_for)]
+        return [
+            PipelineRun.of(row) for row in await info.context.load_existing(self.entry.wait_for)
+        ]
 
 
 @strawberry.type(description="A version to replace.")
@@ -176,7 +178,9 @@ class ReplayPlan:
 
     @resolver("The runs that are corrupt, where it starts.")
     async def corrupt_runs(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.found(self.plan.corrupt_runs)]
+        return [
+            PipelineRun.of(row) for row in await info.context.load_existing(self.plan.corrupt_runs)
+        ]
 
     @resolver("Jobs that would read what is spoiled next, and have not done so yet.")
     async def next_jobs(self, info: Info) -> list[Job]:

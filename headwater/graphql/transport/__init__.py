@@ -1,1 +1,1 @@
-"""GraphQL over HTTP and WebSocket."""
+"""How GraphQL requests arrive: HTTP for queries and mutations, WebSocket for subscriptions."""

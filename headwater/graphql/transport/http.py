@@ -1,10 +1,9 @@
-"""GraphQL over HTTP: POST with JSON, and in a browser the page to try it on; subscriptions go over WebSocket
-(`headwater.graphql.transport.websocket`).
+"""GraphQL over HTTP: POST with JSON, and the GraphiQL page for browsers.
 
-A request is bounded in bytes and in time; one that outlives its time gets an error with code TIMEOUT and leaves
-nothing waiting. Queries go by POST with `application/json` only, which no other site's page can send without asking.
-GraphiQL is served from this package: the page loads nothing from anywhere else, and its Content-Security-Policy
-holds it to that.
+Subscriptions use WebSocket (`headwater.graphql.transport.websocket`). A request is bounded in bytes
+and in time; over its time it gets an error with code TIMEOUT. Queries need POST with
+`application/json`, which a page of another site cannot send without a preflight request. GraphiQL
+comes from this package: its Content-Security-Policy lets the page load nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -34,22 +33,27 @@ from strawberry.types import ExecutionResult
 
 from headwater.access.guard import principal_of
 from headwater.access.principal import ANONYMOUS, Principal
-from headwater.graphql.context import Context, Submit, Told
-from headwater.graphql.persisted_queries import Persisted, PersistedQueryError
+from headwater.graphql.context import Context, Submit, SubscriptionState
+from headwater.graphql.persisted_queries import PersistedQueries, PersistedQueryError
 from headwater.graphql.query_limits import COST_MAX
-from headwater.graphql.run_feed import News
-from headwater.graphql.schema import Schema, make_schema
-from headwater.graphql.transport.requests import BODY_BYTES_MAX, REQUEST_SECONDS_MAX, fault, read
-from headwater.graphql.transport.websocket import Room, Sockets
+from headwater.graphql.run_feed import RunFeed
+from headwater.graphql.schema import Schema, create_schema
+from headwater.graphql.transport.requests import (
+    BODY_BYTES_MAX,
+    REQUEST_SECONDS_MAX,
+    find_problem,
+    parse_json,
+)
+from headwater.graphql.transport.websocket import SharedState, WebSocketEndpoint
 from headwater.lineage.view import GraphView
 
 PATH = "/graphql"
 
-_POLICY = "; ".join(
+_CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
-        # CodeMirror, GraphiQL's editor, sizes itself with style attributes.
+        # CodeMirror, GraphiQL's editor, sets its size by style attributes.
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "font-src 'self' data:",
@@ -60,71 +64,77 @@ _POLICY = "; ".join(
     )
 )
 _PAGE_HEADERS = {
-    "content-security-policy": _POLICY,
+    "content-security-policy": _CONTENT_SECURITY_POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
 }
 
 
 class GraphQLApp(GraphQL[Context, None]):
-    """The endpoint. One instance serves every request; each request gets a `Context` of its own."""
+    """The HTTP endpoint. One instance serves all requests; each has its own `Context`."""
 
     def __init__(
-        self, schema: Schema, persisted: Persisted, context: Callable[[Principal], Context]
+        self,
+        schema: Schema,
+        persisted: PersistedQueries,
+        create_context: Callable[[Principal], Context],
     ) -> None:
         super().__init__(schema, allow_queries_via_get=False, subscription_protocols=())
         self._persisted = persisted
-        self._context = context
-        self._page = (
-            files("headwater").joinpath("ui/static/graphiql.html").read_text(encoding="utf-8")
-        )
+        self._create_context = create_context
+        page = files("headwater").joinpath("ui/static/graphiql.html")
+        self._page = page.read_text(encoding="utf-8")
 
     def encode_json(self, data: object) -> bytes:
-        # Of large answers most of the time went into writing them.
+        """Encode an answer with msgspec: large answers spend most of their time here."""
         return msgspec.json.encode(data)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, after a check of its size and shape."""
         body = await _read_body(receive)
         if body is None:
-            await _problem(f"the body is over {BODY_BYTES_MAX} bytes", 413)(scope, receive, send)
+            response = _error_response(f"the body exceeds {BODY_BYTES_MAX} bytes", 413)
+            await response(scope, receive, send)
             return
         if scope["method"] == "POST":
             try:
-                body = self._asked(body, principal_of(Request(scope)))
+                body = self._with_query_text(body, principal_of(Request(scope)))
             except ValueError as error:
-                await _problem(str(error), 400)(scope, receive, send)
+                await _error_response(str(error), 400)(scope, receive, send)
                 return
             except PersistedQueryError as error:
-                # Clients that ask by hash expect the answer to be one of GraphQL.
+                # Clients of persisted queries expect a GraphQL answer with status 200.
                 status = 400 if error.code == "BAD_REQUEST" else 200
-                await _problem(error.message, status, error.code, error.hint)(scope, receive, send)
+                response = _error_response(error.message, status, error.code, error.hint)
+                await response(scope, receive, send)
                 return
         await super().__call__(scope, _replay(body), send)
 
-    def _asked(self, body: bytes, who: Principal) -> bytes:
-        """The request with the query that it asks. Raises ValueError and PersistedQueryError."""
-        request = read(body)
-        wrong = fault(request)
-        if wrong:
-            raise ValueError(wrong)
-        query = self._persisted.query(request, keep=bool(who.scopes))
-        return (
-            body
-            if query == request.get("query")
-            else json.dumps({**request, "query": query}).encode()
-        )
+    def _with_query_text(self, body: bytes, principal: Principal) -> bytes:
+        """Return the body with the text of its query. Raises ValueError or PersistedQueryError."""
+        request = parse_json(body)
+        problem = find_problem(request)
+        if problem:
+            raise ValueError(problem)
+        query = self._persisted.resolve(request, store=bool(principal.scopes))
+        if query == request.get("query"):
+            return body
+        return json.dumps({**request, "query": query}).encode()
 
     async def get_context(
         self,
         request: Request | WebSocket,
         response: Response | WebSocket,  # noqa: ARG002
     ) -> Context:
-        return self._context(principal_of(request))
+        """Return the context of a request."""
+        return self._create_context(principal_of(request))
 
     def should_render_graphql_ide(self, request: BaseRequestProtocol) -> bool:
+        """Return True for a GET request of a browser."""
         return request.method == "GET" and "text/html" in request.headers.get("accept", "")
 
     async def render_graphql_ide(self, request: Request) -> Response:  # noqa: ARG002
+        """Return the GraphiQL page."""
         return HTMLResponse(self._page, headers=_PAGE_HEADERS)
 
     async def execute_operation(
@@ -136,86 +146,109 @@ class GraphQLApp(GraphQL[Context, None]):
         root_value: None,
         sub_response: Response,
     ) -> Any:
-        resolving = self._resolve(
+        """Execute an operation on the event loop of GraphQL."""
+        execution = self._execute_in_time(
             request, request_adapter, request_data, context, root_value, sub_response
         )
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(resolving, _own_loop()))
+        future = asyncio.run_coroutine_threadsafe(execution, _graphql_loop())
+        return await asyncio.wrap_future(future)
 
-    async def _resolve(self, *operation: Any) -> Any:
+    async def _execute_in_time(self, *arguments: Any) -> Any:
         try:
             with anyio.fail_after(REQUEST_SECONDS_MAX):
-                return await super().execute_operation(*operation)
+                return await super().execute_operation(*arguments)
         except TimeoutError:
-            message = f"the query took longer than {REQUEST_SECONDS_MAX:g} s"
-            error = GraphQLError(
-                message, extensions={"code": "TIMEOUT", "hint": "Ask for less, or try again."}
-            )
+            extensions = {"code": "TIMEOUT", "hint": "Request less, or retry later."}
+            message = f"the query exceeded {REQUEST_SECONDS_MAX:g} s"
+            error = GraphQLError(message, extensions=extensions)
             return ExecutionResult(data=None, errors=[error])
 
 
 @cache
-def _own_loop() -> asyncio.AbstractEventLoop:
-    """The event loop that resolves, in a thread of its own: a large answer takes the processor for a while, and the
-    loop which accepts events must not be kept waiting by it."""
+def _graphql_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop that executes operations, in a thread of its own.
+
+    A large answer occupies the processor for a while. The loop of the server, which accepts
+    events, must not wait for it.
+    """
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="graphql", daemon=True)
     thread.start()
 
-    def end() -> None:
+    def stop() -> None:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(REQUEST_SECONDS_MAX)
         loop.close()
 
-    atexit.register(end)
+    atexit.register(stop)
     return loop
 
 
 def graphql_routes(
     view: GraphView,
     submit: Submit,
-    refused: Callable[[str, str, str], None] = lambda *_: None,
+    on_refusal: Callable[[str, str, str], None] = lambda *_: None,
     *,
-    admit: Callable[[str], Principal] = lambda _: ANONYMOUS,
-    persisted: Persisted | None = None,
+    authenticate: Callable[[str], Principal] = lambda _: ANONYMOUS,
+    persisted: PersistedQueries | None = None,
     cost_max: int = COST_MAX,
 ) -> list[BaseRoute]:
-    """The endpoint at /graphql (with or without a slash), over HTTP and WebSocket, and the files of its page at
-    /static.
+    """Return the routes /graphql and /graphql/ (HTTP and WebSocket), and /static for the page.
 
-    `submit` returns once its events are safe on disk; `refused` hears who was not let ask which field, and why; `admit`
-    tells who sends an Authorization header, or raises UnauthorizedError. Raises SettingsError for a trusted query that
-    could not be answered.
+    Args:
+        view: The graph, unrestricted; each request narrows it to its principal.
+        submit: Returns when the events are on disk.
+        on_refusal: Takes principal, field and reason of each refusal.
+        authenticate: Returns the principal of an Authorization header, or raises
+            UnauthorizedError.
+        persisted: The persisted queries.
+        cost_max: The most values that an answer may hold.
+
+    Raises:
+        SettingsError: A trusted query is invalid.
     """
-    schema = make_schema(cost_max)
-    persisted = persisted or Persisted()
-    persisted.judge(schema._schema, cost_max)
+    schema = create_schema(cost_max)
+    persisted = persisted or PersistedQueries()
+    persisted.validate(schema._schema, cost_max)
 
-    def context(who: Principal, told: Told | None = None) -> Context:
-        return Context(view, submit, who, partial(refused, who.name), told)
+    def create_context(
+        principal: Principal, subscription: SubscriptionState | None = None
+    ) -> Context:
+        report = partial(on_refusal, principal.name)
+        return Context(view, submit, principal, report, subscription)
 
-    app = GraphQLApp(schema, persisted, context)
-    sockets = Sockets(Room(schema, News(view), persisted, admit, refused, context, _own_loop))
+    app = GraphQLApp(schema, persisted, create_context)
+    state = SharedState(
+        schema=schema,
+        feed=RunFeed(view),
+        persisted=persisted,
+        authenticate=authenticate,
+        on_refusal=on_refusal,
+        create_context=create_context,
+        graphql_loop=_graphql_loop,
+    )
+    endpoint = WebSocketEndpoint(state)
     with as_file(files("headwater").joinpath("ui/static")) as static:
         assets = StaticFiles(directory=static)
-    listed: list[BaseRoute] = [Mount("/static", assets)]
+    routes: list[BaseRoute] = [Mount("/static", assets)]
     for path in (PATH, f"{PATH}/"):
-        listed += [Route(path, app), WebSocketRoute(path, sockets)]
-    return listed
+        routes += [Route(path, app), WebSocketRoute(path, endpoint)]
+    return routes
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body; None when it is too large or the client is gone."""
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
+    """Return the whole body; None if it is too large or the client disconnected."""
+    chunks: list[bytes] = []
+    size, has_more = 0, True
+    while has_more:
         message = await receive()
-        part = message.get("body", b"")
-        size += len(part)
+        chunk = message.get("body", b"")
+        size += len(chunk)
         if message["type"] != "http.request" or size > BODY_BYTES_MAX:
             return None
-        parts.append(part)
-        more = message.get("more_body", False)
-    return b"".join(parts)
+        chunks.append(chunk)
+        has_more = message.get("more_body", False)
+    return b"".join(chunks)
 
 
 def _replay(body: bytes) -> Receive:
@@ -225,6 +258,9 @@ def _replay(body: bytes) -> Receive:
     return receive
 
 
-def _problem(message: str, status: int, code: str = "BAD_REQUEST", hint: str = "") -> Response:
-    error = {"message": message, "extensions": {"code": code, **({"hint": hint} if hint else {})}}
-    return JSONResponse({"errors": [error]}, status_code=status)
+def _error_response(
+    message: str, status: int, code: str = "BAD_REQUEST", hint: str = ""
+) -> Response:
+    extensions = {"code": code, **({"hint": hint} if hint else {})}
+    content = {"errors": [{"message": message, "extensions": extensions}]}
+    return JSONResponse(content, status_code=status)

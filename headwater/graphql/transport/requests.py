@@ -1,4 +1,4 @@
-"""What a client sends, judged before anything looks into it: whether it is JSON, and of the form of a request."""
+"""The validation of a GraphQL request before anything reads its parts."""
 
 from __future__ import annotations
 
@@ -9,32 +9,35 @@ from typing import Any
 BODY_BYTES_MAX = 65_536
 REQUEST_SECONDS_MAX = 10.0
 
-# What a request holds; each may be null or absent. One without a query asks a persisted one.
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "query": (str, NoneType),
-    "documentId": (str, NoneType),
-    "variables": (dict, NoneType),
-    "operationName": (str, NoneType),
-    "extensions": (dict, NoneType),
+# The members of a request, with their types and the words of the error. Each may be null or
+# absent. A request without a query names a persisted one.
+_MEMBERS: dict[str, tuple[type, str]] = {
+    "query": (str, "text"),
+    "documentId": (str, "text"),
+    "variables": (dict, "a JSON object"),
+    "operationName": (str, "text"),
+    "extensions": (dict, "a JSON object"),
 }
 
 
-def read(body: bytes | str) -> Any:
-    """The value that JSON spells. Raises ValueError, which says what is wrong with it."""
+def parse_json(body: bytes | str) -> Any:
+    """Return the value of a JSON text. Raises ValueError with the problem."""
     try:
         value = json.loads(body)
-        # JSON may spell half of a surrogate pair, which is no text and which nothing behind here can store.
+        # JSON may contain half of a surrogate pair, which no store behind this can encode.
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise ValueError("a text holds half a character (a lone surrogate)") from error
+        raise ValueError("the body contains a lone surrogate") from error
     except (ValueError, RecursionError) as error:
         raise ValueError("the body is not JSON") from error
     return value
 
 
-def fault(request: Any) -> str:
-    """What is wrong with a request; "" when nothing is."""
+def find_problem(request: Any) -> str:
+    """Return the problem of a parsed request, or "" if it has none."""
     if not isinstance(request, dict):
-        return "the body is not a JSON object with a query"
-    wrong = [name for name, kind in _FIELDS.items() if not isinstance(request.get(name), kind)]
-    return f"{wrong[0]} is not what it should be" if wrong else ""
+        return "the body must be a JSON object with a query"
+    for name, (kind, words) in _MEMBERS.items():
+        if not isinstance(request.get(name), (kind, NoneType)):
+            return f"`{name}` must be {words} or null"
+    return ""

@@ -1,23 +1,35 @@
 """Subscriptions over WebSocket, by the protocol graphql-transport-ws.
 
-Whoever connects says who it is in `connection_init`, as `{"authorization": "Bearer hw_..."}`, or in the header of the
-handshake. Nothing is subscribed to before that. A key is looked at again every few seconds for as long as its
-connection lasts, so that one which is revoked or expires is cut off.
+A client authenticates in `connection_init` with `{"authorization": "Bearer hw_..."}`, or in the
+header of the handshake. Nothing is subscribed before that. The key of an open connection is checked
+again every few seconds, so that a revoked or expired key ends its connections.
 
-| closed with | because |
+| close code | reason |
 |---|---|
-| 4400 | what was sent is no message of the protocol |
-| 4401 | no valid key where one is needed, or no connection_init before the first subscription |
-| 4403 | the key has not the scope read |
-| 4406 | graphql-transport-ws was not among the protocols offered |
-| 4408 | connection_init did not come in time |
-| 4409 | two subscriptions of one id |
+| 4400 | the message breaks the protocol |
+| 4401 | no valid key where one is required, or no connection_init before the first subscription |
+| 4403 | the key lacks the scope read |
+| 4406 | the client did not offer graphql-transport-ws |
+| 4408 | no connection_init in time |
+| 4409 | two subscriptions with one id |
 | 4429 | too many connections, or a second connection_init |
-| 1009 | a message is too large |
-| 1013 | the client takes nothing, or its key cannot be looked at just now |
+| 1009 | the message is too large |
+| 1013 | the client reads nothing, or its key cannot be checked now |
 
-A connection lives on the event loop of the server, which also accepts events; what it subscribes to is parsed, read
-and written as JSON on the loop of GraphQL. Only subscriptions are taken here; questions go by HTTP.
+A connection lives on the event loop of the server, which also accepts events. Its subscriptions
+run on the event loop of GraphQL. Queries and mutations are refused here; they use HTTP.
+
+strawberry has a handler of this protocol, which cannot replace this one:
+
+- It runs queries and mutations too, all with the context that the handshake created, so that a
+  revoked key could still read and write.
+- It decodes a message of any size before any check, and a message that is JSON but no object
+  (`[]`) raises inside the server.
+- It waits without limit for a client that reads nothing, while messages gather in memory.
+- It executes on the event loop of the connection, where a large result delays event intake.
+- It closes with 4403 for every refusal, knows no persisted queries and no error codes.
+
+A subclass would override nearly every method of that handler, whose interface is private.
 """
 
 from __future__ import annotations
@@ -28,7 +40,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio.to_thread
 from graphql import GraphQLError
@@ -40,12 +52,17 @@ from strawberry.types.graphql import OperationType
 from headwater.access.principal import UNAUTHENTICATED, Principal
 from headwater.access.principal import Scope as KeyScope
 from headwater.errors import HeadwaterError
-from headwater.graphql.context import Context, Told
-from headwater.graphql.errors import code_of
-from headwater.graphql.persisted_queries import Persisted
-from headwater.graphql.run_feed import News
+from headwater.graphql.context import Context, SubscriptionState
+from headwater.graphql.errors import error_code
+from headwater.graphql.persisted_queries import PersistedQueries
+from headwater.graphql.run_feed import RunFeed
 from headwater.graphql.schema import Schema
-from headwater.graphql.transport.requests import BODY_BYTES_MAX, REQUEST_SECONDS_MAX, fault, read
+from headwater.graphql.transport.requests import (
+    BODY_BYTES_MAX,
+    REQUEST_SECONDS_MAX,
+    find_problem,
+    parse_json,
+)
 
 PROTOCOL = "graphql-transport-ws"
 CONNECTIONS_MAX = 200
@@ -56,12 +73,13 @@ RECHECK_SECONDS = 5.0
 SEND_SECONDS_MAX = 10.0
 CLOSE_SECONDS_MAX = 1.0
 ID_CHARACTERS_MAX = 100
+_REASON_CHARACTERS_MAX = 100
 
-T = TypeVar("T")
+JsonMessage = dict[str, Any]
 
 
 class ClosingError(Exception):
-    """The connection ends: with which code, and why. Without a code it has ended."""
+    """The end of a connection, with close code and reason; without a code, it has ended already."""
 
     def __init__(self, code: int | None, reason: str = "") -> None:
         super().__init__(reason)
@@ -70,259 +88,268 @@ class ClosingError(Exception):
 
 
 @dataclass(frozen=True)
-class Room:
-    """What all connections share. `context` makes the context of one subscription; `loop` is that of GraphQL."""
+class SharedState:
+    """The state that all connections share.
+
+    `create_context` builds the context of one subscription; `graphql_loop` returns the event loop
+    of GraphQL.
+    """
 
     schema: Schema
-    news: News
-    persisted: Persisted
-    admit: Callable[[str], Principal]
-    refused: Callable[[str, str, str], None]
-    context: Callable[[Principal, Told], Context]
-    loop: Callable[[], asyncio.AbstractEventLoop]
+    feed: RunFeed
+    persisted: PersistedQueries
+    authenticate: Callable[[str], Principal]
+    on_refusal: Callable[[str, str, str], None]
+    create_context: Callable[[Principal, SubscriptionState], Context]
+    graphql_loop: Callable[[], asyncio.AbstractEventLoop]
 
 
-class Sockets:
-    """The endpoint of all connections."""
+class WebSocketEndpoint:
+    """The ASGI endpoint of all connections."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self._open = 0
-        self._by_key: Counter[str] = Counter()
+    def __init__(self, state: SharedState) -> None:
+        self._state = state
+        self._open_connections = 0
+        self._connections_by_key: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, or refuse it at `CONNECTIONS_MAX`."""
         socket = WebSocket(scope, receive, send)
         await socket.receive()
-        if self._open >= CONNECTIONS_MAX:
+        if self._open_connections >= CONNECTIONS_MAX:
             await socket.close()
             return
-        self._open += 1
-        connection = _Connection(socket, self._room, self._by_key)
+        self._open_connections += 1
+        connection = _Connection(socket, self._state, self._connections_by_key)
         try:
             await connection.run()
         finally:
-            self._open -= 1
+            self._open_connections -= 1
 
 
 class _Connection:
     """One connection, from its handshake to its end."""
 
-    def __init__(self, socket: WebSocket, room: Room, by_key: Counter[str]) -> None:
+    def __init__(
+        self, socket: WebSocket, state: SharedState, connections_by_key: Counter[str]
+    ) -> None:
         self._socket = socket
-        self._room = room
-        self._by_key = by_key
-        self._who: Principal = UNAUTHENTICATED
+        self._state = state
+        self._connections_by_key = connections_by_key
+        self._principal: Principal = UNAUTHENTICATED
         self._authorization = ""
-        self._known = asyncio.Event()
-        self._sending = asyncio.Lock()
+        self._is_initialised = asyncio.Event()
+        self._send_lock = asyncio.Lock()
         self._subscriptions: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        offered = PROTOCOL in self._socket.scope["subprotocols"]
-        await self._socket.accept(subprotocol=PROTOCOL if offered else None)
-        ending = ClosingError(None) if offered else ClosingError(4406, f"this speaks {PROTOCOL}")
+        """Serve the connection until one side ends it, then close the socket."""
+        is_offered = PROTOCOL in self._socket.scope["subprotocols"]
+        await self._socket.accept(subprotocol=PROTOCOL if is_offered else None)
+        ending = ClosingError(None)
+        if not is_offered:
+            ending = ClosingError(4406, f"the subprotocol must be {PROTOCOL}")
         try:
-            if offered:
+            if is_offered:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._watch())
-                    group.create_task(self._listen(group))
+                    group.create_task(self._check_key_repeatedly())
+                    group.create_task(self._receive_messages(group))
         except* ClosingError as closing:
             ending = next(error for error in closing.exceptions if isinstance(error, ClosingError))
         finally:
-            if self._known.is_set():
-                self._by_key[self._who.name] -= 1
+            if self._is_initialised.is_set():
+                self._connections_by_key[self._principal.name] -= 1
         if ending.code is not None:
             with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 async with asyncio.timeout(CLOSE_SECONDS_MAX):
-                    await self._socket.close(ending.code, ending.reason[:100])
+                    await self._socket.close(ending.code, ending.reason[:_REASON_CHARACTERS_MAX])
 
-    async def _watch(self) -> None:
-        """Ends a connection that does not say who it is, and one whose key is valid no longer."""
+    async def _check_key_repeatedly(self) -> None:
+        """End a connection without connection_init in time, and one whose key is no longer valid."""
         try:
             async with asyncio.timeout(INIT_SECONDS_MAX):
-                await self._known.wait()
+                await self._is_initialised.wait()
         except TimeoutError:
-            raise ClosingError(4408, "no connection_init came in time") from None
+            raise ClosingError(4408, f"no connection_init in {INIT_SECONDS_MAX:g} s") from None
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            await self._admit()
+            await self._authenticate()
 
-    async def _listen(self, group: asyncio.TaskGroup) -> None:
+    async def _receive_messages(self, group: asyncio.TaskGroup) -> None:
         while True:
-            message = await self._message()
+            message = await self._receive_message()
             kind, id = message.get("type"), message.get("id")
             if kind == "connection_init":
-                await self._begin(message.get("payload"))
+                await self._initialise(message.get("payload"))
             elif kind == "ping":
                 await self._send({"type": "pong"})
             elif kind == "pong":
                 pass
             elif not isinstance(id, str) or not 0 < len(id) <= ID_CHARACTERS_MAX:
-                raise ClosingError(4400, "a message has no type that is known, or no id")
+                raise ClosingError(4400, "the message has an unknown type or no id")
             elif kind == "complete":
                 if id in self._subscriptions:
                     self._subscriptions[id].cancel()
             elif kind == "subscribe":
                 await self._subscribe(group, id, message.get("payload"))
             else:
-                raise ClosingError(4400, "a message has no type that is known")
+                raise ClosingError(4400, "the message has an unknown type")
 
-    async def _message(self) -> dict[str, Any]:
+    async def _receive_message(self) -> JsonMessage:
         message = await self._socket.receive()
         if message["type"] != "websocket.receive":
             raise ClosingError(None)
         text = message.get("text")
         if text is None:
-            raise ClosingError(4400, "a message is not text")
+            raise ClosingError(4400, "the message must be text")
         if len(text) > BODY_BYTES_MAX:
-            raise ClosingError(1009, f"a message is over {BODY_BYTES_MAX} bytes")
+            raise ClosingError(1009, f"the message exceeds {BODY_BYTES_MAX} characters")
         try:
-            value = read(text)
+            value = parse_json(text)
         except ValueError:
-            raise ClosingError(4400, "a message is not JSON") from None
+            raise ClosingError(4400, "the message is not JSON") from None
         if not isinstance(value, dict):
-            raise ClosingError(4400, "a message is not a JSON object")
+            raise ClosingError(4400, "the message must be a JSON object")
         return value
 
-    async def _begin(self, payload: Any) -> None:
-        if self._known.is_set():
-            raise ClosingError(4429, "a second connection_init")
-        sent = payload.get("authorization") if isinstance(payload, dict) else None
-        if payload is not None and (
-            not isinstance(payload, dict) or not isinstance(sent, str | None)
-        ):
-            raise ClosingError(4400, "the payload of connection_init is not what it should be")
-        self._authorization = sent or self._socket.headers.get("authorization", "")
-        self._who = await self._admit()
-        if self._by_key[self._who.name] >= CONNECTIONS_PER_KEY_MAX:
-            raise ClosingError(4429, f"over {CONNECTIONS_PER_KEY_MAX} connections with one key")
-        self._by_key[self._who.name] += 1
-        self._known.set()
+    async def _initialise(self, payload: Any) -> None:
+        """Authenticate the client and acknowledge its connection_init."""
+        if self._is_initialised.is_set():
+            raise ClosingError(4429, "connection_init was sent twice")
+        authorization = payload.get("authorization") if isinstance(payload, dict) else None
+        if not isinstance(payload, dict | None) or not isinstance(authorization, str | None):
+            raise ClosingError(
+                4400, "the payload of connection_init must be an object; `authorization` is text"
+            )
+        self._authorization = authorization or self._socket.headers.get("authorization", "")
+        self._principal = await self._authenticate()
+        if self._connections_by_key[self._principal.name] >= CONNECTIONS_PER_KEY_MAX:
+            raise ClosingError(4429, f"the key has {CONNECTIONS_PER_KEY_MAX} connections already")
+        self._connections_by_key[self._principal.name] += 1
+        self._is_initialised.set()
         await self._send({"type": "connection_ack"})
 
-    async def _admit(self) -> Principal:
-        """Whoever is at the other end, if it may ask at all."""
-        who = self._who
+    async def _authenticate(self) -> Principal:
+        """Return the principal of the client. Raises ClosingError if it may not subscribe."""
+        principal = self._principal
         try:
-            who = await anyio.to_thread.run_sync(self._room.admit, self._authorization)
-            who.require(KeyScope.READ)
+            principal = await anyio.to_thread.run_sync(
+                self._state.authenticate, self._authorization
+            )
+            principal.require(KeyScope.READ)
         except HeadwaterError as error:
             if error.status not in (401, 403):
-                raise ClosingError(1013, "the key cannot be looked at now") from error
+                raise ClosingError(1013, "the key cannot be checked now") from error
             await anyio.to_thread.run_sync(
-                self._room.refused, who.name, "WebSocket /graphql", error.message
+                self._state.on_refusal, principal.name, "WebSocket /graphql", error.message
             )
             raise ClosingError(4000 + error.status, error.message) from error
-        return who
+        return principal
 
     async def _subscribe(self, group: asyncio.TaskGroup, id: str, payload: Any) -> None:
-        if not self._known.is_set():
-            raise ClosingError(4401, "no connection_init came before")
+        if not self._is_initialised.is_set():
+            raise ClosingError(4401, "connection_init must come first")
         if id in self._subscriptions:
-            raise ClosingError(4409, f"there is a subscription {id!r} already")
-        wrong = fault(payload)
-        if wrong:
-            raise ClosingError(4400, wrong)
+            raise ClosingError(4409, f"subscription {id!r} exists already")
+        problem = find_problem(payload)
+        if problem:
+            raise ClosingError(4400, problem)
         if len(self._subscriptions) >= SUBSCRIPTIONS_PER_CONNECTION_MAX:
-            await self._send(_error(id, "too many subscriptions on this connection", "BAD_REQUEST"))
+            message = f"the connection has {SUBSCRIPTIONS_PER_CONNECTION_MAX} subscriptions already"
+            await self._send(_error_message(id, message, "BAD_REQUEST"))
             return
-        task = group.create_task(self._serve(id, payload))
+        task = group.create_task(self._run_subscription(id, payload))
         self._subscriptions[id] = task
-        task.add_done_callback(lambda _: self._forget(id, task))
+        task.add_done_callback(lambda _: self._release_id(id, task))
 
-    def _forget(self, id: str, task: asyncio.Task[None]) -> None:
-        """Free the id of a subscription that is over, unless another has it by now."""
+    def _release_id(self, id: str, task: asyncio.Task[None]) -> None:
+        """Release the id of an ended subscription, unless a later one uses it."""
         if self._subscriptions.get(id) is task:
             del self._subscriptions[id]
 
-    async def _serve(self, id: str, request: Mapping[str, Any]) -> None:
-        """One subscription, until it is over or cancelled."""
-        ours, theirs = asyncio.get_running_loop(), self._room.loop()
+    async def _run_subscription(self, id: str, request: Mapping[str, Any]) -> None:
+        """Run one subscription until it completes or is cancelled."""
+        server_loop, graphql_loop = asyncio.get_running_loop(), self._state.graphql_loop()
 
-        async def send(text: str, *, last: bool) -> None:
-            if last:
-                # Whoever hears of the end may use the id again.
+        async def send(text: str, *, is_last: bool) -> None:
+            if is_last:
+                # The client may use the id again as soon as it reads the last message.
                 self._subscriptions.pop(id, None)
             await self._send_text(text)
 
-        async def deliver(message: dict[str, Any]) -> None:
+        async def deliver(message: JsonMessage) -> None:
             text = json.dumps(message, ensure_ascii=False)
-            sending = send(text, last=message["type"] != "next")
-            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, ours))
+            sending = send(text, is_last=message["type"] != "next")
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, server_loop))
 
-        streaming = _stream(self._room, self._who, id, request, deliver)
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(streaming, theirs))
+        streaming = _stream_results(self._state, self._principal, id, request, deliver)
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(streaming, graphql_loop))
 
-    async def _send(self, message: dict[str, Any]) -> None:
+    async def _send(self, message: JsonMessage) -> None:
         await self._send_text(json.dumps(message, ensure_ascii=False))
 
     async def _send_text(self, text: str) -> None:
-        """Send, one message at a time. A client that takes nothing is dropped, so that nothing gathers for it."""
+        """Send one message. A client that reads nothing is disconnected, so that none pile up."""
         try:
-            async with asyncio.timeout(SEND_SECONDS_MAX), self._sending:
+            async with asyncio.timeout(SEND_SECONDS_MAX), self._send_lock:
                 await self._socket.send_text(text)
         except TimeoutError:
-            raise ClosingError(1013, "the client takes nothing") from None
+            raise ClosingError(1013, "the client reads nothing") from None
         except (WebSocketDisconnect, RuntimeError, OSError):
             raise ClosingError(None) from None
 
 
-async def _stream(
-    room: Room,
-    who: Principal,
+async def _stream_results(
+    state: SharedState,
+    principal: Principal,
     id: str,
     request: Mapping[str, Any],
-    deliver: Callable[[dict[str, Any]], Coroutine[Any, Any, None]],
+    deliver: Callable[[JsonMessage], Coroutine[Any, Any, None]],
 ) -> None:
-    """Deliver what a subscription yields. Working on one thing may take only so long, waiting for the next may not
-    end."""
+    """Deliver the results of a subscription.
+
+    The work on one result has a time limit; the wait for the next change has none.
+    """
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(REQUEST_SECONDS_MAX) as limit:
-            told = Told(
-                room.news,
-                lambda works: limit.reschedule(
-                    loop.time() + REQUEST_SECONDS_MAX if works else None
-                ),
-            )
-            query = room.persisted.query(request, keep=True)
-            stream = await room.schema.stream(
-                query,
+
+            def set_working(is_working: bool) -> None:
+                limit.reschedule(loop.time() + REQUEST_SECONDS_MAX if is_working else None)
+
+            stream = await state.schema.stream(
+                state.persisted.resolve(request, store=True),
                 variable_values=request.get("variables"),
                 operation_name=request.get("operationName"),
-                context_value=room.context(who, told),
+                context_value=state.create_context(
+                    principal, SubscriptionState(state.feed, set_working)
+                ),
                 allowed_operation_types=(OperationType.SUBSCRIPTION,),
             )
             async with aclosing(stream):
                 async for result in stream:
                     assert isinstance(result, ExecutionResult)
                     limit.reschedule(None)
-                    await deliver(_told(id, result))
+                    await deliver(_result_message(id, result))
                     if isinstance(result, PreExecutionError):
                         return
     except TimeoutError:
-        await deliver(
-            _error(
-                id, f"what there is to tell took longer than {REQUEST_SECONDS_MAX:g} s", "TIMEOUT"
-            )
-        )
+        message = f"the result exceeded {REQUEST_SECONDS_MAX:g} s"
+        await deliver(_error_message(id, message, "TIMEOUT"))
     except HeadwaterError as error:
-        await deliver(_error(id, error.message, code_of(error)))
+        await deliver(_error_message(id, error.message, error_code(error)))
     else:
         await deliver({"id": id, "type": "complete"})
 
 
-def _told(id: str, result: ExecutionResult) -> dict[str, Any]:
+def _result_message(id: str, result: ExecutionResult) -> JsonMessage:
     errors = [error.formatted for error in result.errors or ()]
     if isinstance(result, PreExecutionError):
         return {"id": id, "type": "error", "payload": errors}
-    return {
-        "id": id,
-        "type": "next",
-        "payload": {"data": result.data, **({"errors": errors} if errors else {})},
-    }
+    payload = {"data": result.data, **({"errors": errors} if errors else {})}
+    return {"id": id, "type": "next", "payload": payload}
 
 
-def _error(id: str, message: str, code: str) -> dict[str, Any]:
-    said = GraphQLError(message, extensions={"code": code})
-    return {"id": id, "type": "error", "payload": [said.formatted]}
+def _error_message(id: str, message: str, code: str) -> JsonMessage:
+    error = GraphQLError(message, extensions={"code": code})
+    return {"id": id, "type": "error", "payload": [error.formatted]}

@@ -51,7 +51,7 @@ async def spelled(info: Info, urns: list[str], *keys: str) -> list[tuple[str, ..
     hashed = [urn for urn, spelled_out in zip(urns, parts, strict=True) if not spelled_out]
     if not hashed:
         return parts
-    rows = {row["urn"]: row for row in await info.context.found(hashed)}
+    rows = {row["urn"]: row for row in await info.context.load_existing(hashed)}
     return [
         spelled_out or tuple(str(rows.get(urn, {}).get(key) or "") for key in keys)
         for urn, spelled_out in zip(urns, parts, strict=True)

@@ -44,7 +44,7 @@ class Dataset(DatasetDetails):
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
-        urns = await info.context.seen(urns)
+        urns = await info.context.visible_urns(urns)
         names = await spelled(info, urns, "namespace", "name")
         return [
             cls(urn=urn, namespace=name[0], name=name[1])
@@ -53,7 +53,7 @@ class Dataset(DatasetDetails):
 
     @resolver("Other names that are the same dataset.")
     async def aliases(self, info: Info) -> list[QualifiedName]:
-        names = (await info.context.other_names.load(self.urn)).get("names", [])
+        names = (await info.context.dataset_aliases.load(self.urn)).get("names", [])
         return [
             QualifiedName(**name)
             for name in names
@@ -98,13 +98,15 @@ class Dataset(DatasetDetails):
         self, info: Info, first: First = 20, after: After = None
     ) -> Connection[Artifact]:
         page = await info.context.dataset_versions.load((self.urn, checked_first(first), after))
-        nodes = {row["urn"]: Artifact.of(row) for row in await info.context.found(page.entries)}
+        nodes = {
+            row["urn"]: Artifact.of(row) for row in await info.context.load_existing(page.entries)
+        }
         return Connection.of(page, map(nodes.get, page.entries), after)
 
     @resolver("Captures of it that nothing known produced.")
     async def sources(self, info: Info) -> list[Source]:
         urns = (await info.context.dataset_sources.load(self.urn)).get("sources", [])
-        return [Source.of(row) for row in await info.context.found(urns)]
+        return [Source.of(row) for row in await info.context.load_existing(urns)]
 
     @resolver("The answers that cite any version of it, newest first.")
     async def answers(
@@ -122,7 +124,7 @@ class Job(JobDetails):
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Job]:
-        urns = await info.context.seen(urns)
+        urns = await info.context.visible_urns(urns)
         names = await spelled(info, urns, "namespace", "name")
         return [
             cls(urn=urn, namespace=name[0], name=name[1])
@@ -174,7 +176,10 @@ class Job(JobDetails):
         self, info: Info, first: First = 20, after: After = None
     ) -> Connection[PipelineRun]:
         page = await info.context.job_runs.load((self.urn, checked_first(first), after))
-        nodes = {row["urn"]: PipelineRun.of(row) for row in await info.context.found(page.entries)}
+        nodes = {
+            row["urn"]: PipelineRun.of(row)
+            for row in await info.context.load_existing(page.entries)
+        }
         return Connection.of(page, map(nodes.get, page.entries), after)
 
 
@@ -251,31 +256,33 @@ class PipelineRun(RunDetails):
         urns = [
             use["urn"] for use in (await info.context.run_links.load(self.urn)).get("inputs", [])
         ]
-        return [Artifact.of(row) for row in await info.context.found(_only("artifact", urns))]
+        return [
+            Artifact.of(row) for row in await info.context.load_existing(_only("artifact", urns))
+        ]
 
     @resolver("The raw sources that it read.")
     async def read_sources(self, info: Info) -> list[Source]:
         urns = [
             use["urn"] for use in (await info.context.run_links.load(self.urn)).get("inputs", [])
         ]
-        return [Source.of(row) for row in await info.context.found(_only("source", urns))]
+        return [Source.of(row) for row in await info.context.load_existing(_only("source", urns))]
 
     @resolver("The versions it made.")
     async def artifacts(self, info: Info) -> list[Artifact]:
         urns = [
             use["urn"] for use in (await info.context.run_links.load(self.urn)).get("outputs", [])
         ]
-        return [Artifact.of(row) for row in await info.context.found(urns)]
+        return [Artifact.of(row) for row in await info.context.load_existing(urns)]
 
     @resolver("The runs it is part of.")
     async def parents(self, info: Info) -> list[PipelineRun]:
         urns = (await info.context.run_links.load(self.urn)).get("parents", [])
-        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(urns)]
 
     @resolver("The runs that are part of it, oldest first.")
     async def children(self, info: Info) -> list[PipelineRun]:
         urns = (await info.context.run_links.load(self.urn)).get("children", [])
-        return [PipelineRun.of(row) for row in await info.context.found(urns)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(urns)]
 
     @resolver(
         "How many of the runs that are part of it, at any depth, failed and were not tried again."
@@ -377,7 +384,7 @@ class Answer:
 
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
-        urns = await info.context.seen(urns)
+        urns = await info.context.visible_urns(urns)
         names = await spelled(info, urns, "answerId")
         return [cls(urn=urn, answer_id=name[0]) for urn, name in zip(urns, names, strict=True)]
 
@@ -400,7 +407,7 @@ class Answer:
     @resolver("What it cites: versions of datasets, columns, other answers.")
     async def citations(self, info: Info) -> list[Citation]:
         cited = await info.context.citations.load(self.urn)
-        return [Citation.of(row) for row in await info.context.found(cited)]
+        return [Citation.of(row) for row in await info.context.load_existing(cited)]
 
 
 @strawberry.type(

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
 from headwater.graphql.context import Context
-from headwater.lineage.cache import cache_refresher as map_follower
+from headwater.graphql.transport.http import graphql_routes
+from headwater.lineage.cache import cache_refresher
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.questions import lineage
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn
-from tests.graphql.conftest import Ask
+from tests.graphql.conftest import Ask, Served
 from tests.run_builders import answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -310,13 +313,13 @@ def test_lineage(data: Ask) -> None:
 
 
 @pytest.mark.usefixtures("told")
-def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
-    database: Database, data: Ask, monkeypatch: pytest.MonkeyPatch
+def test_a_small_cached_lineage_is_answered_without_a_thread(
+    database: Database, data: Ask, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = "query($urn: ID!, $fresh: Boolean) { lineage(urn: $urn, fresh: $fresh) { nodes { urn } edges { type } } }"
     before = data(asked, urn=ds("raw"))
     handed: list[object] = []
-    ask = Context.ask
+    ask = Context.run_in_thread
 
     async def counted(
         self: Context, function: Callable[..., Any], *args: Any, **kwargs: Any
@@ -324,15 +327,25 @@ def test_a_small_part_of_the_map_is_not_handed_to_a_thread(
         handed.append(function)
         return await ask(self, function, *args, **kwargs)
 
-    monkeypatch.setattr(Context, "ask", counted)
-    monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
+    monkeypatch.setattr(Context, "run_in_thread", counted)
+    monkeypatch.setattr(cache_refresher, "STALE_SECONDS_MAX", 60.0)
     follower = CacheRefresher(database)
     follower.load()
-    monkeypatch.setattr(database, "memory", follower)
-    assert data(asked, urn=ds("raw")) == before
-    assert handed == []
-    # What is to be of this very moment is waited for.
-    assert data(asked, urn=ds("raw"), fresh=True) == before
+
+    async def submit(*_: object) -> None:
+        raise AssertionError("nothing is submitted here")
+
+    cached = GraphView(database, cache=follower)
+    with TestClient(served(graphql_routes(cached, submit))) as client:
+
+        def post(**variables: Any) -> Any:
+            request = {"query": asked, "variables": variables}
+            return client.post("/graphql", json=request).json()["data"]
+
+        assert post(urn=ds("raw")) == before
+        assert handed == []
+        # With `fresh` the request waits for the cache, so it needs a thread.
+        assert post(urn=ds("raw"), fresh=True) == before
     assert handed == [lineage.lineage]
 
 

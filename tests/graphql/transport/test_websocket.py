@@ -166,7 +166,7 @@ def test_numbers_are_bounded(keyed: Served, monkeypatch: Patch) -> None:
     for n in range(3):
         subscribe(first, id=str(n))
     send(first, type="subscribe", id="3", payload={"query": EVENTS})
-    assert heard(first)["payload"][0]["message"] == "too many subscriptions on this connection"
+    assert heard(first)["payload"][0]["message"] == "the connection has 3 subscriptions already"
     send(first, type="complete", id="0")
     time.sleep(0.2)
     subscribe(first, id="4")
