@@ -92,7 +92,7 @@ def test_joined_parted_and_joined_again(command: Command, running: Running) -> N
         {"namespace": TABLE[0], "name": TABLE[1]},
         {"namespace": PATH[0], "name": PATH[1]},
     )
-    assert (found["by"], found["through"]) == ("manual", None)
+    assert (found["declaredBy"], found["via"]) == ("manual", None)
     assert str(found["since"]).startswith("20")
 
     assert decide(command, running, "part") == apart
@@ -120,7 +120,7 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
     assert command.ingest("-", stdin=json.dumps(event).encode())[0] == 0
     running.wait_folded()
     (found,) = [row for row in listed(command) if "names.u" in str(row)]
-    assert (found["by"], found["since"], found["through"]) == (
+    assert (found["declaredBy"], found["since"], found["via"]) == (
         "facet",
         "2026-03-02T00:00:00Z",
         None,
@@ -135,11 +135,11 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
     by_name = {
         row["name"]["name"]: row for row in listed(command) if "names.u" in str(row["dataset"])
     }
-    assert {name: row["by"] for name, row in by_name.items()} == {
+    assert {name: row["declaredBy"] for name, row in by_name.items()} == {
         "/names/u": "manual",
         "/names/v": "manual",
     }
-    assert by_name["/names/v"]["through"] == {"namespace": "file", "name": "/names/u"}
+    assert by_name["/names/v"]["via"] == {"namespace": "file", "name": "/names/u"}
 
 
 def test_what_is_no_name_is_refused(command: Command, running: Running) -> None:

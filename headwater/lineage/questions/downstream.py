@@ -1,7 +1,8 @@
-"""What lies downstream of a change, as far as an assessment of it needs to know: the map, column edges, code.
+"""The lineage graph downstream of a change, as an impact assessment needs it.
 
-All of it is read whole, whatever may be seen, because a way that leads out of sight and back is a way; who asks sees
-only what `visible` leaves. What a bound cut off is told in `truncated`.
+It holds datasets, jobs, column edges and code. Hidden nodes are read too, because a path may leave
+the visible part and return to it; the caller filters with `visible`. `truncated` names the bound
+that cut the graph short.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from headwater.cypher.driver.database import Row
 from headwater.lineage.history_pages import newest
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX
-from headwater.lineage.traversal.bfs import CITING, MAP_DOWN, Bounds, Layer, explore
+from headwater.lineage.traversal.bfs import CITING, MAP_DOWN, Bounds, Layer, Walk, explore
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import UNRESTRICTED
 
 DEPTH_MAX = 50
 ANSWERS_PER_DATASET_MAX = 100
-# Readers that read no more are among them.
+_CITATION_SECONDS_MAX = 5.0
+# Includes jobs that once read a dataset.
 MAP_DOWN_EVER = Layer(
     False,
     onward="read/traversal/dataset_consumers_ever",
@@ -32,37 +34,41 @@ MAP_DOWN_EVER = Layer(
 
 @dataclass(frozen=True)
 class ColumnEdge:
-    """A column of a dataset is made of another, or (`column` None) all of the dataset depends on it. `job` is "" where
-    a dataset tells it itself."""
+    """A derivation of a column, or (`column` None) of a whole dataset, from another column.
+
+    `job` is "" if the dataset itself declares the derivation.
+    """
 
     job: str
-    ways: tuple[str, ...]
+    transformations: tuple[str, ...]
     target: str
     dataset: str
     column: str | None
 
     @property
     def is_identity(self) -> bool:
-        return self.ways == ("DIRECT:IDENTITY",)
+        return self.transformations == ("DIRECT:IDENTITY",)
 
 
 @dataclass
 class DownstreamGraph:
-    """The map downstream of some nodes.
+    """The lineage graph downstream of some nodes."""
 
-    `reads`: dataset -> the jobs that read it, and what data goes to with nothing known between.
-    `outputs`: job -> dataset -> the inputs it is known to come from (None: any of them). `inputs`: job -> all that it
-    reads, downstream or not. `writers`: dataset that changes -> the jobs that make it. `covered`: the jobs of whose
-    outputs every column has lineage. `dialects`: job -> what its SQL is in. `rows`: the properties of every node."""
-
+    # Dataset -> the jobs that read it, and its direct targets.
     reads: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # Job -> dataset -> the inputs from which it is known to derive (None: any of them).
     outputs: dict[str, dict[str, frozenset[str] | None]] = field(
         default_factory=lambda: defaultdict(dict)
     )
+    # The jobs whose column lineage covers every column of their outputs.
     covered: set[str] = field(default_factory=set)
+    # Urn -> the properties of the node.
     rows: dict[str, Row] = field(default_factory=dict)
+    # Job -> the dialect of its SQL.
     dialects: dict[str, str] = field(default_factory=dict)
+    # Changed dataset -> the jobs that produce it.
     writers: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    # Job -> all its inputs, downstream or not.
     inputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     truncated: str = ""
 
@@ -70,91 +76,116 @@ class DownstreamGraph:
 def read_downstream(
     view: GraphView, nodes: Iterable[str], *, seconds: float, ever: bool = False
 ) -> DownstreamGraph:
-    """The map downstream of datasets and jobs, as it is now or `ever` was; what column lineage leads to is on it."""
+    """Read the lineage graph downstream of datasets and jobs, hidden nodes included.
+
+    With `ever`, past edges count too. The targets of column lineage are part of the graph.
+    """
     layer = MAP_DOWN_EVER if ever else MAP_DOWN
-    whole = view.visible_to(UNRESTRICTED)
+    everything = view.visible_to(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = explore(whole, layer, {"map": starts}, bounds)["map"]
-    found = DownstreamGraph(truncated=walk.truncated)
+    walk = explore(everything, layer, {"map": starts}, bounds)["map"]
+    graph = DownstreamGraph(truncated=walk.truncated)
     for edge in sorted(walk.edges):
         if edge.type == "FEEDS":
-            found.reads[edge.source].append(edge.target)
+            graph.reads[edge.source].append(edge.target)
     jobs = [urn for urn in walk.nodes if urn.startswith("job:")]
-    for row in whole.read(layer.beyond, urns=jobs, limit=EDGES_MAX):
-        narrow = frozenset(row["derived"]) if row["derived"] or row["told"] else None
-        found.outputs[row["process"]][row["place"]] = narrow
+    _read_outputs(everything, layer, jobs, graph)
     datasets = [urn for urn in starts if urn.startswith("dataset:")]
-    for row in whole.read("read/traversal/dataset_producers", urns=datasets, limit=EDGES_MAX):
-        found.writers[row["place"]].append(row["process"])
-    jobs += [job for listed in found.writers.values() for job in listed if job not in walk.nodes]
-    for row in whole.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
-        found.inputs[row["process"]].append(row["place"])
-    beside = [urn for listed in (*found.inputs.values(), *found.outputs.values()) for urn in listed]
-    found.rows = read_nodes(whole, dict.fromkeys([*walk.nodes, *jobs, *beside]))
-    found.dialects = _dialects(whole, [job for job in jobs if found.rows.get(job, {}).get("sql")])
-    found.covered = _covered(whole, jobs)
-    return found
+    for row in everything.read("read/traversal/dataset_producers", urns=datasets, limit=EDGES_MAX):
+        graph.writers[row["place"]].append(row["process"])
+        if row["process"] not in walk.nodes:
+            jobs.append(row["process"])
+    for row in everything.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
+        graph.inputs[row["process"]].append(row["place"])
+    shown = dict.fromkeys([*walk.nodes, *jobs])
+    for neighbours in (*graph.inputs.values(), *graph.outputs.values()):
+        shown.update(dict.fromkeys(neighbours))
+    graph.rows = read_nodes(everything, shown)
+    with_sql = [job for job in jobs if graph.rows.get(job, {}).get("sql")]
+    graph.dialects = _read_dialects(everything, with_sql)
+    graph.covered = _covered_jobs(everything, jobs)
+    return graph
+
+
+def _read_outputs(view: GraphView, layer: Layer, jobs: list[str], graph: DownstreamGraph) -> None:
+    for row in view.read(layer.beyond, urns=jobs, limit=EDGES_MAX):
+        is_known = row["derived"] or row["told"]
+        sources = frozenset(row["derived"]) if is_known else None
+        graph.outputs[row["process"]][row["place"]] = sources
 
 
 def column_edges(
     view: GraphView, columns: Iterable[str]
 ) -> tuple[dict[str, list[ColumnEdge]], bool]:
-    """Where each of these columns goes, and whether that is all."""
-    found: dict[str, list[ColumnEdge]] = defaultdict(list)
+    """Return the edges that leave each column, and True if these are all."""
+    edges: dict[str, list[ColumnEdge]] = defaultdict(list)
     rows = view.read("read/impact/column_edges", urns=list(columns), limit=EDGES_MAX + 1)
     for row in rows[:EDGES_MAX]:
         edge = ColumnEdge(
-            row["job"] or "", tuple(row["ways"] or ()), row["target"], row["dataset"], row["column"]
+            job=row["job"] or "",
+            transformations=tuple(row["transformations"] or ()),
+            target=row["target"],
+            dataset=row["dataset"],
+            column=row["column"],
         )
-        found[row["source"]].append(edge)
-    return found, len(rows) <= EDGES_MAX
+        edges[row["source"]].append(edge)
+    return edges, len(rows) <= EDGES_MAX
 
 
 def citing_answers(
     view: GraphView, datasets: Iterable[str], columns: Iterable[str]
 ) -> Mapping[str, set[str]]:
-    """The answers that cite each of these columns, and versions of each of these datasets; answers that rest on such an
-    answer are among them."""
-    whole = view.visible_to(UNRESTRICTED)
+    """Return the answers that cite each column, and versions of each dataset.
+
+    Answers that cite such an answer are included, hidden ones too.
+    """
+    everything = view.visible_to(UNRESTRICTED)
     found: dict[str, set[str]] = defaultdict(set)
-    for row in whole.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX):
+    rows = everything.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX)
+    for row in rows:
         found[row["source"]].add(row["target"])
-    for urn, page in newest(
-        whole, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
-    ).items():
-        found[urn].update(page.entries)
-    bounds = Bounds.within(5.0, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    resting = explore(
-        whole,
-        CITING,
-        {place: sorted(answers) for place, answers in found.items() if answers},
-        bounds,
+    pages = newest(
+        everything, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
     )
-    return {
-        place: {urn for urn in walk.nodes if urn.startswith("answer:")}
-        for place, walk in resting.items()
-    }
+    for urn, page in pages.items():
+        found[urn].update(page.entries)
+    starts = {urn: sorted(answers) for urn, answers in found.items() if answers}
+    bounds = Bounds.within(_CITATION_SECONDS_MAX, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
+    walks = explore(everything, CITING, starts, bounds)
+    return {urn: set(_answers(walk)) for urn, walk in walks.items()}
 
 
-def _dialects(view: GraphView, jobs: list[str]) -> dict[str, str]:
-    """What the sql facets of jobs say which dialect they are in."""
-    found = {}
-    for row in view.read("read/nodes/facts", urns=jobs) if jobs else ():
+def _answers(walk: Walk) -> list[str]:
+    return [urn for urn in walk.nodes if urn.startswith("answer:")]
+
+
+def _read_dialects(view: GraphView, jobs: list[str]) -> dict[str, str]:
+    """Return the dialects that the sql facets of jobs name."""
+    if not jobs:
+        return {}
+    dialects = {}
+    for row in view.read("read/nodes/facts", urns=jobs):
         facets = json.loads(row["facts"] or "{}").get("facets") or {}
-        told = json.loads(facets["sql"][2] or "{}") if "sql" in facets else {}
-        if isinstance(told.get("dialect"), str):
-            found[row["urn"]] = told["dialect"]
-    return found
+        facet = json.loads(facets["sql"][2] or "{}") if "sql" in facets else {}
+        if isinstance(facet.get("dialect"), str):
+            dialects[row["urn"]] = facet["dialect"]
+    return dialects
 
 
-def _covered(view: GraphView, jobs: list[str]) -> set[str]:
-    """The jobs whose column lineage is whole: every column of all they make comes from somewhere, and what rows depend
-    on is told as well, without which a filter could hide."""
-    outputs: dict[str, list[bool]] = defaultdict(list)
-    telling = set()
-    for row in view.read("read/impact/column_coverage", urns=jobs) if jobs else ():
-        outputs[row["process"]].append(row["columns"] > 0 and row["covered"] == row["columns"])
+def _covered_jobs(view: GraphView, jobs: list[str]) -> set[str]:
+    """Return the jobs whose column lineage is complete.
+
+    Every column of every output must have a known origin. An indirect dependency of the rows must
+    be reported too, because column lineage without any may hide a filter.
+    """
+    if not jobs:
+        return set()
+    partly_covered: set[str] = set()
+    with_indirect: set[str] = set()
+    for row in view.read("read/impact/column_coverage", urns=jobs):
+        if not 0 < row["columns"] == row["covered"]:
+            partly_covered.add(row["job"])
         if row["indirect"]:
-            telling.add(row["process"])
-    return {job for job, whole in outputs.items() if all(whole) and job in telling}
+            with_indirect.add(row["job"])
+    return with_indirect - partly_covered

@@ -1,20 +1,24 @@
-"""What follows from a failed run, in the two lists of whoever has to tell others about it.
+"""The impact of a failed run, in two lists for the person who informs others.
 
-*Partial* is what was built from what the run did write before it failed: its own unfinished versions, the runs that
-read them, directly or through others, and what those made.
+*Partial* nodes derive from the outputs that the run wrote before it failed. These are its own
+unfinished versions, the runs that read them, directly or through others, and the versions those
+wrote.
 
-*Stale* is what waits for what it did not write. On the map these are the datasets that a whole run of its job makes
-and everything downstream of them. In history these are the runs that began after the failure and read the version from
-before it, directly or through others, with the versions they made; and the answers that rest on that version, unless
-something newer had taken the place of what they cite before the failure. A run that may have read either, the old
-version or the unfinished one, is in both lists: nothing in its events tells which.
+*Stale* nodes wait for the outputs that it did not write. In the lineage graph, these are the
+datasets that a complete run of its job writes, and all nodes downstream of them. In the run
+history, these are the runs that began after the failure and read the version from before it,
+directly or through others, with the versions they wrote. Answers that rest on that version are
+stale too, unless a newer version had superseded the cited one before the failure. A run that may
+have read either the old version or the unfinished one is in both lists, because its events do not
+say which.
 
-A failure is *resolved* once its job made everything anew: when a later attempt for its slot succeeded, or when every
-dataset that it should have made was written by a later successful run of the same job (or, where it makes none, when
-that job succeeded again). Success of another job does not count, since that may have written another part. From then on
-nothing waits, so a resolved failure has stale only what ran or was answered between the failure and that moment.
+A failure is *resolved* once its job has written all outputs again. Either a later attempt of the
+same schedule slot succeeded, or later successful runs of the same job wrote every dataset that the
+run should have written. If the job writes none, its next success counts. A success of another job
+does not count, because that may have written another part. After that nothing waits. So the stale
+nodes of a resolved failure are only runs and answers between the failure and the resolution.
 
-A page of failures costs the same few statements however many runs are on it.
+A page of failures takes the same few statements for any number of runs.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater.cypher.driver.database import Row
@@ -30,13 +34,12 @@ from headwater.lineage.node_visibility import hidden, visible
 from headwater.lineage.questions.failures import (
     EDGES_MAX,
     HOPS_MAX,
-    NODES_MAX,
-    PAGE_NODES_MAX,
     PAGE_ROWS_MAX,
     WALK_SECONDS_MAX,
     nodes_of_kind,
+    nodes_per_run,
 )
-from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
+from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Layer, Walk, explore
 from headwater.lineage.view import GraphView
 
 _SECONDS_MIN = 2.0
@@ -46,7 +49,7 @@ _OWNED = ("dataset:", "job:", "artifact:")
 
 @dataclass(frozen=True)
 class AffectedEntities:
-    """Urns, nearest first; `owners` are those of the jobs and datasets among them."""
+    """Affected urns, nearest first; `owners` are those of the jobs and datasets among them."""
 
     datasets: list[str] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
@@ -63,7 +66,7 @@ class AffectedEntities:
 
 @dataclass(frozen=True)
 class Resolution:
-    """The success that made anew what a failed run should have made, and when."""
+    """The successful run that completed the outputs of a failed run, and the time of its end."""
 
     run: str
     at: datetime
@@ -71,7 +74,7 @@ class Resolution:
 
 @dataclass(frozen=True)
 class FailureImpact:
-    """`job` is the urn of the job of the run, "" when it has none."""
+    """The impact of one failed run; `job` is the urn of its job, "" without one."""
 
     partial: AffectedEntities = field(default_factory=AffectedEntities)
     stale: AffectedEntities = field(default_factory=AffectedEntities)
@@ -80,15 +83,17 @@ class FailureImpact:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What was read about everything that was reached, for all runs of the page at once."""
+class _ReachedNodes:
+    """The rows of all nodes that the walks of a page reached."""
 
     runs: Mapping[str, Row]
+    # Version -> the answers that cite it.
     citations: Mapping[str, list[Row]]
-    places: Mapping[str, Row]
-    unseen: set[str]
+    # Job, dataset or version -> its owners and, for a version, its dataset.
+    ownership: Mapping[str, Row]
+    hidden: set[str]
 
-    def touched(
+    def affected(
         self,
         runs: list[str],
         artifacts: list[str],
@@ -97,182 +102,209 @@ class _Known:
         waiting: Walk | None = None,
         reason: str = "",
     ) -> AffectedEntities:
-        """These and what waits on the map, as far as it may be seen, with the jobs and datasets they belong to."""
-        datasets = nodes_of_kind("dataset", waiting)
-        datasets += [self.places[urn]["place"] for urn in artifacts if urn in self.places]
-        jobs = nodes_of_kind("job", waiting)
-        jobs += [job for urn in runs if urn in self.runs for job in self.runs[urn]["jobs"]]
-        seen = (
-            self._seen(datasets),
-            self._seen(jobs),
-            self._seen(runs),
-            self._seen(artifacts),
-            self._seen(answers),
-        )
-        places = [self.places[urn] for urn in (*seen[0], *seen[1], *seen[3]) if urn in self.places]
-        owners = {
-            owner
-            for place in places
-            if place["place"] not in self.unseen
-            for owner in place["owners"]
-        }
-        return AffectedEntities(*seen, sorted(owners), reason)
+        """Return the visible nodes with their jobs, datasets and owners.
 
-    def _seen(self, urns: Iterable[str]) -> list[str]:
-        return [urn for urn in dict.fromkeys(urns) if urn not in self.unseen]
+        `waiting` is the walk over stale datasets and jobs of the lineage graph.
+        """
+        datasets = nodes_of_kind("dataset", waiting)
+        datasets += [self.ownership[urn]["ownedUrn"] for urn in artifacts if urn in self.ownership]
+        jobs = nodes_of_kind("job", waiting)
+        for run in runs:
+            if run in self.runs:
+                jobs += self.runs[run]["jobs"]
+        found = AffectedEntities(
+            datasets=self._visible(datasets),
+            jobs=self._visible(jobs),
+            runs=self._visible(runs),
+            artifacts=self._visible(artifacts),
+            answers=self._visible(answers),
+            reason=reason,
+        )
+        owners = self._owners([*found.datasets, *found.jobs, *found.artifacts])
+        return replace(found, owners=owners)
+
+    def _visible(self, urns: Iterable[str]) -> list[str]:
+        return [urn for urn in dict.fromkeys(urns) if urn not in self.hidden]
+
+    def _owners(self, urns: Iterable[str]) -> list[str]:
+        owners: set[str] = set()
+        for urn in urns:
+            row = self.ownership.get(urn)
+            if row is not None and row["ownedUrn"] not in self.hidden:
+                owners.update(row["owners"])
+        return sorted(owners)
 
 
 def failure_impact(
     view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, FailureImpact]:
-    """What follows from each of these failed runs, by urn, as far as it may be seen. Unknown runs are left out."""
-    starts = {
-        row["urn"]: row
-        for row in view.read("read/failures/failed_run_outputs", urns=visible(view, runs))
-    }
-    resolves = {urn: resolution_of(row) for urn, row in starts.items()}
-    nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
-    bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, time.monotonic() + seconds)
-    waiting = {_datasets(row) for urn, row in starts.items() if resolves[urn] is None}
-    on_map = explore(
-        view,
-        MAP_DOWN,
-        {begin: begin for begin in waiting},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
-    )
-    begins = {(urn,) for urn in starts} | {_old(row) for row in starts.values()}
-    walked = explore(
-        view,
-        HISTORY_DOWN,
-        {begin: begin for begin in begins},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
-    )
-    known = _read(view, [*on_map.values(), *walked.values()], bounds.deadline)
-    return {
-        urn: FailureImpact(
-            _partial(urn, walked[(urn,)], known),
-            _stale(
-                row,
-                resolves[urn],
-                None if resolves[urn] else on_map[_datasets(row)],
-                walked[_old(row)],
-                known,
-            ),
-            resolves[urn],
-            row["job"] or "",
+    """Return the visible impact of each failed run, by urn; unknown runs are left out."""
+    rows = view.read("read/failures/failed_run_outputs", urns=visible(view, runs))
+    failures = {row["urn"]: row for row in rows}
+    resolutions = {urn: resolution_of(row) for urn, row in failures.items()}
+    deadline = time.monotonic() + seconds
+    bounds = Bounds(HOPS_MAX, nodes_per_run(len(failures)), EDGES_MAX, deadline)
+    unresolved = [row for urn, row in failures.items() if resolutions[urn] is None]
+    waiting = _walk(view, MAP_DOWN, {_datasets(row) for row in unresolved}, bounds)
+    starts = {(urn,) for urn in failures} | {_old_versions(row) for row in failures.values()}
+    history = _walk(view, HISTORY_DOWN, starts, bounds)
+    nodes = _read_nodes(view, [*waiting.values(), *history.values()], deadline)
+    impacts: dict[str, FailureImpact] = {}
+    for urn, row in failures.items():
+        resolution = resolutions[urn]
+        stale = _Stale(row, resolution, history[_old_versions(row)], nodes)
+        impacts[urn] = FailureImpact(
+            partial=_partial(urn, history[(urn,)], nodes),
+            stale=stale.affected(None if resolution else waiting[_datasets(row)]),
+            resolution=resolution,
+            job=row["job"] or "",
         )
-        for urn, row in starts.items()
-    }
+    return impacts
+
+
+def _walk(
+    view: GraphView, layer: Layer, starts: set[tuple[str, ...]], bounds: Bounds
+) -> dict[tuple[str, ...], Walk]:
+    return explore(
+        view,
+        layer,
+        {urns: urns for urns in starts},
+        bounds,
+        rows_max=PAGE_ROWS_MAX,
+        ends=False,
+    )
 
 
 def resolution_of(row: Row) -> Resolution | None:
-    """When a failure was resolved, from a row of read/failed_run_outputs."""
-    renewed = [output["renewed"] for output in row["outputs"]] or [row["next"]]
-    whole = max(renewed, key=lambda one: (one["at"], one["run"])) if all(renewed) else None
-    found = [one for one in (row["retry"], whole) if one and one["at"]]
-    first = min(found, key=lambda one: (one["at"], one["run"]), default=None)
+    """Return the resolution of a failure, from a row of read/failures/failed_run_outputs."""
+    successes = [output["renewed"] for output in row["outputs"]] or [row["next"]]
+    last = max(successes, key=_by_time) if all(successes) else None
+    candidates = [success for success in (row["retry"], last) if success and success["at"]]
+    first = min(candidates, key=_by_time, default=None)
     return Resolution(first["run"], first["at"]) if first else None
+
+
+def _by_time(success: Row) -> tuple[datetime, str]:
+    return success["at"], success["run"]
 
 
 def _datasets(row: Row) -> tuple[str, ...]:
     return tuple(output["dataset"] for output in row["outputs"])
 
 
-def _old(row: Row) -> tuple[str, ...]:
+def _old_versions(row: Row) -> tuple[str, ...]:
+    """Return the newest versions before a failure of the outputs of the run."""
     return tuple(sorted({output["old"] for output in row["outputs"] if output["old"]}))
 
 
-def _read(view: GraphView, walks: Sequence[Walk], deadline: float) -> _Known:
+def _read_nodes(view: GraphView, walks: Sequence[Walk], deadline: float) -> _ReachedNodes:
     seconds = max(_SECONDS_MIN, deadline - time.monotonic())
-    reached = {urn for walk in walks for urn in walk.nodes if urn.startswith(_REACHED)}
+    reached: set[str] = set()
+    cited: set[str] = set()
+    for walk in walks:
+        reached.update(urn for urn in walk.nodes if urn.startswith(_REACHED))
+        cited.update(edge.source for edge in walk.edges if edge.type == "CITED_BY")
     runs = sorted(urn for urn in reached if urn.startswith("run:"))
-    rows = {
-        row["urn"]: row
-        for row in view.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
-    }
-    cited = sorted(
-        {edge.source for walk in walks for edge in walk.edges if edge.type == "CITED_BY"}
+    run_rows = view.read("read/failures/run_outcomes", seconds=seconds, urns=runs)
+    citation_rows = view.read(
+        "read/failures/citations_of_versions",
+        seconds=seconds,
+        urns=sorted(cited),
+        limit=PAGE_ROWS_MAX,
     )
     citations: dict[str, list[Row]] = defaultdict(list)
-    for row in view.read(
-        "read/failures/citations_of_versions", seconds=seconds, urns=cited, limit=PAGE_ROWS_MAX
-    ):
+    for row in citation_rows:
         citations[row["version"]].append(row)
-    owned = {urn for urn in reached if urn.startswith(_OWNED)} | {
-        job for row in rows.values() for job in row["jobs"]
-    }
-    found = view.read("read/nodes/owners", seconds=seconds, urns=sorted(owned))
-    places = {row["urn"]: row for row in found}
-    unseen = hidden(
-        view, sorted(reached | owned | {row["place"] for row in found}), seconds=seconds
-    )
-    return _Known(rows, citations, places, unseen)
-
-
-def _partial(urn: str, walk: Walk, known: _Known) -> AffectedEntities:
-    """What was built from what a run did write."""
-    runs = [other for other in nodes_of_kind("run", walk) if other != urn]
-    return known.touched(
-        runs, nodes_of_kind("artifact", walk), nodes_of_kind("answer", walk), reason=walk.truncated
+    owned = {urn for urn in reached if urn.startswith(_OWNED)}
+    for row in run_rows:
+        owned.update(row["jobs"])
+    ownership = view.read("read/nodes/owners", seconds=seconds, urns=sorted(owned))
+    owned_urns = {row["ownedUrn"] for row in ownership}
+    return _ReachedNodes(
+        runs={row["urn"]: row for row in run_rows},
+        citations=citations,
+        ownership={row["urn"]: row for row in ownership},
+        hidden=hidden(view, sorted(reached | owned | owned_urns), seconds=seconds),
     )
 
 
-def _stale(
-    row: Row, resolution: Resolution | None, waiting: Walk | None, old: Walk, known: _Known
-) -> AffectedEntities:
-    """What waits for what a run did not write, and what ran on the old version since."""
-    late = {
-        urn
-        for urn in nodes_of_kind("run", old)
-        if _ran_anyway(known.runs.get(urn), row, resolution)
-    }
-    made = {
-        edge.target
-        for edge in old.edges
-        if edge.source in late and edge.target.startswith("artifact:")
-    }
-    return known.touched(
-        [urn for urn in nodes_of_kind("run", old) if urn in late],
-        [urn for urn in nodes_of_kind("artifact", old) if urn in made],
-        _resting_on(old, made, row["failedAt"], resolution, known),
-        waiting=waiting,
-        reason=(waiting.truncated if waiting else "") or old.truncated,
+def _partial(urn: str, walk: Walk, nodes: _ReachedNodes) -> AffectedEntities:
+    """Return the nodes that derive from the outputs a failed run did write."""
+    return nodes.affected(
+        [other for other in nodes_of_kind("run", walk) if other != urn],
+        nodes_of_kind("artifact", walk),
+        nodes_of_kind("answer", walk),
+        reason=walk.truncated,
     )
 
 
-def _ran_anyway(run: Row | None, failed: Row, resolution: Resolution | None) -> bool:
-    """Whether a run began after a failure and before it was resolved. Runs of the job that failed are new attempts."""
-    if run is None or run["startedAt"] is None or failed["job"] in run["jobs"]:
-        return False
-    return bool(_is_between(run["startedAt"], failed["failedAt"], resolution))
+@dataclass(frozen=True)
+class _Stale:
+    """The stale nodes of one failure; `old` is the walk from the versions before the failure."""
 
+    failure: Row
+    resolution: Resolution | None
+    old: Walk
+    nodes: _ReachedNodes
 
-def _is_between(at: datetime | None, failed: datetime, resolution: Resolution | None) -> bool:
-    return at is not None and at >= failed and (resolution is None or at < resolution.at)
+    def affected(self, waiting: Walk | None) -> AffectedEntities:
+        """Return the waiting nodes, and the runs and answers that used the old versions since."""
+        runs = [urn for urn in nodes_of_kind("run", self.old) if self._is_late(urn)]
+        late = set(runs)
+        written = {
+            edge.target
+            for edge in self.old.edges
+            if edge.source in late and edge.target.startswith("artifact:")
+        }
+        return self.nodes.affected(
+            runs,
+            [urn for urn in nodes_of_kind("artifact", self.old) if urn in written],
+            self._answers(written),
+            waiting=waiting,
+            reason=(waiting.truncated if waiting else "") or self.old.truncated,
+        )
 
+    def _is_late(self, urn: str) -> bool:
+        """Return True if a run began between the failure and its resolution.
 
-def _resting_on(
-    old: Walk, made: set[str], failed: datetime, resolution: Resolution | None, known: _Known
-) -> list[str]:
-    """The answers that cite what was made on the old version since the failure, or what was made on it before and was
-    still current then; through other answers too. Once resolved, of the latter only those given in between."""
-    resting: set[str] = set()
-    for version in old.nodes:
-        for citation in known.citations.get(version, ()):
-            was_current = citation["superseded"] is None or citation["superseded"] > failed
-            in_time = resolution is None or _is_between(citation["generatedAt"], failed, resolution)
-            if version in made or (was_current and in_time):
-                resting.add(citation["answer"])
-    onward: dict[str, list[str]] = defaultdict(list)
-    for edge in old.edges:
-        if edge.source.startswith("answer:"):
-            onward[edge.source].append(edge.target)
-    fresh = sorted(resting)
-    while fresh:
-        fresh = sorted({answer for cited in fresh for answer in onward[cited]} - resting)
-        resting.update(fresh)
-    return [urn for urn in nodes_of_kind("answer", old) if urn in resting]
+        Runs of the failed job are new attempts and do not count.
+        """
+        run = self.nodes.runs.get(urn)
+        if run is None or run["startedAt"] is None or self.failure["job"] in run["jobs"]:
+            return False
+        return self._is_between(run["startedAt"])
+
+    def _is_between(self, at: datetime | None) -> bool:
+        if at is None or at < self.failure["failedAt"]:
+            return False
+        return self.resolution is None or at < self.resolution.at
+
+    def _answers(self, written: set[str]) -> list[str]:
+        """Return the stale answers, other answers that cite them included.
+
+        An answer is stale if it cites a version written since the failure. It is also stale if it
+        cites an older one that was still current at the failure. After the resolution, the latter
+        holds only for answers generated in between.
+        """
+        stale: set[str] = set()
+        for version in self.old.nodes:
+            for citation in self.nodes.citations.get(version, ()):
+                if version in written or self._cites_current(citation):
+                    stale.add(citation["answer"])
+        citing: dict[str, list[str]] = defaultdict(list)
+        for edge in self.old.edges:
+            if edge.source.startswith("answer:"):
+                citing[edge.source].append(edge.target)
+        pending = sorted(stale)
+        while pending:
+            answer = pending.pop()
+            new = [other for other in citing[answer] if other not in stale]
+            stale.update(new)
+            pending += new
+        return [urn for urn in nodes_of_kind("answer", self.old) if urn in stale]
+
+    def _cites_current(self, citation: Row) -> bool:
+        superseded = citation["superseded"]
+        if superseded is not None and superseded <= self.failure["failedAt"]:
+            return False
+        return self.resolution is None or self._is_between(citation["generatedAt"])

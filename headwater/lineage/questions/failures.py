@@ -1,11 +1,12 @@
-"""Failed runs, newest first, and what each of them touches.
+"""Failed runs, newest first, and the nodes that each of them affects.
 
-Two consequences of a failure are kept apart. What is now *stale* is read off the map: every dataset and job
-downstream of what the run should have written, and the answers that cite versions which were current when it
-started, or later ones. What it *did write* is read off history: its versions, and whatever was made from them.
+Two effects of a failure are kept apart. *Stale* nodes come from the lineage graph. They are the
+datasets and jobs downstream of the outputs that the run should have written, and the answers that
+cite versions current at its start or later. *Partial* nodes come from the run history. They are the
+versions that the run did write, and all nodes derived from them.
 
-A page of failures costs the same few statements however many runs are on it: runs that begin at the same datasets
-share one walk, and all walks share what each layer teaches.
+A page of failures takes the same few statements for any number of runs. Runs that begin at the same
+datasets share one traversal, and all traversals share the neighbours they read.
 """
 
 from __future__ import annotations
@@ -36,18 +37,19 @@ PAGE_MAX = 200
 HOPS_MAX = 1_000
 NODES_MAX = 5_000
 EDGES_MAX = 50_000
-# All the runs of a page together may show this many nodes, so that a page of failures at one hub stays an answer.
+# For all runs of a page together, so that a page of failures at one hub stays readable.
 PAGE_NODES_MAX = 20_000
 PAGE_ROWS_MAX = 100_000
 WALK_SECONDS_MAX = 5.0
-_KINDS = ("datasets", "jobs", "answers", "artifacts", "runs")
+_NODES_MIN = 100
+_SECONDS_MIN = 0.05
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class FailedRun:
-    """A failed run and the cursor that leads to the ones after it."""
+    """A failed run and the cursor that leads to the runs after it."""
 
     urn: str
     cursor: str
@@ -56,13 +58,18 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class FailedRunPage:
+    """A page of failed runs."""
+
     runs: list[FailedRun]
     has_next: bool
 
 
 @dataclass(frozen=True)
 class AffectedNodes:
-    """What one failed run touches, as urns: stale datasets, jobs and answers; versions and runs made from its own."""
+    """The urns of the nodes that one failed run affects.
+
+    Datasets, jobs and answers are stale; artifacts and runs derive from its partial outputs.
+    """
 
     datasets: list[str]
     jobs: list[str]
@@ -86,11 +93,14 @@ def failed_runs(
     first: int = 20,
     after: str | None = None,
 ) -> FailedRunPage:
-    """Runs that failed at or after `since` and before `until`, newest failure first; `pipeline` and `namespace` are
-    those of their job. Raises QueryError for a `first` out of bounds or an `after` that is no cursor."""
+    """Return the runs that failed at or after `since` and before `until`, newest failure first.
+
+    `pipeline` and `namespace` are those of the job. Raises QueryError for `first` outside the
+    bounds or an invalid cursor `after`.
+    """
     if not 0 <= first <= PAGE_MAX:
         raise QueryError(
-            f"first {first} is not between 0 and {PAGE_MAX}", hint="Ask for more of them in pages."
+            f"first {first} is not between 0 and {PAGE_MAX}", hint="Request several pages."
         )
     cursor_at, cursor_urn = read_moment(after) if after else (_LATEST, "")
     rows = view.read(
@@ -104,39 +114,27 @@ def failed_runs(
         sees=view.visibility.regexes,
         limit=first + 1,
     )
-    runs = [
-        FailedRun(
-            row["urn"],
-            write_moment(row["failedAt"], row["urn"]),
-            with_derived_properties("PipelineRun", row["properties"]),
-        )
-        for row in rows
-    ]
-    return FailedRunPage(runs[:first], len(runs) > first)
+    return FailedRunPage([_failed_run(row) for row in rows[:first]], len(rows) > first)
+
+
+def _failed_run(row: Row) -> FailedRun:
+    return FailedRun(
+        urn=row["urn"],
+        cursor=write_moment(row["failedAt"], row["urn"]),
+        properties=with_derived_properties("PipelineRun", row["properties"]),
+    )
 
 
 def affected_nodes(
     view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, AffectedNodes]:
-    """What each of these failed runs touches, by urn of the run, as far as it may be seen."""
+    """Return the visible nodes that each failed run affects, by urn of the run."""
     deadline = time.monotonic() + seconds
-    starts = {
-        row["urn"]: row
-        for row in view.read("read/failures/failed_run_starts", urns=visible(view, runs))
-    }
-    nodes_max = min(NODES_MAX, max(100, PAGE_NODES_MAX // max(1, len(starts))))
-    bounds = Bounds(HOPS_MAX, nodes_max, EDGES_MAX, deadline)
-    begins = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
-    by_start = explore(
-        view,
-        MAP_DOWN,
-        {begin: begin for begin in begins.values()},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
-    )
-    stale = {urn: by_start[begin] for urn, begin in begins.items()}
-    history = explore(
+    rows = view.read("read/failures/failed_run_starts", urns=visible(view, runs))
+    starts = {row["urn"]: row for row in rows}
+    bounds = Bounds(HOPS_MAX, nodes_per_run(len(starts)), EDGES_MAX, deadline)
+    stale = _walk_stale(view, starts, bounds)
+    partial = explore(
         view,
         HISTORY_DOWN,
         {urn: [urn] for urn in starts},
@@ -144,54 +142,84 @@ def affected_nodes(
         rows_max=PAGE_ROWS_MAX,
         ends=False,
     )
-    cited, out_of_time = _stale_answers(view, starts, stale, deadline)
-    for urn, walk in history.items():
+    cited, cut = _stale_answers(view, starts, stale, deadline)
+    for urn, walk in partial.items():
         cited[urn].update(nodes_of_kind("answer", walk))
     citing = explore(view, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
-    touched = {
-        urn: AffectedNodes(
+    affected: dict[str, AffectedNodes] = {}
+    for urn in starts:
+        walks = (stale[urn], partial[urn], citing[urn])
+        affected[urn] = AffectedNodes(
             datasets=nodes_of_kind("dataset", stale[urn]),
             jobs=nodes_of_kind("job", stale[urn]),
             answers=nodes_of_kind("answer", citing[urn]),
-            artifacts=nodes_of_kind("artifact", history[urn]),
-            runs=[other for other in nodes_of_kind("run", history[urn]) if other != urn],
-            reason=stale[urn].truncated
-            or history[urn].truncated
-            or citing[urn].truncated
-            or out_of_time,
+            artifacts=nodes_of_kind("artifact", partial[urn]),
+            runs=[other for other in nodes_of_kind("run", partial[urn]) if other != urn],
+            reason=next((walk.truncated for walk in walks if walk.truncated), cut),
         )
-        for urn in starts
-    }
-    return _as_seen(view, touched)
+    return _only_visible(view, affected)
 
 
-def _as_seen(view: GraphView, touched: dict[str, AffectedNodes]) -> dict[str, AffectedNodes]:
-    """The same without what may not be seen."""
-    unseen = hidden(
-        view, (urn for one in touched.values() for kind in _KINDS for urn in getattr(one, kind))
+def nodes_per_run(runs: int) -> int:
+    """Return how many nodes a traversal from one of `runs` failed runs may reach."""
+    return min(NODES_MAX, max(_NODES_MIN, PAGE_NODES_MAX // max(1, runs)))
+
+
+def _walk_stale(view: GraphView, starts: Mapping[str, Row], bounds: Bounds) -> dict[str, Walk]:
+    """Walk the lineage graph downstream of each run; runs with the same outputs share a walk."""
+    outputs = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
+    by_outputs = explore(
+        view,
+        MAP_DOWN,
+        {datasets: datasets for datasets in outputs.values()},
+        bounds,
+        rows_max=PAGE_ROWS_MAX,
+        ends=False,
     )
-    for one in touched.values():
-        for kind in _KINDS:
-            getattr(one, kind)[:] = [urn for urn in getattr(one, kind) if urn not in unseen]
-    return touched
+    return {urn: by_outputs[datasets] for urn, datasets in outputs.items()}
+
+
+def _only_visible(
+    view: GraphView, affected: Mapping[str, AffectedNodes]
+) -> dict[str, AffectedNodes]:
+    """Return the same without hidden nodes."""
+    urns: set[str] = set()
+    for nodes in affected.values():
+        urns.update(nodes.datasets, nodes.jobs, nodes.answers, nodes.artifacts, nodes.runs)
+    hidden_urns = hidden(view, urns)
+
+    def keep(urns: Sequence[str]) -> list[str]:
+        return [urn for urn in urns if urn not in hidden_urns]
+
+    return {
+        run: AffectedNodes(
+            datasets=keep(nodes.datasets),
+            jobs=keep(nodes.jobs),
+            answers=keep(nodes.answers),
+            artifacts=keep(nodes.artifacts),
+            runs=keep(nodes.runs),
+            reason=nodes.reason,
+        )
+        for run, nodes in affected.items()
+    }
 
 
 def _stale_answers(
     view: GraphView, starts: Mapping[str, Row], stale: Mapping[str, Walk], deadline: float
 ) -> tuple[dict[str, set[str]], str]:
-    """For each run the answers that cite what is stale, and "time" when there was none left to look."""
+    """Return the answers that cite stale datasets, by run, and the bound that cut them short."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
-    datasets = sorted({urn for walk in stale.values() for urn in nodes_of_kind("dataset", walk)})
+    datasets: set[str] = set()
+    for walk in stale.values():
+        datasets.update(nodes_of_kind("dataset", walk))
     started = [row["startedAt"] for row in starts.values() if row["startedAt"] is not None]
     if not datasets or not started:
         return answers, ""
-    citations: dict[str, list[Row]] = defaultdict(list)
     try:
-        seconds = max(0.05, deadline - time.monotonic())
         rows = view.read(
             "read/failures/citations_since",
-            seconds=seconds,
-            urns=datasets,
+            seconds=max(_SECONDS_MIN, deadline - time.monotonic()),
+            urns=sorted(datasets),
             at=min(started),
             limit=PAGE_ROWS_MAX,
         )
@@ -199,6 +227,7 @@ def _stale_answers(
         if timed_out(error):
             return answers, "time"
         raise
+    citations: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         citations[row["dataset"]].append(row)
     for urn, walk in stale.items():
@@ -211,13 +240,14 @@ def _stale_answers(
 
 
 def _was_current(citation: Row, at: datetime | None) -> bool:
-    """Whether the cited version was current at an instant or came later: nothing newer had replaced it by then."""
+    """Return True if the cited version was current at an instant or was written later."""
     return at is None or citation["superseded"] is None or citation["superseded"] > at
 
 
 def nodes_of_kind(kind: str, walk: Walk | None) -> list[str]:
-    """The nodes of one kind that a walk reached, nearest first."""
+    """Return the nodes of one kind that a walk reached, nearest first."""
     nodes = walk.nodes if walk else {}
+    prefix = f"{kind}:"
     return sorted(
-        (urn for urn in nodes if urn.startswith(f"{kind}:")), key=lambda urn: (nodes[urn], urn)
+        (urn for urn in nodes if urn.startswith(prefix)), key=lambda urn: (nodes[urn], urn)
     )

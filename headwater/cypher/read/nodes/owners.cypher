@@ -1,8 +1,8 @@
 // Return the owners of the given jobs, datasets and versions. A version has the owners of its
-// dataset, which is its `place`.
+// dataset, named in `ownedUrn`.
 // access: read
 // params: $urns LIST<STRING>
-// returns: urn, place, owners
+// returns: urn, ownedUrn, owners
 // example: headwater cypher read/nodes/owners --param urns=job:spark:flights.clean
 UNWIND $urns AS urn
 CALL (urn) {
@@ -12,4 +12,4 @@ CALL (urn) {
   UNION ALL
   MATCH (:Artifact {urn: urn})-[:VERSION_OF]->(n:Dataset) RETURN n
 }
-RETURN urn, n.urn AS place, coalesce(n.owners, []) AS owners
+RETURN urn, n.urn AS ownedUrn, coalesce(n.owners, []) AS owners
