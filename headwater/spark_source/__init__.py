@@ -1,4 +1,4 @@
-"""Headwater as a data source of Spark 4: the graph as DataFrames, answers and tags written back as events.
+"""Headwater as a data source of Spark 4: reads the graph, writes answers and tags as events.
 
     from headwater.spark_source import register
 
@@ -6,10 +6,10 @@
     runs = spark.read.format("headwater").option("kind", "runs").load()
     answers.write.format("headwater").option("kind", "answers").mode("append").save()
 
-`tables` says which columns each kind has, `options` what may be set, `pushed` what of a query is Neo4j's to answer,
-`reader` and `writer` do the work. Reading goes to Neo4j itself with the credentials of the database, so it shows
-everything that is there: it is an auditor's way in, not one for whoever has a key. Writing goes through the API, with
-a key, so that the log of events stays the truth.
+`tables` lists the columns of each kind, `options` the options, and `predicate_pushdown` selects the
+filters that Neo4j evaluates. `reader` and `writer` do the work. A read goes to Neo4j with the
+database password and shows everything, so it is for auditors and not for holders of a key. A write
+goes through the API with a key, so that the event log remains complete.
 """
 
 from headwater.spark_source.source import HeadwaterSource, register

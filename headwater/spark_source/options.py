@@ -1,7 +1,7 @@
-"""What may be set on a read or a write, and what the environment says where nothing is.
+"""The options of reads and writes, with defaults from the environment.
 
-Options are read on the driver; what executors need goes to them with the work, so that they need no settings of their
-own. Every complaint names the option.
+The driver reads the options and sends them to the executors, which need no settings of their own.
+Every error names the option.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 from headwater import settings
 from headwater.errors import SettingsError
-from headwater.spark_source.tables import LINEAGE, LINEAGE_EDGES, TABLES, kind_named
+from headwater.spark_source.tables import LINEAGE, LINEAGE_EDGES, TABLES, resolve_kind
 
-# kind -> the columns that what is written may have; those with True must be there.
-WRITTEN: dict[str, dict[str, bool]] = {
+# By kind: the columns that a written frame may have; those with True are required.
+WRITABLE_COLUMNS: dict[str, dict[str, bool]] = {
     "answers": {
         "answerId": True,
         "cites": True,
@@ -37,14 +37,14 @@ DEPTH_DEFAULT, DEPTH_MAX = 10, 50
 DIRECTIONS = ("UPSTREAM", "DOWNSTREAM", "BOTH")
 
 _READ = ("kind", "url", "user", "password", "database", "partitions", "seconds")
-_OF_LINEAGE = ("urn", "direction", "depth")
+_LINEAGE = ("urn", "direction", "depth")
 _WRITE = ("kind", "url", "accessKey", "seconds")
 _GRAPH_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What is read, and from where. `partitions` 0: as many as the size of it asks for."""
+class ReadOptions:
+    """The options of a read. `partitions` 0 chooses the number by the size of the table."""
 
     kind: str
     uri: str
@@ -59,8 +59,8 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Writing:
-    """What is written, and to which API."""
+class WriteOptions:
+    """The options of a write."""
 
     kind: str
     url: str
@@ -68,26 +68,45 @@ class Writing:
     seconds: float
 
 
-def kind_read(options: Mapping[str, str]) -> str:
-    """What `kind` says. Raises SettingsError."""
+def required_kind(options: Mapping[str, str]) -> str:
+    """Return the value of the option `kind`.
+
+    Args:
+        options: The options of a read.
+
+    Raises:
+        SettingsError: The option is missing, or not a kind.
+    """
     kind = options.get("kind")
     if not kind:
         raise SettingsError(f"option 'kind' is missing: set it to one of {', '.join(TABLES)}")
-    return kind_named(kind)
+    return resolve_kind(kind)
 
 
-def reading(options: Mapping[str, str], environment: Mapping[str, str] | None = None) -> Reading:
-    """The options of a read; what is not set is as the HEADWATER_NEO4J_ settings say. Raises SettingsError."""
-    kind = kind_read(options)
-    is_walk = kind in {LINEAGE, LINEAGE_EDGES}
-    _refuse_unknown(options, _READ + (_OF_LINEAGE if is_walk else ()), f"read of {kind}")
+def read_options(
+    options: Mapping[str, str], environment: Mapping[str, str] | None = None
+) -> ReadOptions:
+    """Parse the options of a read.
+
+    Args:
+        options: The options; missing ones come from the HEADWATER_NEO4J_ settings.
+        environment: The environment of the settings; None is that of this process.
+
+    Raises:
+        SettingsError: An option is unknown, missing or not valid.
+    """
+    kind = required_kind(options)
+    is_lineage = kind in {LINEAGE, LINEAGE_EDGES}
+    _refuse_unknown(options, _READ + (_LINEAGE if is_lineage else ()), f"read of {kind}")
     loaded = settings.load(os.environ if environment is None else environment)
     direction = options.get("direction", "BOTH").upper()
     if direction not in DIRECTIONS:
-        raise SettingsError(f"option 'direction': {direction!r} is none of {', '.join(DIRECTIONS)}")
-    if is_walk and not options.get("urn"):
-        raise SettingsError("option 'urn' is missing: the lineage of which node?")
-    return Reading(
+        raise SettingsError(
+            f"option 'direction': {direction!r} is not one of {', '.join(DIRECTIONS)}"
+        )
+    if is_lineage and not options.get("urn"):
+        raise SettingsError("option 'urn' is missing: set it to the first node of the lineage")
+    return ReadOptions(
         kind=kind,
         uri=_address(
             options.get("url", loaded.neo4j_uri),
@@ -97,24 +116,34 @@ def reading(options: Mapping[str, str], environment: Mapping[str, str] | None = 
         user=options.get("user", loaded.neo4j_user),
         password=options["password"] if "password" in options else loaded.password(),
         database=options.get("database", loaded.neo4j_database),
-        partitions=_whole(options, "partitions", 0, PARTITIONS_MAX),
+        partitions=_integer(options, "partitions", 0, PARTITIONS_MAX),
         seconds=_seconds(options, READ_SECONDS_DEFAULT),
         urn=options.get("urn", ""),
         direction=direction,
-        depth=_whole(options, "depth", DEPTH_DEFAULT, DEPTH_MAX),
+        depth=_integer(options, "depth", DEPTH_DEFAULT, DEPTH_MAX),
     )
 
 
-def writing(options: Mapping[str, str], environment: Mapping[str, str] | None = None) -> Writing:
-    """The options of a write. Raises SettingsError."""
+def write_options(
+    options: Mapping[str, str], environment: Mapping[str, str] | None = None
+) -> WriteOptions:
+    """Parse the options of a write.
+
+    Args:
+        options: The options.
+        environment: The environment with HEADWATER_API_KEY; None is that of this process.
+
+    Raises:
+        SettingsError: An option is unknown, missing or not valid.
+    """
     environment = os.environ if environment is None else environment
     kind = options.get("kind", "").strip().lower()
-    if kind not in WRITTEN:
+    if kind not in WRITABLE_COLUMNS:
         raise SettingsError(
-            f"option 'kind': {kind!r} cannot be written, only {' and '.join(WRITTEN)}"
+            f"option 'kind': {kind!r} cannot be written, only {' and '.join(WRITABLE_COLUMNS)}"
         )
     _refuse_unknown(options, _WRITE, f"write of {kind}")
-    return Writing(
+    return WriteOptions(
         kind=kind,
         url=_address(
             options.get("url", API_URL),
@@ -126,31 +155,33 @@ def writing(options: Mapping[str, str], environment: Mapping[str, str] | None = 
     )
 
 
-def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...], where: str) -> None:
+def _refuse_unknown(options: Mapping[str, str], known: tuple[str, ...], operation: str) -> None:
     by_name = {name.lower(): name for name in known}
     for option in options:
         if option.lower() not in by_name:
             close = difflib.get_close_matches(option.lower(), by_name, n=1)
             meant = (
-                f"Did you mean {by_name[close[0]]!r}?" if close else f"It knows {', '.join(known)}."
+                f"Did you mean {by_name[close[0]]!r}?"
+                if close
+                else f"The options are {', '.join(known)}."
             )
-            raise SettingsError(f"option {option!r} is none of a {where}. {meant}")
+            raise SettingsError(f"option {option!r} is not an option of a {operation}. {meant}")
 
 
-def _address(url: str, schemes: tuple[str, ...], what: str) -> str:
+def _address(url: str, schemes: tuple[str, ...], target: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in schemes or not parts.hostname:
-        raise SettingsError(f"option 'url': {url!r} is no address of {what}")
+        raise SettingsError(f"option 'url': {url!r} is not an address of {target}")
     return url
 
 
-def _whole(options: Mapping[str, str], name: str, default: int, most: int) -> int:
+def _integer(options: Mapping[str, str], name: str, default: int, maximum: int) -> int:
     if name not in options:
         return default
     text = options[name]
     number = int(text) if text.isascii() and text.isdigit() else 0
-    if not 1 <= number <= most:
-        raise SettingsError(f"option {name!r}: {text!r} is no number from 1 to {most}")
+    if not 1 <= number <= maximum:
+        raise SettingsError(f"option {name!r}: {text!r} is not a number from 1 to {maximum}")
     return number
 
 
@@ -163,5 +194,5 @@ def _seconds(options: Mapping[str, str], default: float) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 1e6:
-        raise SettingsError(f"option 'seconds': {text!r} is no number of seconds above 0")
+        raise SettingsError(f"option 'seconds': {text!r} is not a number of seconds above 0")
     return seconds

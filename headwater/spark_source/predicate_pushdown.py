@@ -1,8 +1,9 @@
-"""What of a query's WHERE is answered by Neo4j, so that what is not wanted is never read.
+"""The filters of a query that Neo4j evaluates, so that excluded rows are never read.
 
-Taken are equality and IN of texts, whole numbers and truth values, comparisons of times and whole numbers, and IS NOT
-NULL, all on properties of the node or edge; what is left goes back to Spark. A urn or a namespace also narrows what is
-looked through, since urns begin with their namespace. Times are compared as Spark sees them, to the microsecond.
+Pushed down are equality and IN for strings, integers and booleans, comparisons of times and
+integers, and IS NOT NULL, all on properties of the node or edge. Spark evaluates the other filters.
+A filter by urn or namespace also narrows the scanned urns, which begin with their namespace. Times
+are compared to the microsecond, as in Spark.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from headwater.schema.graph import LABELS as LABELS_OF_URNS
 from headwater.spark_source.tables import (
     BIGINT,
     BOOLEAN,
+    COMPUTED_COLUMNS,
     EDGES,
     LABELS,
-    NOT_CARRIED,
     STRING,
     TABLES,
     TIMESTAMP,
 )
 
-# Urns are ASCII and none begins with anything above a small letter.
-LAST = "~"
-EVERY_URN = (("", LAST),)
-# More urns than that are not looked up one by one.
+# Urns are ASCII and begin with a small letter, so this string is behind all of them.
+URN_END = "~"
+ALL_URNS = (("", URN_END),)
+# A filter with more urns is not pushed down.
 URNS_MAX = 1_000
 
 Range = tuple[str, str]
@@ -49,8 +50,8 @@ _WITHOUT_NAMESPACE = frozenset({"PipelineRun", "Answer", "SchemaVersion"})
 
 
 @dataclass
-class Pushed:
-    """What must hold of a node or an edge. `least` is included, `below` is not; None for `types`: of any type."""
+class PushedFilters:
+    """The conditions on nodes or edges. `least` is inclusive, `below` exclusive; None is any."""
 
     equal: dict[str, list[Any]] = field(default_factory=dict)
     least: dict[str, Any] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Pushed:
     layers: list[str] | None = None
 
     def parameters(self) -> dict[str, Any]:
+        """Return the conditions as query parameters."""
         return {
             "equal": self.equal,
             "least": self.least,
@@ -69,90 +71,98 @@ class Pushed:
         }
 
     def ranges(self, label: str) -> tuple[Range, ...]:
-        """Between which urns to look: after the first of each pair, up to the second."""
+        """Return the ranges of urns to scan: after the first of each pair, up to the second."""
         if self.urns is not None:
             return tuple((_just_before(urn), urn) for urn in sorted(set(self.urns)) if urn)
         namespaces = self.equal.get("namespace")
         if namespaces is None or label in _WITHOUT_NAMESPACE:
-            return EVERY_URN
+            return ALL_URNS
         kind = _URN_KINDS[label]
-        begun = sorted({f"{kind}:{quote(namespace, safe='/')}" for namespace in namespaces})
-        # A urn that would be too long is a hash, whatever its namespace.
-        return ((f"{kind}:#", f"{kind}:$"), *((f"{start}:", f"{start};") for start in begun))
+        prefixes = sorted({f"{kind}:{quote(namespace, safe='/')}" for namespace in namespaces})
+        # The urn of a long name is a hash, whatever its namespace.
+        return ((f"{kind}:#", f"{kind}:$"), *((f"{start}:", f"{start};") for start in prefixes))
 
 
 def _just_before(urn: str) -> str:
-    """A text with no urn between it and this one."""
+    """Return a string without urns between it and this urn."""
     return f"{urn[:-1]}{chr(max(ord(urn[-1]) - 1, 0))}\uffff"
 
 
-def push(kind: str, filters: Iterable[Filter]) -> tuple[Pushed, list[Filter]]:
-    """What Neo4j answers, and what is left to Spark."""
-    pushed = Pushed()
-    return pushed, [one for one in filters if not _take(pushed, kind, one)]
+def push_filters(kind: str, filters: Iterable[Filter]) -> tuple[PushedFilters, list[Filter]]:
+    """Split the filters of a query.
+
+    Args:
+        kind: The kind of the table.
+        filters: The filters of the query, joined by AND.
+
+    Returns:
+        The filters that Neo4j evaluates, and those that are left to Spark.
+    """
+    pushed = PushedFilters()
+    return pushed, [one for one in filters if not _push(pushed, kind, one)]
 
 
-def _take(pushed: Pushed, kind: str, one: Filter) -> bool:
+def _push(pushed: PushedFilters, kind: str, one: Filter) -> bool:
     path: tuple[str, ...] = getattr(one, "attribute", ())
     if len(path) != 1 or path[0] not in TABLES[kind]:
         return False
     column, type = path[0], TABLES[kind][path[0]]
-    # What a version spares is not there to be compared.
+    # Derived properties are not stored, so Neo4j cannot compare them.
     if kind == "artifacts" and column in DERIVED_PROPERTIES["Artifact"]:
         return False
     if column == ("source" if kind == EDGES else "urn"):
-        return _take_urn(pushed, one)
-    if kind == EDGES and column in NOT_CARRIED:
-        return _take_of_edge(pushed, column, one)
+        return _push_urn_filter(pushed, one)
+    if kind == EDGES and column in COMPUTED_COLUMNS:
+        return _push_edge_filter(pushed, column, one)
     if isinstance(one, IsNotNull):
         pushed.present.append(column)
         return True
     values = _values(one, type)
     if values is not None and type != TIMESTAMP:
-        pushed.equal[column] = _both(pushed.equal.get(column), values)
+        pushed.equal[column] = _intersect(pushed.equal.get(column), values)
         return True
-    return _take_comparison(pushed, column, type, one)
+    return _push_comparison(pushed, column, type, one)
 
 
 def _values(one: Filter, type: str) -> list[Any] | None:
-    """The values of an equality or an IN, when they are such as the column holds."""
+    """Return the values of an equality or an IN if their type is that of the column, else None."""
     if isinstance(one, EqualTo):
         values = [one.value]
     elif isinstance(one, In):
         values = [value for value in one.value if value is not None]
     else:
         return None
-    wanted = {STRING: str, BIGINT: int, BOOLEAN: bool, TIMESTAMP: datetime}.get(type)
-    return values if wanted and all(isinstance(value, wanted) for value in values) else None
+    expected = {STRING: str, BIGINT: int, BOOLEAN: bool, TIMESTAMP: datetime}.get(type)
+    return values if expected and all(isinstance(value, expected) for value in values) else None
 
 
-def _both(some: list[Any] | None, others: list[Any]) -> list[Any]:
+def _intersect(some: list[Any] | None, others: list[Any]) -> list[Any]:
     return others if some is None else [value for value in some if value in others]
 
 
-def _take_urn(pushed: Pushed, one: Filter) -> bool:
+def _push_urn_filter(pushed: PushedFilters, one: Filter) -> bool:
     if isinstance(one, IsNotNull):
         return True
     values = _values(one, STRING)
     if values is None or len(values) > URNS_MAX:
         return False
-    pushed.urns = _both(pushed.urns, values)
+    pushed.urns = _intersect(pushed.urns, values)
     return True
 
 
-def _take_of_edge(pushed: Pushed, column: str, one: Filter) -> bool:
+def _push_edge_filter(pushed: PushedFilters, column: str, one: Filter) -> bool:
     values = _values(one, STRING)
     if column == "type" and isinstance(one, IsNotNull):
         return True
     if column == "type" and values is not None:
-        pushed.types = _both(pushed.types, values)
+        pushed.types = _intersect(pushed.types, values)
         return True
     if column == "layer" and values is not None:
-        pushed.layers = _both(pushed.layers, values)
+        pushed.layers = _intersect(pushed.layers, values)
     return False
 
 
-def _take_comparison(pushed: Pushed, column: str, type: str, one: Filter) -> bool:
+def _push_comparison(pushed: PushedFilters, column: str, type: str, one: Filter) -> bool:
     if type not in {TIMESTAMP, BIGINT}:
         return False
     value: Any = getattr(one, "value", None)
@@ -170,8 +180,13 @@ def _take_comparison(pushed: Pushed, column: str, type: str, one: Filter) -> boo
     return isinstance(one, GreaterThan | GreaterThanOrEqual | EqualTo | LessThan | LessThanOrEqual)
 
 
-def labels_of(kind: str, pushed: Pushed) -> list[str]:
-    """The labels whose nodes are read; of edges, those that these may leave."""
+def labels_of(kind: str, pushed: PushedFilters) -> list[str]:
+    """Return the labels of the nodes to read; for edges, of their sources.
+
+    Args:
+        kind: The kind of the table.
+        pushed: The filters that Neo4j evaluates.
+    """
     if kind != EDGES:
         return [LABELS[kind]]
     if pushed.layers == ["map"]:

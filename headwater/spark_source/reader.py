@@ -1,9 +1,9 @@
-"""Reads of nodes, edges and lineage as batches of Arrow: planned on the driver, read by the executors.
+"""Reads of nodes, edges and lineage as Arrow batches: planned on the driver, read by executors.
 
-A table is cut into ranges of urns that hold about as many nodes each, found by walking the index of urns once. Each
-range is read by one task in a read transaction of its own, whose rows come over the wire page by page, so that no
-range has to fit into memory. The ranges are not read at one instant: a graph that is written meanwhile gives a picture
-of no single moment, in which what was there all along is there once.
+A table is split into ranges of urns with about equally many nodes, found by one walk through the
+index of urns. A task reads each range in its own transaction, page by page, so no range must fit
+into memory. The ranges are not read at one instant. If the graph is written meanwhile, the result
+is a mixture of moments, in which each node that exists throughout appears once.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from headwater.lineage.questions import lineage
 from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import DERIVED_PROPERTIES, with_derived_properties
 from headwater.schema.graph import NODE_KINDS
-from headwater.spark_source.options import Reading
-from headwater.spark_source.predicate_pushdown import Pushed, Range, labels_of, push
+from headwater.spark_source.options import ReadOptions
+from headwater.spark_source.predicate_pushdown import PushedFilters, Range, labels_of, push_filters
 from headwater.spark_source.tables import (
+    COMPUTED_COLUMNS,
     EDGES,
     LINEAGE,
     LINEAGE_EDGES,
-    NOT_CARRIED,
     PROPERTIES,
     Columns,
-    chosen,
-    value_as,
+    convert,
+    select_columns,
 )
 
-# Of nodes or edges: what one task reads when nothing is said about the number of partitions.
-ROWS_PER_PART = 20_000
-PARTS_MAX = 256
+# The nodes or edges of one task, unless the option `partitions` is set.
+ROWS_PER_PARTITION = 20_000
+PARTITIONS_MAX = 256
 ROWS_PER_BATCH = 2_000
 LINEAGE_NODES_MAX = 1_000_000
 LINEAGE_EDGES_MAX = 5_000_000
 
 _BETWEEN = ("HAS_COLUMN", "HAS_SCHEMA", "RUN_OF", "SUMMARY_OF", "SYMLINK_OF", "VERSION_OF")
-_OF_MAP = frozenset({"Dataset", "Job", "Column"})
+_GRAPH_LABELS = frozenset({"Dataset", "Job", "Column"})
 
 
-class Part(InputPartition):
-    """Ranges of urns of one label. Without a label: everything at once, as a walk is."""
+class RangePartition(InputPartition):
+    """Ranges of urns of one label; without a label, the whole lineage."""
 
     def __init__(self, label: str = "", ranges: tuple[Range, ...] = ()) -> None:
         super().__init__((label, ranges))
@@ -60,73 +60,88 @@ class Part(InputPartition):
 
 
 class HeadwaterReader(DataSourceReader):
-    """A read of one kind; `schema` says which of its columns."""
+    """A read of the columns of `schema` from one kind."""
 
-    def __init__(self, options: Reading, schema: StructType) -> None:
+    def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options = options
         self._schema = schema
-        self._columns = chosen(
+        self._columns = select_columns(
             options.kind, [(one.name, one.dataType.simpleString()) for one in schema.fields]
         )
-        self._pushed = Pushed()
+        self._pushed = PushedFilters()
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802, pyspark's name
-        if self._is_walk:
+        """Keep the filters that Neo4j evaluates; return the others to Spark."""
+        if self._is_lineage:
             return filters
-        self._pushed, left = push(self._options.kind, filters)
+        self._pushed, left = push_filters(self._options.kind, filters)
         return left
 
     def partitions(self) -> list[InputPartition]:
-        if self._is_walk:
-            return [Part()]
-        with closing(_opened(self._options)) as database:
+        """Plan the tasks of the read."""
+        if self._is_lineage:
+            return [RangePartition()]
+        with closing(_open_database(self._options)) as database:
             labels = labels_of(self._options.kind, self._pushed)
-            return list(parts(database, labels, self._pushed, self._options))
+            return list(plan_partitions(database, labels, self._pushed, self._options))
 
     def read(self, partition: InputPartition | None) -> Iterator[pa.RecordBatch]:
-        # Spark makes one partition of nothing where there are none.
-        if isinstance(partition, Part):
-            with closing(_opened(self._options)) as database:
+        """Read the rows of one task."""
+        # If the plan is empty, Spark calls this with None.
+        if isinstance(partition, RangePartition):
+            with closing(_open_database(self._options)) as database:
                 yield from _batches(self._rows(database, partition), self._columns, self._schema)
 
-    def _rows(self, database: Database, part: Part) -> Iterator[Row]:
-        if self._is_walk:
-            return walk(database, self._options)
+    def _rows(self, database: Database, partition: RangePartition) -> Iterator[Row]:
+        if self._is_lineage:
+            return read_lineage(database, self._options)
         if self._options.kind == EDGES:
-            return edges(database, part, self._columns, self._pushed, self._options.seconds)
-        return nodes(database, part, self._columns, self._pushed, self._options.seconds)
+            return read_edges(
+                database, partition, self._columns, self._pushed, self._options.seconds
+            )
+        return read_nodes(database, partition, self._columns, self._pushed, self._options.seconds)
 
     @property
-    def _is_walk(self) -> bool:
+    def _is_lineage(self) -> bool:
         return self._options.kind in {LINEAGE, LINEAGE_EDGES}
 
 
-def _opened(options: Reading) -> Database:
+def _open_database(options: ReadOptions) -> Database:
     return Database(options.uri, options.user, options.password, database=options.database)
 
 
-def parts(
-    database: Database, labels: list[str], pushed: Pushed, options: Reading
-) -> Iterator[Part]:
-    """The table in parts of about the same size: every urn is in one of them."""
+def plan_partitions(
+    database: Database, labels: list[str], pushed: PushedFilters, options: ReadOptions
+) -> Iterator[RangePartition]:
+    """Split a table into partitions of about the same size; every urn is in one of them.
+
+    Args:
+        database: The graph.
+        labels: The labels of the nodes to read.
+        pushed: The filters that Neo4j evaluates.
+        options: The options of the read.
+    """
     counts = count(database)
     sizes = {
         label: _size(counts.get(label, Counts(0, 0)), edges=options.kind == EDGES)
         for label in labels
     }
     total = sum(sizes.values())
-    wanted = options.partitions or min(max(math.ceil(total / ROWS_PER_PART), 1), PARTS_MAX)
+    partitions = options.partitions or min(
+        max(math.ceil(total / ROWS_PER_PARTITION), 1), PARTITIONS_MAX
+    )
     for label, size in sizes.items():
         if size == 0:
             continue
         ranges = pushed.ranges(label)
         if pushed.urns is not None:
-            yield Part(label, ranges)
+            yield RangePartition(label, ranges)
             continue
-        nodes_each = math.ceil(counts[label].nodes / max(round(wanted * size / total), 1))
+        nodes_each = math.ceil(counts[label].nodes / max(round(partitions * size / total), 1))
         for after, upto in ranges:
             yield from (
-                Part(label, (one,)) for one in _cut(database, label, after, upto, nodes_each)
+                RangePartition(label, (one,))
+                for one in _split_range(database, label, after, upto, nodes_each)
             )
 
 
@@ -134,8 +149,10 @@ def _size(counts: Counts, *, edges: bool) -> int:
     return counts.edges if edges else counts.nodes
 
 
-def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int) -> Iterator[Range]:
-    """A range in parts of so many nodes. The last goes up to the end, so that what is written meanwhile is in it."""
+def _split_range(
+    database: Database, label: str, after: str, upto: str, nodes_each: int
+) -> Iterator[Range]:
+    """Split a range into ranges of so many nodes; the last is open for nodes written meanwhile."""
     while True:
         ends = database.read(
             "read/export/table_partition_end",
@@ -151,69 +168,108 @@ def _cut(database: Database, label: str, after: str, upto: str, nodes_each: int)
         after = ends[0]["urn"]
 
 
-def nodes(
-    database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float
+def read_nodes(
+    database: Database,
+    partition: RangePartition,
+    columns: Columns,
+    pushed: PushedFilters,
+    timeout_seconds: float,
 ) -> Iterator[Row]:
-    spared = DERIVED_PROPERTIES.get(part.label, {})
-    asked = list(
-        dict.fromkeys([*columns, *(key for name in columns for key in spared.get(name, ()))])
-    )
-    for after, upto in part.ranges:
+    """Read nodes, with derived properties computed.
+
+    Args:
+        database: The graph.
+        partition: The ranges of urns to read.
+        columns: The columns to return.
+        pushed: The filters that Neo4j evaluates.
+        timeout_seconds: The limit of each read transaction, in seconds.
+    """
+    derived = DERIVED_PROPERTIES.get(partition.label, {})
+    properties = dict.fromkeys(columns)
+    for name in columns:
+        properties.update(dict.fromkeys(derived.get(name, ())))
+    stored = list(properties)
+    for after, upto in partition.ranges:
         for row in database.stream(
             "read/export/table_nodes",
-            seconds=seconds,
-            label=part.label,
+            seconds=timeout_seconds,
+            label=partition.label,
             after=after,
             upto=upto,
-            columns=asked,
+            columns=stored,
             **pushed.parameters(),
         ):
-            values = dict(zip(asked, row["values"], strict=True))
-            yield with_derived_properties(part.label, values, row["cameFrom"], row["began"])
+            values = dict(zip(stored, row["values"], strict=True))
+            yield with_derived_properties(partition.label, values, row["cameFrom"], row["began"])
 
 
-def edges(
-    database: Database, part: Part, columns: Columns, pushed: Pushed, seconds: float
+def read_edges(
+    database: Database,
+    partition: RangePartition,
+    columns: Columns,
+    pushed: PushedFilters,
+    timeout_seconds: float,
 ) -> Iterator[Row]:
-    carried = [name for name in columns if name not in NOT_CARRIED]
-    for after, upto in part.ranges:
+    """Read the edges that leave nodes.
+
+    Args:
+        database: The graph.
+        partition: The ranges of urns of the sources.
+        columns: The columns to return.
+        pushed: The filters that Neo4j evaluates.
+        timeout_seconds: The limit of each read transaction, in seconds.
+    """
+    stored = [name for name in columns if name not in COMPUTED_COLUMNS]
+    for after, upto in partition.ranges:
         for row in database.stream(
             "read/export/table_edges",
-            seconds=seconds,
-            label=part.label,
+            seconds=timeout_seconds,
+            label=partition.label,
             after=after,
             upto=upto,
             types=pushed.types,
-            columns=carried,
+            columns=stored,
             whole=PROPERTIES in columns,
             **pushed.parameters(),
         ):
             ends = {
-                "sourceKind": kind_of_label(part.label),
+                "sourceKind": kind_of_label(partition.label),
                 "targetKind": kind_of_label(row["label"]),
-                "layer": layer_of(part.label, row["type"], row["label"]),
+                "layer": layer_of(partition.label, row["type"], row["label"]),
             }
-            said = {name: row[name] for name in ("source", "type", "target", PROPERTIES)}
-            if row["told"]:
-                kept = {key: value for key, value in row["told"].items() if value is not None}
-                said[PROPERTIES] = {**kept, **row[PROPERTIES]}
-            yield {**said, **ends, **dict(zip(carried, row["values"], strict=True))}
+            edge = {name: row[name] for name in ("source", "type", "target", PROPERTIES)}
+            if row["targetProperties"]:
+                facts = {
+                    key: value
+                    for key, value in row["targetProperties"].items()
+                    if value is not None
+                }
+                edge[PROPERTIES] = {**facts, **row[PROPERTIES]}
+            yield {**edge, **ends, **dict(zip(stored, row["values"], strict=True))}
 
 
 def kind_of_label(label: str) -> str:
-    """DATASET, JOB, PIPELINE_RUN, ... Beside those of GraphQL SYMLINK, another name of a dataset, and RUNSUMMARY."""
+    """Return the kind of a node: those of GraphQL, SYMLINK (a dataset's alias), or RUNSUMMARY."""
     return NODE_KINDS.get(label, label.upper())
 
 
 def layer_of(source: str, type: str, target: str) -> str:
-    """map, history or between, from the labels of the ends."""
+    """Return the layer of an edge, `map`, `history` or `between`, from the labels of its ends."""
     if type in _BETWEEN:
         return "between"
-    return "map" if source in _OF_MAP and target in _OF_MAP else "history"
+    return "map" if source in _GRAPH_LABELS and target in _GRAPH_LABELS else "history"
 
 
-def walk(database: Database, options: Reading) -> Iterator[Row]:
-    """The nodes or the edges of a lineage. Raises QueryError when it had to be cut short but for its depth."""
+def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
+    """Read the nodes or edges of a lineage.
+
+    Args:
+        database: The graph.
+        options: The options of the read.
+
+    Raises:
+        QueryError: A limit other than the depth cut the lineage short.
+    """
     found = lineage.lineage(
         GraphView(database),
         options.urn,
@@ -225,8 +281,8 @@ def walk(database: Database, options: Reading) -> Iterator[Row]:
     )
     if found.reason not in {"", "depth"}:
         raise QueryError(
-            f"the lineage of {options.urn} is larger than could be read: too much {found.reason}",
-            hint="Set option 'depth' lower, or 'seconds' higher.",
+            f"the lineage of {options.urn} exceeds the limit of {found.reason}",
+            hint="Set a lower 'depth' or a higher 'seconds'.",
         )
     if options.kind == LINEAGE_EDGES:
         return (
@@ -257,4 +313,4 @@ def _batches(rows: Iterator[Row], columns: Columns, schema: StructType) -> Itera
 
 
 def _column(rows: list[Row], name: str, type: str) -> list[Any]:
-    return [value_as(type, row.get(name)) for row in rows]
+    return [convert(type, row.get(name)) for row in rows]

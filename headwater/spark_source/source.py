@@ -1,7 +1,7 @@
-"""The data source `headwater` itself: which kind is asked for, and who reads or writes it.
+"""The data source `headwater`: its schema, reader and writer by kind.
 
-Spark makes it anew in a Python process for every step of a query. So what reads and what writes is imported where it is
-needed: to tell a schema takes no driver of Neo4j.
+Spark creates it in a new Python process for every step of a query. So reader and writer are
+imported late: a schema needs no Neo4j driver.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWrite
 from pyspark.sql.types import StructType
 
 from headwater.errors import SettingsError
-from headwater.spark_source.options import kind_read, reading, writing
-from headwater.spark_source.tables import TABLES, as_ddl
+from headwater.spark_source.options import read_options, required_kind, write_options
+from headwater.spark_source.tables import TABLES, to_ddl
 
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
@@ -22,29 +22,36 @@ class HeadwaterSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
+        """Return the name of the format."""
         return "headwater"
 
     def schema(self) -> str:
-        return as_ddl(TABLES[kind_read(self.options)])
+        """Return the columns of the option `kind`. Raises SettingsError."""
+        return to_ddl(TABLES[required_kind(self.options)])
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the reader. Raises SettingsError for a wrong option or column."""
         from headwater.spark_source.reader import HeadwaterReader
 
-        return HeadwaterReader(reading(self.options), schema)
+        return HeadwaterReader(read_options(self.options), schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Return the writer. Raises SettingsError for a wrong option, column or mode."""
         if overwrite:
             raise SettingsError(
-                "mode 'overwrite': what was told stays in the log of events",
+                "mode 'overwrite' is not supported: the event log is append-only",
                 hint="Use mode 'append'.",
             )
         from headwater.spark_source.writer import HeadwaterWriter
 
-        return HeadwaterWriter(writing(self.options), schema)
+        return HeadwaterWriter(write_options(self.options), schema)
 
 
 def register(spark: SparkSession) -> None:
-    """Make the format `headwater` known in this session, and have Spark hand it the filters of queries, which it does
-    not by itself."""
+    """Register the format `headwater` in a session and enable its filter pushdown.
+
+    Args:
+        spark: The session; `spark.sql.python.filterPushdown.enabled` is set in it.
+    """
     spark.conf.set(PUSHDOWN, "true")
     spark.dataSource.register(HeadwaterSource)

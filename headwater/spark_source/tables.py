@@ -1,7 +1,7 @@
-"""The tables that Spark sees: for each kind its columns, named as the properties of the graph are, and their types.
+"""The tables of the data source: the columns of each kind, named as graph properties, with types.
 
-Values come out of Neo4j as whatever was written; `value_as` makes them what the column says, so that no row ever fails
-a read for its type.
+Neo4j has no types of properties. `convert` converts each value to the type of its column, so that
+no row fails a read by its type.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from headwater.errors import SettingsError
 STRING, BIGINT, DOUBLE, BOOLEAN, TIMESTAMP = "STRING", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"
 STRINGS = "ARRAY<STRING>"
 LINEAGE, LINEAGE_EDGES, EDGES = "lineage", "lineageEdges", "edges"
-# What is in it is a mapping of everything that an edge carries, as JSON.
+# The column with all properties of an edge as JSON.
 PROPERTIES = "properties"
-# What an edge does not carry itself: where it starts and ends, what it is, and what is made of these.
-NOT_CARRIED = frozenset(
+# The columns that are not properties of an edge.
+COMPUTED_COLUMNS = frozenset(
     {"source", "sourceKind", "type", "target", "targetKind", "layer", PROPERTIES}
 )
 
 Columns = dict[str, str]
-# kind of node -> its label
+# The label of each kind of node.
 LABELS = {
     "datasets": "Dataset",
     "jobs": "Job",
@@ -41,7 +41,7 @@ LABELS = {
 
 
 def _columns(text: str, **others: str) -> Columns:
-    """`urn`, then these: a name alone is a STRING, after `|` the others by type."""
+    """Return `urn` and these names as STRING columns, with other columns by type."""
     return {"urn": STRING, **dict.fromkeys(text.split(), STRING), **others}
 
 
@@ -51,22 +51,25 @@ def _of(type: str, text: str) -> Columns:
 
 TABLES: dict[str, Columns] = {
     "datasets": _columns(
-        "namespace name guid type subType description sourceName sourceUri storage fileFormat catalog lifecycle schema",
+        "namespace name guid type subType description sourceName sourceUri storage fileFormat"
+        " catalog lifecycle schema",
         **_of(STRINGS, "columns owners tags hierarchy"),
         **_of(TIMESTAMP, "firstSeen lastSeen lifecycleAt droppedAt"),
     ),
     "jobs": _columns(
-        "namespace name guid type processing integration sql language sourceCode description codeUrl codeRepo codePath"
-        " codeVersion codeBranch",
+        "namespace name guid type processing integration sql language sourceCode description"
+        " codeUrl codeRepo codePath codeVersion codeBranch",
         **_of(STRINGS, "owners tags"),
         **_of(TIMESTAMP, "firstSeen lastSeen"),
         **_of(BOOLEAN, "declaresInputs declaresOutputs"),
     ),
     "runs": _columns(
-        "runId runUuid namespace pipelineName status error engine version triggeredBy externalQueryId slot reportedSides",
+        "runId runUuid namespace pipelineName status error engine version triggeredBy"
+        " externalQueryId slot reportedSides",
         **_of(
             TIMESTAMP,
-            "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd lastHeartbeatAt changedAt",
+            "startedAt finishedAt failedAt lastSeen lastEnd nominalStart nominalEnd lastHeartbeatAt"
+            " changedAt",
         ),
         **_of(BIGINT, "attempts attempt testsPassed testsFailed"),
         **_of(STRINGS, "tags extractionErrors failedTests"),
@@ -79,7 +82,8 @@ TABLES: dict[str, Columns] = {
         capturedAt=TIMESTAMP,
     ),
     "artifacts": _columns(
-        "namespace name dataset run runId status type storagePath schema schemaHash drift version lifecycle",
+        "namespace name dataset run runId status type storagePath schema schemaHash drift version"
+        " lifecycle",
         **_of(TIMESTAMP, "startedAt createdAt"),
         **_of(BIGINT, "rowCount bytes fileCount"),
         **_of(BOOLEAN, "complete explicit rolledUp"),
@@ -109,29 +113,46 @@ TABLES: dict[str, Columns] = {
 }
 
 
-def kind_named(name: str) -> str:
-    """The kind of that name, in any capitals. Raises SettingsError."""
+def resolve_kind(name: str) -> str:
+    """Return the kind of a name, whatever its case.
+
+    Args:
+        name: The value of the option `kind`.
+
+    Raises:
+        SettingsError: There is no such kind.
+    """
     by_name = {kind.lower(): kind for kind in TABLES}
     found = by_name.get(name.strip().lower())
     if found is None:
         close = difflib.get_close_matches(name.strip().lower(), by_name, n=1)
         meant = f" Did you mean {by_name[close[0]]!r}?" if close else ""
-        raise SettingsError(f"option 'kind': {name!r} is none of {', '.join(TABLES)}.{meant}")
+        raise SettingsError(f"option 'kind': {name!r} is not one of {', '.join(TABLES)}.{meant}")
     return found
 
 
-def as_ddl(columns: Columns) -> str:
-    """The columns as Spark writes a schema."""
+def to_ddl(columns: Columns) -> str:
+    """Return columns as a schema in Spark's DDL."""
     return ", ".join(f"`{name}` {type}" for name, type in columns.items())
 
 
-def chosen(kind: str, asked: Iterable[tuple[str, str]]) -> Columns:
-    """Those columns of a kind that a schema asks for, (name, type) each. Raises SettingsError for one it has not."""
+def select_columns(kind: str, asked: Iterable[tuple[str, str]]) -> Columns:
+    """Return the columns of a kind that a schema names.
+
+    Args:
+        kind: The kind of the table.
+        asked: Name and type of each column of the schema.
+
+    Raises:
+        SettingsError: The kind has no such column, or it has another type.
+    """
     known, found = TABLES[kind], {}
     for name, type in asked:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            meant = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(known)}."
+            meant = (
+                f"Did you mean {close[0]!r}?" if close else f"The columns are {', '.join(known)}."
+            )
             raise SettingsError(f"schema: {kind} have no column {name!r}. {meant}")
         if type.upper() != known[name]:
             raise SettingsError(
@@ -152,7 +173,7 @@ def _text(value: Any) -> str:
 def _time(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
-    raise TypeError(f"{type(value).__name__} is nothing that the graph keeps")
+    raise TypeError(f"{type(value).__name__} is not a type of graph properties")
 
 
 _AS: Mapping[str, Callable[[Any], Any]] = {
@@ -167,6 +188,14 @@ _AS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def value_as(type: str, value: Any) -> Any:
-    """A value of the graph as a column of that type holds it; null where it is none."""
+def convert(type: str, value: Any) -> Any:
+    """Convert a value of the graph to the type of a column.
+
+    Args:
+        type: The type of the column.
+        value: The value of the property.
+
+    Returns:
+        The converted value; None if it does not fit.
+    """
     return None if value is None else _AS[type](value)

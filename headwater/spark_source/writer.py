@@ -1,8 +1,8 @@
-"""Writes of answers and tags: rows become OpenLineage events, which go to the API once every task is done.
+"""Writes of answers and tags: rows become OpenLineage events, which go to the API after all tasks.
 
-Tasks only make the events; the driver sends them when all have succeeded, so that a write of which any row is wrong
-sends nothing, and a task that is tried again, or run twice, changes nothing. All events of a write happened at the one
-instant at which it was planned: sending them twice, or writing the same rows again, leaves the graph as it is.
+Tasks only create the events. The driver sends them when all tasks have succeeded. So a write with a
+wrong row sends nothing, and a repeated task changes nothing. All events of a write have the time of
+its plan as event time, so sending them twice leaves the graph unchanged.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from pyspark.sql import Row
@@ -21,7 +22,7 @@ from headwater.client import Headwater
 from headwater.errors import HeadwaterError, QueryError, SettingsError
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import parse_urn
-from headwater.spark_source.options import WRITTEN, Writing
+from headwater.spark_source.options import WRITABLE_COLUMNS, WriteOptions
 
 EVENTS_PER_BATCH = 500
 BATCH_BYTES_MAX = 4 * 2**20
@@ -30,8 +31,8 @@ Event = native.Event
 
 
 @dataclass
-class Written(WriterCommitMessage):
-    """What one task made: each event as JSON, and what it is about."""
+class TaskEvents(WriterCommitMessage):
+    """The events of one task: the subject of each, and the event as JSON."""
 
     events: list[tuple[str, bytes]]
 
@@ -39,31 +40,33 @@ class Written(WriterCommitMessage):
 class HeadwaterWriter(DataSourceWriter):
     """A write of one kind."""
 
-    def __init__(self, options: Writing, schema: StructType) -> None:
-        known = WRITTEN[options.kind]
+    def __init__(self, options: WriteOptions, schema: StructType) -> None:
+        known = WRITABLE_COLUMNS[options.kind]
         names = schema.fieldNames()
         for name, is_needed in known.items():
             if is_needed and name not in names:
                 raise SettingsError(
-                    f"a write of {options.kind} needs the column {name!r}; there are {', '.join(names)}"
+                    f"a write of {options.kind} needs the column {name!r}; "
+                    f"the frame has {', '.join(names)}"
                 )
         for name in names:
             if name not in known:
                 raise SettingsError(
-                    f"a write of {options.kind} takes no column {name!r}, only {', '.join(known)}"
+                    f"a write of {options.kind} has no column {name!r}, only {', '.join(known)}"
                 )
         self._options = options
-        self._at = native.now()
+        self._event_time = native.now()
 
-    def write(self, iterator: Iterator[Row]) -> Written:
-        make = answer if self._options.kind == "answers" else tags
-        made = (make(row.asDict(recursive=True), self._at) for row in iterator)
-        return Written([(about, json.dumps(event).encode()) for about, event in made])
+    def write(self, iterator: Iterator[Row]) -> TaskEvents:
+        """Create the events of one task. Raises QueryError for a wrong row."""
+        convert = answer_event if self._options.kind == "answers" else tags_event
+        events = (convert(row.asDict(recursive=True), self._event_time) for row in iterator)
+        return TaskEvents([(subject, json.dumps(event).encode()) for subject, event in events])
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        events = unique(
-            one for message in messages if isinstance(message, Written) for one in message.events
-        )
+        """Send the events of all tasks. Raises HeadwaterError with the number of events sent."""
+        written = [message for message in messages if isinstance(message, TaskEvents)]
+        events = deduplicate(chain.from_iterable(message.events for message in written))
         api = Headwater(
             self._options.url,
             api_key=self._options.access_key,
@@ -75,28 +78,33 @@ class HeadwaterWriter(DataSourceWriter):
                 api.send([json.loads(event) for event in batch])
             except HeadwaterError as error:
                 raise type(error)(
-                    f"{error.message} (of {len(events)} {self._options.kind}, {sent} had been taken)",
+                    f"{error.message} ({sent} of {len(events)} {self._options.kind} were sent)",
                     hint=error.hint,
                 ) from error
             sent += len(batch)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing was sent before the commit, so there is nothing to take back."""
+        """Discard the events: none is sent before the commit."""
 
 
-def unique(made: Iterable[tuple[str, bytes]]) -> list[bytes]:
-    """The events, each once. Raises QueryError when two say different things of one: neither would be the newer."""
+def deduplicate(events: Iterable[tuple[str, bytes]]) -> list[bytes]:
+    """Return the distinct events.
+
+    Args:
+        events: The subject of each event, and the event as JSON.
+
+    Raises:
+        QueryError: Two different events have one subject; neither would be the newer one.
+    """
     found: dict[str, bytes] = {}
-    for about, event in made:
-        if found.setdefault(about, event) != event:
-            raise QueryError(
-                f"two rows tell different things of {about}", hint="Write one row of each."
-            )
+    for subject, event in events:
+        if found.setdefault(subject, event) != event:
+            raise QueryError(f"two rows differ about {subject}", hint="Write one row for each.")
     return list(found.values())
 
 
 def batches(events: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The events in batches that the API takes."""
+    """Yield the events in batches within the limits of the API."""
     batch: list[bytes] = []
     size = 0
     for event in events:
@@ -109,30 +117,41 @@ def batches(events: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield batch
 
 
-def answer(row: Mapping[str, Any], at: str) -> tuple[str, Event]:
-    """A row of answers as an event. Raises QueryError for one that tells none."""
+def answer_event(row: Mapping[str, Any], event_time: str) -> tuple[str, Event]:
+    """Convert a row of answers to an event.
+
+    Args:
+        row: The columns of the row.
+        event_time: The time of the write, ISO 8601.
+
+    Returns:
+        The subject and the event.
+
+    Raises:
+        QueryError: The row has no answer id, or a wrong citation.
+    """
     answer_id = row["answerId"]
     if not isinstance(answer_id, str) or not answer_id.strip():
         raise QueryError("the column 'answerId' is empty in a row of answers")
     cites = row["cites"]
     if cites is not None and not isinstance(cites, list):
         raise QueryError(
-            "the column 'cites' is a list of urns, or of structs of namespace and name"
+            "the column 'cites' must be a list of urns, or of structs of namespace and name"
         )
     event = native.answer_event(
         answer_id,
         cites=[_citation(cited) for cited in cites or ()],
         type=row.get("type"),
         content=row.get("content"),
-        generated_at=_instant(row.get("generatedAt")) or at,
+        generated_at=_instant(row.get("generatedAt")) or event_time,
         generated_by=row.get("generatedBy"),
-        event_time=at,
+        event_time=event_time,
     )
     return f"the answer {answer_id!r}", event
 
 
 def _instant(value: Any) -> str | None:
-    # Spark hands times to Python in the time zone of the machine, without saying so.
+    # Spark passes naive times in the time zone of the machine.
     return (
         value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         if isinstance(value, datetime)
@@ -142,48 +161,62 @@ def _instant(value: Any) -> str | None:
 
 def _citation(cited: Any) -> dict[str, str]:
     if isinstance(cited, Mapping):
-        said = {key: str(value) for key, value in cited.items() if value is not None}
-        if said.get("answerId") or (said.get("namespace") and said.get("name")):
-            return said
+        citation = {key: str(value) for key, value in cited.items() if value is not None}
+        if citation.get("answerId") or (citation.get("namespace") and citation.get("name")):
+            return citation
         raise QueryError(
-            f"the column 'cites' has {said}, which names neither namespace and name nor answerId"
+            f"the column 'cites' has {citation} without namespace and name, or answerId"
         )
     kind, parts = parse_urn(str(cited))
     if kind == "answer" and parts:
         return {"answerId": parts[0]}
     if kind not in {"dataset", "source", "artifact", "column"} or not parts:
         raise QueryError(
-            f"the column 'cites' has {cited!r}: an answer cites datasets, versions, columns and answers"
+            f"the column 'cites' has {cited!r}; "
+            "an answer cites datasets, versions, columns and answers"
         )
     more = {"artifact": "runId", "column": "field"}.get(kind)
     return {"namespace": parts[0], "name": parts[1], **({more: parts[2]} if more else {})}
 
 
-def tags(row: Mapping[str, Any], at: str) -> tuple[str, Event]:
-    """A row of tags as an event: all the tags of one dataset or job. Raises QueryError for one that tells none."""
+def tags_event(row: Mapping[str, Any], event_time: str) -> tuple[str, Event]:
+    """Convert a row of tags to an event with all tags of one dataset or job.
+
+    Args:
+        row: The columns of the row.
+        event_time: The time of the write, ISO 8601.
+
+    Returns:
+        The subject and the event.
+
+    Raises:
+        QueryError: The urn is not that of a dataset or job, or a tag is wrong.
+    """
     urn = str(row["urn"] or "")
     kind, parts = parse_urn(urn)
     if kind not in {"dataset", "job"} or not parts:
-        raise QueryError(f"the column 'urn' has {urn!r}: tags are of datasets and jobs")
+        raise QueryError(f"the column 'urn' has {urn!r}; only datasets and jobs have tags")
     if not isinstance(row["tags"], list):
-        raise QueryError(f"the column 'tags' of {urn} is no list; an empty one takes all tags away")
-    said = [_tag(tag, urn) for tag in row["tags"]]
+        raise QueryError(
+            f"the column 'tags' of {urn} must be a list; an empty list removes all tags"
+        )
+    tags = [_tag(tag, urn) for tag in row["tags"]]
     return f"the tags of {urn}", native.tags_event(
-        parts[0], parts[1], said, is_job=kind == "job", event_time=at
+        parts[0], parts[1], tags, is_job=kind == "job", event_time=event_time
     )
 
 
 def _tag(tag: Any, urn: str) -> dict[str, str]:
     if isinstance(tag, Mapping):
-        said = {key: str(value) for key, value in tag.items() if value is not None}
+        parts = {key: str(value) for key, value in tag.items() if value is not None}
     else:
         key, _, value = str(tag or "").partition("=")
         if ":" in key:
             raise QueryError(
-                f"the tag {tag!r} of {urn} may be of a field or not",
+                f"the tag {tag!r} of {urn} is ambiguous: it may be of a field",
                 hint="Write such tags as structs of key, value and field.",
             )
-        said = {"key": key, "value": value}
-    if not said.get("key", "").strip():
-        raise QueryError(f"the column 'tags' of {urn} has {tag!r}, which names no key")
-    return {**said, "value": said.get("value") or "true"}
+        parts = {"key": key, "value": value}
+    if not parts.get("key", "").strip():
+        raise QueryError(f"the column 'tags' of {urn} has {tag!r} without a key")
+    return {**parts, "value": parts.get("value") or "true"}

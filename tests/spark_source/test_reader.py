@@ -42,8 +42,8 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.schema.derived_properties import with_derived_properties
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, run_urn
-from headwater.spark_source.options import Reading, reading
-from headwater.spark_source.reader import HeadwaterReader, Part
+from headwater.spark_source.options import ReadOptions, read_options
+from headwater.spark_source.reader import HeadwaterReader, RangePartition
 from headwater.spark_source.tables import TABLES
 from tests.conftest import Neo4jServer
 from tests.run_builders import at, ds, job, version
@@ -76,7 +76,7 @@ def schema(kind: str, *names: str) -> StructType:
 class Table:
     """One read: what Spark would be left with, and the rows of each part."""
 
-    def __init__(self, options: Reading, names: tuple[str, ...], filters: list[Filter]) -> None:
+    def __init__(self, options: ReadOptions, names: tuple[str, ...], filters: list[Filter]) -> None:
         reader = HeadwaterReader(options, schema(options.kind, *names))
         self.left = list(reader.pushFilters(filters))
         self.parts = reader.partitions()
@@ -101,7 +101,7 @@ def read(neo4j_server: Neo4jServer) -> Read:
 
     def table(kind: str, *names: str, where: list[Filter] | None = None, **options: Any) -> Table:
         said = {name: str(value) for name, value in options.items()}
-        return Table(reading({**own, **said, "kind": kind}, {}), names, where or [])
+        return Table(read_options({**own, **said, "kind": kind}, {}), names, where or [])
 
     return table
 
@@ -135,7 +135,9 @@ def test_the_parts_are_of_one_size_and_hold_everything(read: Read) -> None:
 
 
 def test_what_is_written_after_the_parts_were_made_is_in_the_last_one(read: Read) -> None:
-    parts = [part for part in read("runs", "urn", partitions=5).parts if isinstance(part, Part)]
+    parts = [
+        part for part in read("runs", "urn", partitions=5).parts if isinstance(part, RangePartition)
+    ]
     ends = [one for part in parts for one in part.ranges]
     assert ends[0][0] == ""
     assert ends[-1][1] > "schema:zzz"
@@ -291,7 +293,7 @@ def test_a_namespace_narrows_what_is_looked_through_and_misses_no_hashed_urn(rea
     mine = read("datasets", partitions=2, where=[EqualTo(("namespace",), "db")])
     assert mine.column("urn") == sorted(map(ds, ("a", "b", "c", LONG)))
     assert ds(LONG).startswith("dataset:#")
-    looked = {one for part in mine.parts if isinstance(part, Part) for one in part.ranges}
+    looked = {one for part in mine.parts if isinstance(part, RangePartition) for one in part.ranges}
     assert all(after.startswith(("dataset:db:", "dataset:#")) for after, _ in looked)
     assert read("datasets", where=[In(("namespace",), ("db2", "none"))]).column("name") == ["plain"]
     assert read("datasets", where=[EqualTo(("namespace",), "d")]).rows == []
@@ -408,5 +410,5 @@ def test_a_lineage_that_is_cut_short_is_no_lineage(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headwater.spark_source.reader.LINEAGE_NODES_MAX", 2)
-    with pytest.raises(HeadwaterError, match="larger than could be read: too much nodes"):
+    with pytest.raises(HeadwaterError, match="exceeds the limit of nodes"):
         read("lineage", urn=ds("a"))

@@ -111,7 +111,7 @@ def test_tables_join_each_other(read: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "schema", "options", "said"),
     [
-        ("dataset", "", {}, "option 'kind': 'dataset' is none of .* Did you mean 'datasets'"),
+        ("dataset", "", {}, "option 'kind': 'dataset' is not one of .* Did you mean 'datasets'"),
         ("runs", "runid STRING", {}, "runs have no column 'runid'. Did you mean 'runUuid'"),
         ("runs", "", {"password": "wrong"}, "Neo4j refused the user name or password"),
     ],

@@ -1,11 +1,11 @@
 // Return the outgoing edges of the nodes of one label whose urns lie after $after and up to $upto.
 // Each edge comes with the requested properties in their order, or with all properties if $whole is
-// true. `told` holds the properties that its target node stores for it. A null in $types selects
-// edges of any type.
+// true. `targetProperties` holds the properties that its target node stores for it. A null in
+// $types selects edges of any type.
 // access: read
 // params: $label STRING, $after STRING, $upto STRING, $types LIST<STRING>, $columns LIST<STRING>,
 //   $whole BOOLEAN, $equal MAP, $least MAP, $below MAP, $present LIST<STRING>
-// returns: source, type, target, label, values, properties, told
+// returns: source, type, target, label, values, properties, targetProperties
 // example: run by spark.read.format("headwater")
 WITH $label AS label
 CALL (label) {
@@ -51,11 +51,11 @@ CALL (label) {
 }
 MATCH (n)-[e]->(m)
 WHERE $types IS NULL OR type(e) IN $types
-WITH n, e, m, CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END AS told
-WHERE all(k IN keys($equal) WHERE coalesce(e[k], told[k]) IN $equal[k])
-  AND all(k IN keys($least) WHERE coalesce(e[k], told[k]) >= $least[k])
-  AND all(k IN keys($below) WHERE coalesce(e[k], told[k]) < $below[k])
-  AND all(k IN $present WHERE coalesce(e[k], told[k]) IS NOT NULL)
+WITH n, e, m, CASE WHEN type(e) = 'PRODUCED' THEN m {.rowCount, .bytes} ELSE {} END AS targetProperties
+WHERE all(k IN keys($equal) WHERE coalesce(e[k], targetProperties[k]) IN $equal[k])
+  AND all(k IN keys($least) WHERE coalesce(e[k], targetProperties[k]) >= $least[k])
+  AND all(k IN keys($below) WHERE coalesce(e[k], targetProperties[k]) < $below[k])
+  AND all(k IN $present WHERE coalesce(e[k], targetProperties[k]) IS NOT NULL)
 RETURN n.urn AS source, type(e) AS type, m.urn AS target, labels(m)[0] AS label,
-  [k IN $columns | coalesce(e[k], told[k])] AS values, CASE WHEN $whole THEN properties(e) END AS properties,
-  CASE WHEN $whole THEN told END AS told
+  [k IN $columns | coalesce(e[k], targetProperties[k])] AS values, CASE WHEN $whole THEN properties(e) END AS properties,
+  CASE WHEN $whole THEN targetProperties END AS targetProperties
