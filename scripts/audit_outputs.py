@@ -66,7 +66,7 @@ def _audit(database: Database, query: Query, home: Path, run_id: str) -> str:
 def _table(found: Answered, home: Path) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        show.rows(
+        show.print_rows(
             found.columns, [_renamed(row, home) for row in found.rows[:ROWS_SHOWN]], as_json=False
         )
     lines = [line.rstrip() for line in said.getvalue().splitlines()]

@@ -5,12 +5,12 @@ Every command that prints data takes `--json`. Exit codes:
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | something went wrong that is not below |
+| 1 | an error that is not listed below |
 | 2 | wrong arguments, settings or query |
-| 3 | a local server, Java or its jars are not as they should be |
+| 3 | a problem with a local server, Java or its jars |
 | 4 | events were refused |
-| 5 | Neo4j, the API or the disk does not answer now; trying again may help |
-| 6 | what was asked for is not in the graph |
+| 5 | Neo4j, the API or the disk does not answer now; a retry may help |
+| 6 | the requested node is not in the graph |
 | 130 | Ctrl-C |
 
 Heavy imports happen inside the commands, so that `headwater --help` answers at once.
@@ -22,23 +22,22 @@ import sys
 
 import typer
 
-from headwater.cli import aliases as symlinks
 from headwater.cli import (
+    aliases,
     conformance,
     estate,
     evidence,
     failures,
     gate,
+    graph_admin,
     impact,
     keys,
     pipeline,
+    query,
     send,
     serve,
+    setup_commands,
 )
-from headwater.cli import graph_admin as whole
-from headwater.cli import query as ask
-from headwater.cli import setup_commands as set_up
-from headwater.cli.light import load_help
 from headwater.errors import HeadwaterError
 
 app = typer.Typer(
@@ -46,35 +45,37 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    # Plain help: importing rich's help and its lexers took a third of the time of `headwater --help`.
+    rich_markup_mode=None,
+    context_settings={"max_content_width": 110},
     epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
     "5 unavailable, 6 not found.",
 )
-for room in (
+for commands in (
     serve,
     send,
-    ask,
+    query,
     failures,
     estate,
     impact,
     gate,
     evidence,
-    whole,
+    graph_admin,
     conformance,
-    set_up,
+    setup_commands,
 ):
-    for name, command in room.COMMANDS.items():
+    for name, command in commands.COMMANDS.items():
         app.command(name)(command)
-for group, group_name in ((symlinks, "symlinks"), (keys, "keys"), (pipeline, "pipeline")):
-    below = typer.Typer(help=group.HELP, no_args_is_help=True, rich_markup_mode="rich")
+for group, group_name in ((aliases, "aliases"), (keys, "keys"), (pipeline, "pipeline")):
+    subcommands = typer.Typer(help=group.HELP, no_args_is_help=True, rich_markup_mode=None)
     for name, command in group.COMMANDS.items():
-        below.command(name)(command)
-    app.add_typer(below, name=group_name)
+        subcommands.command(name)(command)
+    app.add_typer(subcommands, name=group_name)
 
 
 @app.callback(invoke_without_command=True)
 def _version(
-    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if version:
         from headwater import __version__
@@ -84,9 +85,9 @@ def _version(
 
 
 def main() -> None:
-    """Run a command; an error is one or two plain lines and an exit code, never a stack trace."""
-    if "--help" in sys.argv or len(sys.argv) == 1:
-        load_help()
+    """Run a command; print an error as one or two plain lines with an exit code, never a stack
+    trace.
+    """
     try:
         app()
     except HeadwaterError as error:

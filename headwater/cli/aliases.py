@@ -1,4 +1,4 @@
-"""Commands about the names of datasets: `symlinks list`, `symlinks join`, `symlinks part`."""
+"""Commands about the names of datasets: `aliases list`, `aliases merge`, `aliases split`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ OtherNamespace = Annotated[str, typer.Argument(help="Namespace of the other name
 OtherName = Annotated[str, typer.Argument(help="The other name.")]
 
 
-def listed(home: Home = None, as_json: Json = False) -> None:
-    """List the names that go by another dataset: which, whether by a facet or by hand, and since when."""
-    from headwater.cli import render as show
+def list_names(home: Home = None, as_json: Json = False) -> None:
+    """List the names that belong to another dataset: declared by a facet or by hand, and since
+    when.
+    """
+    from headwater.cli import render
 
     view = graph_view(home)
     with closing(view.database):
         found = [_data(one) if as_json else _row(one) for one in _all(view)]
-    show.rows(["name", "dataset", "declaredBy", "since", "via"], found, as_json=as_json)
+    render.print_rows(["name", "dataset", "declaredBy", "since", "via"], found, as_json=as_json)
 
 
 def _all(view: GraphView) -> Iterator[Alias]:
@@ -59,7 +61,7 @@ def _row(one: Alias) -> dict[str, object]:
     }
 
 
-def join(
+def merge(
     namespace: Namespace,
     name: Name,
     other_namespace: OtherNamespace,
@@ -68,9 +70,11 @@ def join(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Decide that two names are one dataset, whatever symlinks facets say. Sent as an event, so that it lasts."""
+    """Decide that two names are one dataset; this outweighs every symlinks facet. It is sent as an
+    event.
+    """
     _decide(
-        "joined",
+        "merged",
         (namespace, name),
         (other_namespace, other_name),
         api_url(home, url),
@@ -78,7 +82,7 @@ def join(
     )
 
 
-def part(
+def split(
     namespace: Namespace,
     name: Name,
     other_namespace: OtherNamespace,
@@ -87,10 +91,13 @@ def part(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Decide that two names are two datasets, whatever symlinks facets say; undoes a join. Both must also be parted
-    from a third name that they are joined to."""
+    """Decide that two names are two datasets; this outweighs every symlinks facet and undoes a
+    merge.
+
+    If both names are merged with a third name, split both from that one too.
+    """
     _decide(
-        "parted",
+        "split",
         (namespace, name),
         (other_namespace, other_name),
         api_url(home, url),
@@ -99,19 +106,19 @@ def part(
 
 
 def _decide(
-    verdict: str, one: tuple[str, str], other: tuple[str, str], url: str, *, as_json: bool
+    decision: str, one: tuple[str, str], other: tuple[str, str], url: str, *, as_json: bool
 ) -> None:
     from headwater.client import Headwater
 
     client = Headwater(url)
-    (client.merge_aliases if verdict == "joined" else client.split_aliases)(one, other)
+    (client.merge_aliases if decision == "merged" else client.split_aliases)(one, other)
     names = [{"namespace": namespace, "name": name} for namespace, name in (one, other)]
     print(
-        json.dumps({verdict: names})
+        json.dumps({decision: names})
         if as_json
-        else f"{verdict}: {' '.join(one)} and {' '.join(other)}"
+        else f"{decision}: {' '.join(one)} and {' '.join(other)}"
     )
 
 
-HELP = "Which names are one dataset: list them, join two, part two."
-COMMANDS: dict[str, Callable[..., None]] = {"list": listed, "join": join, "part": part}
+HELP = "List, merge and split the names of datasets."
+COMMANDS: dict[str, Callable[..., None]] = {"list": list_names, "merge": merge, "split": split}

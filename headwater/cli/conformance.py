@@ -1,4 +1,4 @@
-"""`headwater conformance`: which producers break which rules of the specification, and how far off their clocks are."""
+"""The command `conformance`: rules of the specification that producers break, and their clock skew."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 def conformance(
     home: Home = None,
     producer: Annotated[
-        str | None, typer.Option(help="Only producers whose name begins so.")
+        str | None, typer.Option(help="Only producers whose name begins with this.")
     ] = None,
-    first: Annotated[int, typer.Option(help="At most so many producers.")] = 100,
+    first: Annotated[int, typer.Option(help="Maximum number of producers.")] = 100,
     as_json: Json = False,
 ) -> None:
-    """Show what each producer's events do against the specification, and how to fix it."""
-    from headwater.cli import render as show
+    """Show how each producer's events violate the specification, and how to fix it."""
+    from headwater.cli import render
     from headwater.lineage.questions.conformance import producers
 
     found = producers(graph_view(home), producer=producer or "", first=first)
     if as_json:
-        show.json_of([_data(one) for one in found])
+        render.print_json([_data(one) for one in found])
         return
     for one in found:
         _show(one)
-    show.console().print(f"[dim]{show.counted(len(found), 'producer')}[/]")
+    render.console().print(f"[dim]{render.with_noun(len(found), 'producer')}[/]")
 
 
 def _data(found: Producer) -> dict[str, Any]:
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     skew = found.skew
     return {
@@ -46,19 +46,19 @@ def _data(found: Producer) -> dict[str, Any]:
         "lastReceivedAt": found.last_received_at,
         "futureEvents": found.future_events,
         "skewSeconds": {"min": skew.min, "median": skew.median, "max": skew.max} if skew else None,
-        "findings": [show.data_of(finding) for finding in found.findings],
+        "findings": [render.data_of(finding) for finding in found.findings],
     }
 
 
 def _show(found: Producer) -> None:
-    """A producer as a heading and a table; below it, how to fix what was found, once per rule."""
+    """Print a producer as a heading and a table; below it, one fix per rule."""
     from rich.markup import escape
 
-    from headwater.cli import render as show
+    from headwater.cli import render
 
-    out = show.console()
+    out = render.console()
     out.print(
-        f"[bold]{escape(found.producer or '(no producer)')}[/]  {show.counted(found.events, 'event')}"
+        f"[bold]{escape(found.producer or '(no producer)')}[/]  {render.with_noun(found.events, 'event')}"
     )
     if found.skew is not None:
         skew = found.skew

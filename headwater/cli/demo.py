@@ -1,7 +1,7 @@
-"""`headwater demo`: the whole of Headwater at work on real data, from nothing to an answer traced to its sources.
+"""The command `demo`: Headwater at work on real data, from an empty folder to a traced answer.
 
-The folder of the demo is emptied first, so that the demo is the same every time; only a folder that an earlier demo
-marked as its own, or an empty one, is taken.
+The folder of the demo is emptied first, so the demo is the same every time. Only an empty folder,
+or one that an earlier demo marked as its own, is used.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from headwater.cli import render as show
-from headwater.cli import show_failures
+from headwater.cli import render, show_failures
 from headwater.cli.stack import Stack
 from headwater.cypher.driver.database import Database
 from headwater.errors import HomeInUseError, ServerError
@@ -34,7 +33,7 @@ FOLD_SECONDS_MAX = 60.0
 
 
 def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
-    """Run the demo. Raises ServerError when something did not come out as it should."""
+    """Run the demo. Raise ServerError if a step gives a wrong result."""
     out = Console(highlight=False)
     began = time.monotonic()
     home = settings.home_path
@@ -47,19 +46,17 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         wait_folded(settings, stack.database)
         out.rule("[bold]3  where did this answer come from?")
         view = GraphView(stack.database)
-        show.trace_tree(trace(view, ANSWER))
+        render.print_trace(trace(view, ANSWER))
         for answer_id in OTHER_ANSWERS:
             sources = trace(view, answer_id).sources
             out.print(
                 f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}"
             )
-        out.rule("[bold]4  what failed, and what lies downstream of it?")
+        out.rule("[bold]4  which run failed, and what is downstream of it?")
         page = failed_runs(view)
-        show_failures.failures_tree(page, failure_impact(view, [found.urn for found in page.runs]))
+        show_failures.print_failures(page, failure_impact(view, [found.urn for found in page.runs]))
         if not page.runs:
-            raise ServerError(
-                "no failed run is in the graph", hint=f"Look at {home / 'spark.log'}."
-            )
+            raise ServerError("no failed run is in the graph", hint=f"Read {home / 'spark.log'}.")
         out.rule(f"[bold]done in {time.monotonic() - began:.0f} s")
         _next(out, stack.url, home, serve)
         if serve:
@@ -70,11 +67,12 @@ def _empty(home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     if any(home.iterdir()) and not (home / _MARK).exists():
         raise HomeInUseError(
-            f"{home} holds something that is not a demo", hint="Name an empty folder with --home."
+            f"{home} holds files that are not of a demo", hint="Choose an empty folder with --home."
         )
     if (home / "api.url").exists() and _in_use(home):
         raise HomeInUseError(
-            f"a demo is being served from {home}", hint="End it first, or give another --home."
+            f"a demo is being served from {home}",
+            hint="End it first, or choose another folder with --home.",
         )
     from headwater.local.neo4j import LocalNeo4j
 
@@ -111,21 +109,21 @@ def _pipeline(url: str, home: Path) -> None:
     ended = subprocess.run(command, check=False)
     if ended.returncode != 0:
         raise ServerError(
-            "the pipeline did not do what it should",
-            hint=f"Look at {home / 'flights' / 'spark.log'}.",
+            "the pipeline of the demo failed",
+            hint=f"Read {home / 'flights' / 'spark.log'}.",
         )
 
 
 def wait_folded(settings: Settings, database: Database) -> None:
-    """Until the graph has every event that was accepted."""
+    """Wait until the graph has every accepted event."""
     spool = Spool(settings.spool_path)
     deadline = time.monotonic() + FOLD_SECONDS_MAX
     try:
         while read_checkpoint(database, spool.id).position < spool.last():
             if time.monotonic() > deadline:
                 raise ServerError(
-                    "the worker does not keep up",
-                    hint=f"Look at {settings.home_path / 'worker.log'}.",
+                    "the worker makes no progress",
+                    hint=f"Read {settings.home_path / 'worker.log'}.",
                 )
             time.sleep(0.1)
     finally:
@@ -149,7 +147,7 @@ def _next(out: Console, url: str, home: Path, serve: bool) -> None:
             ("audit", audit),
             ("ask", ask),
         ]
-        last = "`make demo SERVE=1` runs it all once more and keeps serving. The command is .venv/bin/headwater."
+        last = "`make demo SERVE=1` runs the demo again and keeps serving. The command is .venv/bin/headwater."
     out.print("What next:")
     for name, step in steps:
         out.print(f"  {name:<7} {step}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`headwater doctor`: everything that must be right for Headwater to run, looked at one by one."""
+"""The command `doctor`: check everything that Headwater needs, one by one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater.errors import HeadwaterError
 from headwater.settings import Settings
 
 DISK_BYTES_MIN = 2 * 2**30
-# Settings of the server that keep a read-only query from doing more than reading (see docs/reference/cypher.md).
+# Server settings that keep a read-only query from more than reading (see docs/reference/cypher.md).
 NEO4J_SETTINGS = {
     "dbms.security.allow_csv_import_from_file_urls": "false",
     "dbms.security.auth_enabled": "true",
@@ -22,7 +22,7 @@ NEO4J_SETTINGS = {
 
 
 class Check(NamedTuple):
-    """One thing looked at: what was found, and how to fix it when it is not as it should be."""
+    """One check: its finding, and a hint if it failed."""
 
     name: str
     ok: bool
@@ -31,9 +31,9 @@ class Check(NamedTuple):
 
 
 def examine(settings: Settings) -> list[Check]:
-    """Every check, in the order in which a start needs them. Starts nothing and changes nothing."""
+    """Run every check, in the order in which a start needs them. Start and change nothing."""
     reached = with_local_neo4j(settings)
-    looks: list[tuple[str, Callable[[], Check]]] = [
+    checks: list[tuple[str, Callable[[], Check]]] = [
         ("versions", _versions),
         ("java", _java),
         ("jars", lambda: _jars(settings)),
@@ -44,10 +44,10 @@ def examine(settings: Settings) -> list[Check]:
         ("neo4j settings", lambda: _neo4j_settings(reached)),
         ("migrations", lambda: _migrations(reached)),
     ]
-    return [_looked(name, look) for name, look in looks]
+    return [_checked(name, look) for name, look in checks]
 
 
-def _looked(name: str, look: Callable[[], Check]) -> Check:
+def _checked(name: str, look: Callable[[], Check]) -> Check:
     try:
         return look()
     except HeadwaterError as error:
@@ -103,9 +103,7 @@ def _jars(settings: Settings) -> Check:
         if missing
         else f"all of Neo4j's are in {cache}"
     )
-    return Check(
-        "jars", not missing, found, "`make setup` or `headwater neo4j` fetches them, once."
-    )
+    return Check("jars", not missing, found, "Fetch them with `make setup` or `headwater neo4j`.")
 
 
 def _disk(settings: Settings) -> Check:
@@ -121,15 +119,17 @@ def _disk(settings: Settings) -> Check:
 
 
 def _spool(settings: Settings) -> Check:
-    from headwater.cli.render import counted
+    from headwater.cli.render import with_noun
     from headwater.ingest.spool.spool import Spool
 
     if not settings.spool_path.exists():
-        return Check("spool", True, f"none yet at {settings.spool_path}; the first start makes it")
+        return Check(
+            "spool", True, f"none yet at {settings.spool_path}; the first start creates it"
+        )
     spool = Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)
     try:
         spool.check_writable()
-        kept = f"{counted(spool.last(), 'event')}, {len(spool.dead_letters()):,} set aside"
+        kept = f"{with_noun(spool.last(), 'event')}, {len(spool.dead_letters()):,} dead-lettered"
         return Check("spool", True, f"{kept}, at {settings.spool_path}")
     finally:
         spool.close()
@@ -175,7 +175,10 @@ def _neo4j(settings: Settings) -> Check:
         database.close()
     found = f"{rows[0]['v']} {rows[0]['edition']} at {settings.neo4j_uri}"
     return Check(
-        "neo4j", str(rows[0]["v"]).startswith("5."), found, "Headwater is tested with Neo4j 5.26."
+        "neo4j",
+        str(rows[0]["v"]).startswith("5."),
+        found,
+        "Use Neo4j 5.26, the version that Headwater is tested with.",
     )
 
 
@@ -193,7 +196,7 @@ def _neo4j_settings(settings: Settings) -> Check:
     return Check(
         "neo4j settings",
         not wrong,
-        "unsafe: " + ", ".join(wrong) if wrong else "as they should be",
+        "unsafe: " + ", ".join(wrong) if wrong else "safe",
         hint,
     )
 
@@ -207,4 +210,4 @@ def _migrations(settings: Settings) -> Check:
     finally:
         database.close()
     found = f"not applied: {', '.join(missing)}" if missing else "all applied"
-    return Check("migrations", not missing, found, "Start a worker; it applies them.")
+    return Check("migrations", not missing, found, "Start a worker to apply them.")

@@ -1,4 +1,4 @@
-"""Commands about the whole estate: `fresh`, `coverage`, `unused`, `usage`, `owners`."""
+"""Commands about the whole estate: `freshness`, `coverage`, `unused`, `usage`, `owners`."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ if TYPE_CHECKING:
     from headwater.lineage.pagination import Page
     from headwater.lineage.questions.freshness import Reached
 
-Days = Annotated[int, typer.Option(help="The last so many days.")]
-First = Annotated[int, typer.Option(help="At most so many.")]
-After = Annotated[str | None, typer.Option(help="Go on after this cursor.")]
-Namespace = Annotated[str, typer.Option(help="Only of this namespace.")]
+Days = Annotated[int, typer.Option(help="Number of past days.")]
+First = Annotated[int, typer.Option(help="Maximum number of results.")]
+After = Annotated[str | None, typer.Option(help="Continue after this cursor.")]
+Namespace = Annotated[str, typer.Option(help="Only this namespace.")]
 
-# How the freshness gate ends.
+# Exit codes of the freshness gate.
 EXIT_CODES = {"FRESH": 0, "STALE": 1, "UNKNOWN": 2}
 
 
-def fresh(
+def freshness(
     urn: Annotated[
         str, typer.Argument(help="A dataset, for example dataset:file:/data/marts/delays.")
     ],
-    within: Annotated[str, typer.Option(help="How old data may be: 90m, 24h, 7d.")],
+    within: Annotated[str, typer.Option(help="Maximum age of the data: 90m, 24h, 7d.")],
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Gate on freshness: fail when a dataset, or any source whose data went into it, is too old.
+    """Check freshness: fail if a dataset, or a source whose data went into it, is too old.
 
-    Ends with 0 when all is fresh, 1 when something is stale, 2 when that cannot be told; whatever is the matter is
-    named.
+    The exit code is 0 if everything is fresh, 1 if something is stale, 2 if the age is unknown. The
+    output names the causes.
     """
     from datetime import UTC, datetime
 
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.errors import QueryError
     from headwater.lineage.nodes import require_node
-    from headwater.lineage.questions.freshness import freshness, judge
+    from headwater.lineage.questions.freshness import freshness as find_freshness
+    from headwater.lineage.questions.freshness import judge
     from headwater.schema.durations import parse_duration
     from headwater.schema.urns import parse_urn
 
@@ -51,20 +52,20 @@ def fresh(
     view = graph_view(home)
     dataset = str(require_node(view, urn)["urn"])
     now = datetime.now(UTC)
-    found = freshness(view, [dataset])[dataset]
+    found = find_freshness(view, [dataset])[dataset]
     verdict = judge(found, within=length, now=now)
     if as_json:
-        show.json_of(
+        render.print_json(
             {
                 "dataset": dataset,
                 "state": verdict.state,
                 "explanation": verdict.explanation,
-                "causes": show.data_of(verdict.causes),
+                "causes": render.data_of(verdict.causes),
                 "within": within,
                 "newestAt": found.at,
                 "effectiveAt": found.effective_at,
                 "exact": found.exact,
-                "sources": show.data_of(found.sources),
+                "sources": render.data_of(found.sources),
                 "incompleteReason": found.reason or None,
             }
         )
@@ -72,34 +73,34 @@ def fresh(
         style = {"FRESH": "bold green", "STALE": "bold red", "UNKNOWN": "bold yellow"}[
             verdict.state
         ]
-        _say(f"[{style}]{verdict.state}[/]", dataset, verdict.explanation)
+        _print_line(f"[{style}]{verdict.state}[/]", dataset, verdict.explanation)
         for one in verdict.causes or found.sources:
-            _say("  ", one.dataset, _age(one, now))
+            _print_line("  ", one.dataset, _age(one, now))
     raise typer.Exit(EXIT_CODES[verdict.state])
 
 
-def _say(before: str, urn: str, after: str) -> None:
+def _print_line(before: str, urn: str, after: str) -> None:
     from rich.markup import escape
 
-    from headwater.cli import render as show
+    from headwater.cli import render
 
-    show.console().print(f"{before} {escape(urn)}  [dim]{escape(after)}[/]", soft_wrap=True)
+    render.console().print(f"{before} {escape(urn)}  [dim]{escape(after)}[/]", soft_wrap=True)
 
 
 def _age(reached: Reached, now: datetime) -> str:
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     if reached.newest_at is None:
-        return "no time is told"
-    age = show.age_of(now - reached.newest_at)
-    return f"{age} old" if reached.exact else f"at least {age} old: no capture of it is told"
+        return "age unknown"
+    age = render.age_of(now - reached.newest_at)
+    return f"{age} old" if reached.exact else f"at least {age} old: no capture time was reported"
 
 
 def coverage(
     home: Home = None, days: Days = 30, namespace: Namespace = "", as_json: Json = False
 ) -> None:
-    """Show how much lineage covers: coverage, unknown downstreams, median blast radius, certified paths."""
-    from headwater.cli import render as show
+    """Show coverage of lineage, unknown downstreams, median blast radius and certified paths."""
+    from headwater.cli import render
     from headwater.lineage.questions import coverage as covered
 
     view = graph_view(home)
@@ -113,14 +114,14 @@ def coverage(
             "datasets": paths.datasets,
             "sampleSize": paths.sample_size,
         }
-        show.json_of(
+        render.print_json(
             {
                 "since": found.since,
                 "until": found.until,
                 "total": _counts(found.total),
                 "namespaces": by_namespace,
-                "blastRadius": {**show.data_of(radius), "sampled": radius.sampled},
-                "certifiedPaths": {**integrity, "broken": show.data_of(paths.broken)},
+                "blastRadius": {**render.data_of(radius), "sampled": radius.sampled},
+                "certifiedPaths": {**integrity, "broken": render.data_of(paths.broken)},
             }
         )
         return
@@ -131,28 +132,28 @@ def coverage(
     lines = [
         (
             "lineage coverage",
-            show.percent(shares.lineage),
-            f"{show.counted(counts.datasets, 'dataset')}, {show.counted(counts.jobs, 'job')}",
+            render.percent(shares.lineage),
+            f"{render.with_noun(counts.datasets, 'dataset')}, {render.with_noun(counts.jobs, 'job')}",
         ),
         (
             "datasets in lineage",
-            show.percent(shares.datasets),
+            render.percent(shares.datasets),
             f"{counts.connected} of {counts.datasets}",
         ),
         (
             "jobs with inputs and outputs",
-            show.percent(shares.jobs),
+            render.percent(shares.jobs),
             f"{counts.with_inputs_and_outputs} of {counts.jobs}",
         ),
         (
             "column lineage",
-            show.percent(shares.column_lineage),
+            render.percent(shares.column_lineage),
             f"{counts.with_column_lineage} of {counts.produced}",
         ),
         (
             "unknown downstreams",
             str(counts.unknown_downstreams),
-            f"of {counts.produced} made, read by nobody known",
+            f"of {counts.produced} produced datasets, without a known reader",
         ),
         (
             "median blast radius",
@@ -161,53 +162,53 @@ def coverage(
         ),
         (
             "certified-path integrity",
-            show.percent(paths.integrity),
-            f"of {show.counted(paths.datasets, 'certified dataset')}",
+            render.percent(paths.integrity),
+            f"of {render.with_noun(paths.datasets, 'certified dataset')}",
         ),
         (
             "runs that ended",
-            show.percent(shares.ended),
-            f"{counts.ended} of {counts.runs} in {show.counted(days, 'day')}",
+            render.percent(shares.ended),
+            f"{counts.ended} of {counts.runs} in {render.with_noun(days, 'day')}",
         ),
         (
             "with an owner",
-            show.percent(shares.owned),
-            show.counted(owned, "dataset or job", "datasets and jobs"),
+            render.percent(shares.owned),
+            render.with_noun(owned, "dataset or job", "datasets and jobs"),
         ),
         (
             "with a description",
-            show.percent(shares.described),
+            render.percent(shares.described),
             f"{counts.described_datasets} of {counts.datasets}",
         ),
         (
             "with a schema",
-            show.percent(shares.schema),
+            render.percent(shares.schema),
             f"{counts.with_schema} of {counts.datasets}",
         ),
     ]
-    show.table(
+    render.print_table(
         ["figure", "value", "of"],
         [dict(zip(("figure", "value", "of"), line, strict=True)) for line in lines],
     )
     for path in paths.broken:
-        _say(
+        _print_line(
             "[red]broken[/]",
             path.dataset,
-            ", ".join(path.ends) or "leads out of sight, or farther than was walked",
+            ", ".join(path.ends) or "leads to hidden nodes or beyond the bounds",
         )
 
 
 def _counts(counts: Any) -> dict[str, Any]:
-    from headwater.cli import render as show
+    from headwater.cli import render
 
-    return {**show.data_of(counts), "shares": show.data_of(counts.shares)}
+    return {**render.data_of(counts), "shares": render.data_of(counts.shares)}
 
 
 def _with_cursors(page: Page[Any]) -> list[dict[str, Any]]:
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     pairs = zip(page.cursors, page.entries, strict=True)
-    return [{"cursor": cursor, **show.data_of(entry)} for cursor, entry in pairs]
+    return [{"cursor": cursor, **render.data_of(entry)} for cursor, entry in pairs]
 
 
 def unused(
@@ -218,8 +219,8 @@ def unused(
     after: After = None,
     as_json: Json = False,
 ) -> None:
-    """List datasets that nobody read lately, the largest first: storage to reclaim."""
-    from headwater.cli import render as show
+    """List datasets without recent reads, the largest first: storage to reclaim."""
+    from headwater.cli import render
     from headwater.lineage.questions.usage import unused as find
 
     found = find(graph_view(home), days=days, namespace=namespace, first=first, after=after)
@@ -229,26 +230,24 @@ def unused(
             "bytes": found.bytes,
             "unknownSizeCount": found.unknown_size_count,
         }
-        show.json_of(
+        render.print_json(
             {"datasets": _with_cursors(found.page), **totals, "hasNextPage": found.page.has_next}
         )
         return
     rows = [
         {
             "dataset": one.dataset,
-            "size": show.bytes_of(one.bytes),
+            "size": render.bytes_of(one.bytes),
             "lastReadAt": one.last_read_at or "never",
         }
         for one in found.page.entries
     ]
-    show.table(["dataset", "size", "lastReadAt"], rows)
-    unknown = (
-        f"; of {found.unknown_size_count:,} no size is told" if found.unknown_size_count else ""
+    render.print_table(["dataset", "size", "lastReadAt"], rows)
+    unknown = f"; size unknown for {found.unknown_size_count:,}" if found.unknown_size_count else ""
+    render.console().print(
+        f"[bold]{render.bytes_of(found.bytes)}[/] to reclaim in {render.with_noun(found.count, 'dataset')}{unknown}"
     )
-    show.console().print(
-        f"[bold]{show.bytes_of(found.bytes)}[/] to reclaim in {show.counted(found.count, 'dataset')}{unknown}"
-    )
-    show.say_more(found.page, found.count)
+    render.print_more(found.page, found.count)
 
 
 def usage(
@@ -261,22 +260,22 @@ def usage(
     after: After = None,
     as_json: Json = False,
 ) -> None:
-    """Show who reads a dataset and what that costs, by job and by owner."""
-    from headwater.cli import render as show
+    """Show the readers of a dataset and their cost, by job and by owner."""
+    from headwater.cli import render
     from headwater.lineage.questions.usage import chargeback, consumers_page
     from headwater.lineage.questions.usage import usage as find
 
     found = find(graph_view(home), urn, days=days)
     page, charges = consumers_page(found, first=first, after=after), chargeback(found.consumers)
     if as_json:
-        show.json_of(
+        render.print_json(
             {
                 "dataset": found.dataset,
                 "since": found.since,
                 "until": found.until,
                 "consumers": _with_cursors(page),
                 "hasNextPage": page.has_next,
-                "chargeback": show.data_of(charges),
+                "chargeback": render.data_of(charges),
                 "answers": found.answers,
                 "truncated": found.truncated,
             }
@@ -288,49 +287,52 @@ def usage(
             **vars(one),
             "owners": ", ".join(one.owners),
             "last read": one.last_read_at,
-            "bytes": show.bytes_of(one.bytes),
+            "bytes": render.bytes_of(one.bytes),
             "seconds": f"{one.seconds:,.1f}",
         }
         for one in page.entries
     ]
-    show.table(columns, rows)
-    show.say_more(page, len(found.consumers))
+    render.print_table(columns, rows)
+    render.print_more(page, len(found.consumers))
     for charge in charges:
-        _say(
+        _print_line(
             f"[bold]{charge.seconds:,.1f}[/] s",
-            charge.owner or "(nobody's jobs)",
-            show.counted(charge.jobs, "job"),
+            charge.owner or "(no owner)",
+            render.with_noun(charge.jobs, "job"),
         )
     for answer in found.answers[:first]:
-        _say("[cyan]cited by[/]", answer, "")
+        _print_line("[cyan]cited by[/]", answer, "")
 
 
 def owners(
     owner: Annotated[
-        str | None, typer.Argument(help="List what this owner owns; '' for what nobody owns.")
+        str | None,
+        typer.Argument(help="List the nodes of this owner; '' for nodes without an owner."),
     ] = None,
     home: Home = None,
     first: First = 20,
     after: After = None,
     as_json: Json = False,
 ) -> None:
-    """List owners with how much each owns, or what one of them owns."""
-    from headwater.cli import render as show
+    """List owners with the number of their nodes, or the nodes of one owner."""
+    from headwater.cli import render
     from headwater.lineage.questions import owners as owning
 
     if owner is not None:
         nodes = owning.nodes_of_owner(graph_view(home), owner, first=first, after=after)
         if as_json:
-            show.json_of({"owned": _with_cursors(nodes), "hasNextPage": nodes.has_next})
+            render.print_json({"owned": _with_cursors(nodes), "hasNextPage": nodes.has_next})
             return
-        show.table(["kind", "namespace", "name", "urn"], [vars(node) for node in nodes.entries])
+        render.print_table(
+            ["kind", "namespace", "name", "urn"], [vars(node) for node in nodes.entries]
+        )
         if nodes.has_next:
-            show.console().print(f"[dim]for more: --after {nodes.cursors[-1]}[/]")
+            render.console().print(f"[dim]continue with --after {nodes.cursors[-1]}[/]")
         return
     found = owning.owners(graph_view(home), first=first, after=after)
     if as_json:
         unowned = {"unownedDatasets": found.unowned_datasets, "unownedJobs": found.unowned_jobs}
-        show.json_of(
+        render.print_json(
             {
                 "owners": _with_cursors(found.page),
                 "totalCount": found.count,
@@ -339,17 +341,17 @@ def owners(
             }
         )
         return
-    show.table(["name", "datasets", "jobs"], [vars(one) for one in found.page.entries])
+    render.print_table(["name", "datasets", "jobs"], [vars(one) for one in found.page.entries])
     datasets, jobs = (
-        show.counted(found.unowned_datasets, "dataset"),
-        show.counted(found.unowned_jobs, "job"),
+        render.with_noun(found.unowned_datasets, "dataset"),
+        render.with_noun(found.unowned_jobs, "job"),
     )
-    show.console().print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
-    show.say_more(found.page, found.count)
+    render.console().print(f"without an owner: [bold]{datasets}[/] and [bold]{jobs}[/]")
+    render.print_more(found.page, found.count)
 
 
 COMMANDS = {
-    "fresh": fresh,
+    "freshness": freshness,
     "coverage": coverage,
     "unused": unused,
     "usage": usage,

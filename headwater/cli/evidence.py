@@ -1,4 +1,4 @@
-"""`headwater evidence`: an evidence pack of one node, as JSON and as a page; and whether one is as it was sealed."""
+"""The command `evidence`: write an evidence pack of one node, as JSON and as a page, or verify one."""
 
 from __future__ import annotations
 
@@ -26,33 +26,36 @@ def evidence(
     out: Annotated[
         str,
         typer.Option(
-            help="A folder for both files, or one file that ends in .json or .html.",
+            help="Folder for both files, or one file that ends in .json or .html.",
             metavar="DIR|FILE",
         ),
     ] = ".",
     at: Annotated[
-        str | None, typer.Option(help="The instant it is made (ISO 8601).", show_default="now")
+        str | None, typer.Option(help="Instant of the pack (ISO 8601).", show_default="now")
     ] = None,
-    depth: Annotated[int, typer.Option(help="How many jobs or runs to cross, either way.")] = 10,
+    depth: Annotated[
+        int, typer.Option(help="Number of jobs or runs to cross in each direction.")
+    ] = 10,
     verify: Annotated[
         str | None, typer.Option(help="Verify this pack instead, JSON or HTML.", metavar="FILE")
     ] = None,
-    noted: Annotated[
+    expected_hash: Annotated[
         str,
-        typer.Option(
-            "--hash", help="With --verify: the hash that was noted when the pack was made."
-        ),
+        typer.Option("--hash", help="With --verify: the hash recorded when the pack was written."),
     ] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Make an evidence pack of a node: lineage, runs, code, versions, freshness, violations, owners, and a hash of it.
+    """Write an evidence pack of a node: lineage, runs, code, versions, freshness, violations,
+    owners, hash.
 
-    With --verify, exit code 1 when a pack is not as it was sealed, saying what differs."""
+    With --verify, exit code 1 means that a pack was changed after it was written; the output lists
+    the differences.
+    """
     if (urn is None) == (verify is None):
-        raise QueryError("name a urn to make a pack of, or a file to --verify")
+        raise QueryError("expected either a urn, or a file with --verify")
     if verify is not None:
-        _verify(verify, noted, as_json=as_json)
+        _verify(verify, expected_hash, as_json=as_json)
     elif urn is not None:
         _make(urn, out, at, depth, home, as_json=as_json)
 
@@ -89,7 +92,7 @@ def _paths(urn: str, out: Path) -> list[Path]:
 
 
 def _write(path: Path, document: dict[str, Any]) -> None:
-    """Whole or not at all. Raises HeadwaterError when the place takes no files."""
+    """Write a file completely or not at all. Raise HeadwaterError if the folder is not writable."""
     from headwater.evidence.page import render_page
 
     text = (
@@ -107,7 +110,7 @@ def _write(path: Path, document: dict[str, Any]) -> None:
         raise HeadwaterError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _verify(file: str, noted: str, *, as_json: bool) -> None:
+def _verify(file: str, expected_hash: str, *, as_json: bool) -> None:
     from headwater.evidence.digest import differences, parse_document
     from headwater.evidence.page import page_differences
 
@@ -118,9 +121,9 @@ def _verify(file: str, noted: str, *, as_json: bool) -> None:
         raise QueryError(f"{file} cannot be read: {error}") from error
     is_page = text.lstrip().startswith("<")
     found = (
-        page_differences(text, expected_hash=noted)
+        page_differences(text, expected_hash=expected_hash)
         if is_page
-        else differences(parse_document(text), expected_hash=noted)
+        else differences(parse_document(text), expected_hash=expected_hash)
     )
     if as_json:
         print(json.dumps({"file": file, "verified": not found, "differences": found}))

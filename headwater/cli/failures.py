@@ -1,4 +1,4 @@
-"""Commands about what went wrong: `failed-runs`, `root-cause`, `replay-plan`."""
+"""Commands about failures: `failed-runs`, `root-cause`, `replay-plan`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def failed_runs(
     namespace: Annotated[
         str | None, typer.Option(help="Only runs of jobs in this namespace.")
     ] = None,
-    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
-    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
+    first: Annotated[int, typer.Option(help="Maximum number of results.")] = 20,
+    after: Annotated[str | None, typer.Option(help="Continue after this cursor.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List failed runs, newest first: what was built from what each did write, what is stale, and whom to tell."""
-    from headwater.cli import render as show
-    from headwater.cli import show_failures
+    """List failed runs, newest first, with partial data, stale data, and owners to notify."""
+    from headwater.cli import render, show_failures
     from headwater.lineage.questions.failure_impact import failure_impact
     from headwater.lineage.questions.failures import affected_nodes
     from headwater.lineage.questions.failures import failed_runs as found_runs
@@ -46,55 +45,51 @@ def failed_runs(
     urns = [run.urn for run in page.runs]
     followed = failure_impact(view, urns)
     if as_json:
-        show.json_of(show_failures.failures_data(page, affected_nodes(view, urns), followed))
+        render.print_json(show_failures.failures_data(page, affected_nodes(view, urns), followed))
     else:
-        show_failures.failures_tree(page, followed)
+        show_failures.print_failures(page, followed)
 
 
 def root_cause(
-    urn: Annotated[
-        str, typer.Argument(help="What is bad: a version, a dataset, an answer or a run, by urn.")
-    ],
+    urn: Annotated[str, typer.Argument(help="The bad version, dataset, answer or run, by urn.")],
     home: Home = None,
     since: Annotated[
-        str | None, typer.Option(help="Only what began then or later, when it was still good.")
+        str | None, typer.Option(help="Only causes since this time, when the data was still good.")
     ] = None,
-    first: Annotated[int, typer.Option(help="At most so many candidates.")] = 20,
+    first: Annotated[int, typer.Option(help="Maximum number of candidates.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show what may have spoiled something, the likeliest first: failures, tests, schema, rows, code, late inputs."""
-    from headwater.cli import render as show
-    from headwater.cli import show_failures
+    """Rank the possible causes of bad data: failures, tests, schema, rows, code, late inputs."""
+    from headwater.cli import render, show_failures
     from headwater.lineage.questions.root_cause import root_cause as found_cause
 
     found = found_cause(graph_view(home), urn, since=time_of("--since", since), first=first)
     if as_json:
-        show.json_of({**show.data_of(found), "truncated": found.truncated})
+        render.print_json({**render.data_of(found), "truncated": found.truncated})
     else:
-        show_failures.cause_table(found)
+        show_failures.print_causes(found)
 
 
 def replay_plan(
     urn: Annotated[
         str,
-        typer.Argument(help="The corrupt run, or a version or a dataset that it spoiled, by urn."),
+        typer.Argument(help="The corrupt run, or a version or dataset that it wrote, by urn."),
     ],
     home: Home = None,
     since: Annotated[
-        str | None, typer.Option(help="For a dataset: what was made then or later is corrupt.")
+        str | None, typer.Option(help="For a dataset: versions since this time are corrupt.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show which runs to replace after one was corrupt, step by step, and which version to start from."""
-    from headwater.cli import render as show
-    from headwater.cli import show_failures
+    """List the runs to replace after a corrupt run, step by step, and the version to start from."""
+    from headwater.cli import render, show_failures
     from headwater.lineage.questions.replay import replay_plan as found_plan
 
     plan = found_plan(graph_view(home), urn, since=time_of("--since", since))
     if as_json:
-        show.json_of({**show.data_of(plan), "truncated": plan.truncated})
+        render.print_json({**render.data_of(plan), "truncated": plan.truncated})
     else:
-        show_failures.plan_tree(plan)
+        show_failures.print_plan(plan)
 
 
 COMMANDS = {"failed-runs": failed_runs, "root-cause": root_cause, "replay-plan": replay_plan}

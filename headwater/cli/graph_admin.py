@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from headwater.cli.options import Home, Json, connect, graph, settings_of, with_local_neo4j
-from headwater.cli.serve import set_when_told_to_end
+from headwater.cli.serve import set_on_signal
 from headwater.errors import NotFoundError, QueryError
 
 if TYPE_CHECKING:
@@ -36,20 +36,22 @@ def export(
         bool,
         typer.Option(
             "--canonical",
-            help="Only what the events say: two graphs are the same exactly when this is byte for byte the same.",
+            help="Print only facts from events: two graphs are equal if and only if these outputs are.",
         ),
     ] = False,
     output: Annotated[
         str | None, typer.Option(help="Write to this file.", show_default="stdout", metavar="FILE")
     ] = None,
 ) -> None:
-    """Print the whole graph as JSON lines: every node by label and urn, then every edge by source, type and target.
+    """Print the whole graph as JSON lines: nodes by label and urn, then edges by source, type and
+    target.
 
-    Read page by page, so of any size; export when nothing is folded, or be told that the graph changed meanwhile.
+    The graph is read page by page, so it may be of any size. If events are folded meanwhile, a
+    warning says so.
     """
     from headwater.cypher.maintenance import export as graph_export
 
-    with closing(graph(home)) as database, _written(output) as out:
+    with closing(graph(home)) as database, _output_stream(output) as out:
         counts = graph_export.count(database)
         before = graph_export.checkpoints(database)
         with progress_bar(quiet=output is None and sys.stdout.isatty()) as bar:
@@ -63,14 +65,14 @@ def export(
                 bar.advance(task)
         if graph_export.checkpoints(database) != before:
             print(
-                "headwater: events were folded meanwhile; this is the graph of no single instant",
+                "headwater: events were folded meanwhile, so the export mixes several instants",
                 file=sys.stderr,
             )
 
 
 @contextmanager
-def _written(output: str | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that is there only when it is whole."""
+def _output_stream(output: str | None) -> Iterator[BinaryIO]:
+    """Yield standard output, or a file that appears only when it is complete."""
     if output is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -89,27 +91,28 @@ def _written(output: str | None) -> Iterator[BinaryIO]:
 def rebuild(
     home: Home = None,
     neo4j_uri: Annotated[
-        str | None, typer.Option(help="Another Neo4j than that of the settings.", metavar="URI")
+        str | None, typer.Option(help="A Neo4j other than that of the settings.", metavar="URI")
     ] = None,
     erase: Annotated[
         bool, typer.Option("--erase", help="Erase the graph first, if it is not empty.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before erasing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase without asking.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make the graph anew from every event of the spool, also from those that were set aside; and from the lake, where
-    the spool was cut (`pipeline archive --cut`).
+    """Build the graph again from every event of the spool, dead letters included, and from the
+    lake.
 
-    End the worker first, so that the two do not take turns; nothing is folded twice or lost if you forget: every batch
-    takes the graph's write lock and moves the checkpoint. Events may come in meanwhile. After Ctrl-C `headwater worker`
-    goes on from the checkpoint; an erasing that was interrupted must be done again.
+    The lake is needed if the spool was cut (`pipeline archive --cut`). End the worker first, so the
+    two do not take turns; with a running worker nothing is folded twice or lost either. Events may
+    arrive meanwhile. After Ctrl-C, `headwater worker` continues from the checkpoint; an interrupted
+    erase must be repeated.
     """
     from headwater.ingest.spool.spool import Spool
 
     settings = settings_of(home, neo4j_uri=neo4j_uri)
     if not settings.spool_path.is_file():
         raise NotFoundError(
-            f"there is no spool {settings.spool_path}", hint="--home names the folder it is in."
+            f"there is no spool {settings.spool_path}", hint="Name its folder with --home."
         )
     settings = settings if neo4j_uri else with_local_neo4j(settings)
     with (
@@ -117,15 +120,17 @@ def rebuild(
         closing(Spool(settings.spool_path, bytes_max=settings.spool_bytes_max)) as spool,
         progress_bar(quiet=as_json, rate=True) as bar,
     ):
-        gone = _in_the_lake(spool)
-        _make_room(database, bar, erase=erase, yes=yes)
+        gone = _lake_of_cut_events(spool)
+        _prepare_graph(database, bar, erase=erase, yes=yes)
         if gone is not None:
-            _from_lake(settings, database, gone, bar)
+            _fold_lake(settings, database, gone, bar)
         _fold(settings, database, spool, bar, as_json=as_json)
 
 
-def _make_room(database: Database, bar: Progress, *, erase: bool, yes: bool) -> None:
-    """An empty graph without a checkpoint. Raises QueryError when it is not empty and may not be erased."""
+def _prepare_graph(database: Database, bar: Progress, *, erase: bool, yes: bool) -> None:
+    """Prepare an empty graph without a checkpoint. Raise QueryError if it is not empty and may not
+    be erased.
+    """
     from headwater.cypher.maintenance import erase as graph_erase
     from headwater.cypher.migrate import migrate
 
@@ -136,12 +141,12 @@ def _make_room(database: Database, bar: Progress, *, erase: bool, yes: bool) -> 
     if not erase:
         raise QueryError(
             f"the graph in {database.uri} is not empty",
-            hint="--erase takes out everything in it first.",
+            hint="Erase it first with --erase.",
         )
     if sys.stdin.isatty() and not yes:
         bar.stop()
         typer.confirm(
-            f"Erase everything in {database.uri}, also what other spools told it?",
+            f"Erase everything in {database.uri}, including the events of other spools?",
             abort=True,
             err=True,
         )
@@ -151,15 +156,17 @@ def _make_room(database: Database, bar: Progress, *, erase: bool, yes: bool) -> 
     bar.remove_task(task)
 
 
-def _in_the_lake(spool: Spool) -> str | None:
-    """The lake that has what was cut from the spool, None when nothing was. Raises QueryError when it has not."""
+def _lake_of_cut_events(spool: Spool) -> str | None:
+    """Return the lake with the events that were cut, or None. Raise QueryError if the lake lacks
+    some.
+    """
     gone, address = spool.cut_events()
     if not gone:
         return None
-    hint = "Put it back, or the graph cannot be made anew; erase nothing before."
+    hint = "Restore the lake first; without it the graph cannot be rebuilt."
     if find_spec("pyspark") is None or find_spec("pyarrow") is None:
         raise QueryError(
-            f"events 1 to {gone} are in the lake {address}, which Spark reads",
+            f"events 1 to {gone} are in the lake {address}, and Spark is needed to read it",
             hint="pip install 'headwater[pipelines]'",
         )
     from headwater.pipelines.lake import Lake
@@ -167,13 +174,14 @@ def _in_the_lake(spool: Spool) -> str | None:
     found = Lake(address).archived(spool.id)
     if found < gone:
         raise QueryError(
-            f"events {found + 1} to {gone} were cut, and are not in the lake {address}", hint=hint
+            f"events {found + 1} to {gone} were cut from the spool and are missing in the lake {address}",
+            hint=hint,
         )
     return address
 
 
-def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress) -> None:
-    """Fold what the lake has; the worker then goes on behind it."""
+def _fold_lake(settings: Settings, database: Database, lake: str, bar: Progress) -> None:
+    """Fold the events of the lake; the worker then continues behind them."""
     from headwater.pipelines.backfill import SETTINGS, backfill
     from headwater.pipelines.fold_partition import read_rules
     from headwater.pipelines.session import spark_session
@@ -196,12 +204,12 @@ def _from_lake(settings: Settings, database: Database, lake: str, bar: Progress)
 def _fold(
     settings: Settings, database: Database, spool: Spool, bar: Progress, *, as_json: bool
 ) -> None:
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.ingest.write.transaction import read_checkpoint
 
     began = time.monotonic()
     worker = _worker(settings, database, spool, bar)
-    set_when_told_to_end(worker.stop)
+    set_on_signal(worker.stop)
     worker.run(until_done=True)
     seconds = time.monotonic() - began
     done = read_checkpoint(database, spool.id)
@@ -217,12 +225,12 @@ def _fold(
         print(json.dumps(said))
     else:
         rate = done.position / max(seconds, 0.001)
-        folded = show.counted(done.folded, "event")
+        folded = render.with_noun(done.folded, "event")
         print(
-            f"{folded} folded, {done.dead:,} set aside, in {seconds:.1f} s ({rate:,.0f} a second)"
+            f"{folded} folded, {done.dead:,} dead-lettered, in {seconds:.1f} s ({rate:,.0f} a second)"
         )
     if not whole:
-        print("headwater: interrupted; `headwater worker` goes on from here", file=sys.stderr)
+        print("headwater: interrupted; `headwater worker` continues from here", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
 
 
@@ -242,7 +250,7 @@ def _worker(settings: Settings, database: Database, spool: Spool, bar: Progress)
 
 
 def progress_bar(*, quiet: bool, rate: bool = False) -> Progress:
-    """How far something is, on the standard error, if a person looks at it."""
+    """Return a progress bar on standard error; it is silent without a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -93,7 +93,7 @@ def impact(
     if as_json:
         from headwater.cli import render as show
 
-        show.json_of(report_json(report))
+        show.print_json(report_json(report))
     else:
         _print_report(report)
 
@@ -133,7 +133,7 @@ def _print_report(report: Report) -> None:
     out = show.console()
     level = report.risk_level
     counts = f"{report.affected_count} affected, {report.breaking_count} breaking"
-    counts += ", " + show.counted(report.warning_count, "warning")
+    counts += ", " + show.with_noun(report.warning_count, "warning")
     out.print(f"risk [{_STYLES[level]}]{level}[/]  {counts}")
     headers = ("severity", "asset", "type", "references", "evidence", "owners")
     table = Table(*headers, box=None, header_style="bold", pad_edge=False)

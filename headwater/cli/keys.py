@@ -1,4 +1,4 @@
-"""Commands about who may do what: `keys create`, `keys list`, `keys revoke`, `keys log`."""
+"""Commands about access: `keys create`, `keys list`, `keys revoke`, `keys log`."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from headwater.access.keys import Key
     from headwater.access.store import AccessStore
 
-_WHO = "the command line"
+_PRINCIPAL = "the command line"
 _COLUMNS = ["id", "name", "scopes", "namespaces", "created", "expires", "state"]
 _NEVER = "never"
 
 
 def create(
-    name: Annotated[str, typer.Argument(help="What it is called, in lists and in the log.")],
+    name: Annotated[str, typer.Argument(help="Name of the key in lists and in the log.")],
     scope: Annotated[
-        list[str], typer.Option(help="ingest, read, steward, cypher or admin; may be given again.")
+        list[str], typer.Option(help="ingest, read, steward, cypher or admin; repeatable.")
     ],
     namespace: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only namespaces like this, * standing for anything; may be given again.",
+            help="Only namespaces that match; * matches any characters; repeatable.",
             show_default="all",
         ),
     ] = None,
     expires: Annotated[
-        str, typer.Option(help="After how long it ends: 12h, 90d, 52w, or never.")
+        str, typer.Option(help="Time until it expires: 12h, 90d, 52w, or never.")
     ] = "365d",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Make a key and print it: it is shown this once, and kept only as a hash."""
+    """Create a key and print it once; only its hash is stored."""
     from headwater.access.keys import Keys
     from headwater.access.log import AccessLog
     from headwater.access.principal import scopes_of
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.schema.durations import parse_duration
     from headwater.schema.visibility import ALL
 
@@ -57,79 +57,87 @@ def create(
             name, scopes_of(scope), namespaces=namespace or [ALL], days=days
         )
         AccessLog(store).append(
-            _WHO, "keys create", "done", key=key.id, name=name, scopes=scope, namespaces=namespace
+            _PRINCIPAL,
+            "keys create",
+            "done",
+            key=key.id,
+            name=name,
+            scopes=scope,
+            namespaces=namespace,
         )
     if as_json:
-        show.json_of({"key": secret, **_shown(key)})
+        render.print_json({"key": secret, **_shown(key)})
         return
     print(secret)
     ends = key.expires.date().isoformat() if key.expires else _NEVER
     typer.echo(
-        f"Keep it now, it is not shown again. Scopes: {', '.join(key.scopes)}; namespaces: "
-        f"{', '.join(key.namespaces)}; ends: {ends}. Send it as `Authorization: Bearer ...`.",
+        f"Store it now; it is not shown again. Scopes: {', '.join(key.scopes)}; namespaces: "
+        f"{', '.join(key.namespaces)}; expires: {ends}. Send it as `Authorization: Bearer ...`.",
         err=True,
     )
 
 
-def listed(home: Home = None, as_json: Json = False) -> None:
-    """List the keys there ever were: what each is for, and whether it is valid."""
+def list_keys(home: Home = None, as_json: Json = False) -> None:
+    """List all keys ever created, with their rights and state."""
     from headwater.access.keys import Keys
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     with _store(home) as store:
         found = [_shown(key) for key in Keys(store).list()]
-    show.rows(_COLUMNS, found, as_json=as_json)
+    render.print_rows(_COLUMNS, found, as_json=as_json)
 
 
 def revoke(
-    name: Annotated[str, typer.Argument(help="Its name or its id.")],
+    name: Annotated[str, typer.Argument(help="Name or id of the key.")],
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """End a key: it is refused from the next request on."""
+    """Revoke a key: it is refused from the next request on."""
     from headwater.access.keys import Keys
     from headwater.access.log import AccessLog
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     with _store(home) as store:
         key = Keys(store).revoke(name)
-        AccessLog(store).append(_WHO, "keys revoke", "done", key=key.id, name=key.name)
+        AccessLog(store).append(_PRINCIPAL, "keys revoke", "done", key=key.id, name=key.name)
     if as_json:
-        show.json_of(_shown(key))
+        render.print_json(_shown(key))
     else:
         print(f"revoked: {key.name} ({key.id})")
 
 
 def log(
-    first: Annotated[int, typer.Option(help="At most so many entries, newest first.")] = 50,
+    first: Annotated[int, typer.Option(help="Maximum number of entries, newest first.")] = 50,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Look whether every entry is as it was written.")
+        bool, typer.Option("--verify", help="Check that no entry was changed or removed.")
     ] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Show the log of access: reads by auditors, refusals, administration. Nothing is ever taken out of it."""
+    """Show the access log: reads by auditors, refusals, administration. Entries are never removed."""
     from headwater.access.log import AccessLog
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     with _store(home) as store:
         log = AccessLog(store)
         if verify:
-            _verified(*log.verify(), as_json=as_json)
+            _print_verification(*log.verify(), as_json=as_json)
             return
         found = [asdict(entry) for entry in log.entries(first=first)]
-    show.rows(["seq", "at", "principal", "action", "outcome", "detail"], found, as_json=as_json)
+    render.print_rows(
+        ["seq", "at", "principal", "action", "outcome", "detail"], found, as_json=as_json
+    )
 
 
-def _verified(count: int, broken: int | None, *, as_json: bool) -> None:
-    from headwater.cli import render as show
+def _print_verification(count: int, broken: int | None, *, as_json: bool) -> None:
+    from headwater.cli import render
 
     if as_json:
-        show.json_of({"entries": count, "broken": broken})
+        render.print_json({"entries": count, "broken": broken})
     elif broken is None:
-        print(f"{show.counted(count, 'entry', 'entries')}, each as it was written")
+        print(f"{render.with_noun(count, 'entry', 'entries')}, all unchanged")
     if broken is not None:
-        raise HeadwaterError(f"entry {broken} is not as it was written, or one before it is gone")
+        raise HeadwaterError(f"entry {broken} was changed, or an entry before it was removed")
 
 
 def _shown(key: Key) -> dict[str, object]:
@@ -147,10 +155,10 @@ def _store(home: str | None) -> Iterator[AccessStore]:
         store.close()
 
 
-HELP = "API keys: make one, list them, revoke one, see what was asked and refused."
+HELP = "Create, list and revoke API keys, and read the access log."
 COMMANDS: dict[str, Callable[..., None]] = {
     "create": create,
-    "list": listed,
+    "list": list_keys,
     "revoke": revoke,
     "log": log,
 }

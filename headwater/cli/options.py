@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they lead to: settings, the graph, the API's address."""
+"""Options that several commands share, and the settings, graph and address that they select."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ API_FILE = "api.url"
 
 
 def settings_of(home: str | None = None, **overrides: object) -> Settings:
-    """The settings of the environment and of the options given."""
+    """Return the settings of the environment and of the given options."""
     return load(os.environ, home=home, **overrides)
 
 
 def with_local_neo4j(settings: Settings) -> Settings:
-    """The same settings; where no password is set, pointed at the Neo4j that runs in the home, if one does."""
+    """Return the settings; without a set password, use the Neo4j that runs in the home, if any."""
     if settings.neo4j_password or settings.neo4j_password_file:
         return settings
     from headwater.local.neo4j import LocalNeo4j
@@ -51,7 +51,7 @@ def with_local_neo4j(settings: Settings) -> Settings:
 
 
 def graph(home: str | None) -> Database:
-    """The graph that the settings name, or the one in the home."""
+    """Return the graph that the settings name, or the one in the home."""
     return connect(with_local_neo4j(settings_of(home)))
 
 
@@ -63,7 +63,7 @@ def graph_view(home: str | None) -> GraphView:
 
 
 def connect(settings: Settings) -> Database:
-    """The graph that the settings name; connects when it is first asked."""
+    """Return the graph that the settings name; it connects with the first query."""
     from headwater.cypher.driver.database import Database
 
     return Database(
@@ -75,7 +75,7 @@ def connect(settings: Settings) -> Database:
 
 
 def api_url(home: str | None, url: str | None) -> str:
-    """Where the API is: as told, as `up` wrote it into the home, or where the settings would put it."""
+    """Return the API's address: as given, as `up` wrote it into the home, or from the settings."""
     if url:
         return url.rstrip("/")
     settings = settings_of(home)
@@ -86,7 +86,7 @@ def api_url(home: str | None, url: str | None) -> str:
 
 
 def existing(path: str) -> Path:
-    """A file that must be there. Raises typer.BadParameter."""
+    """Return the path of a file that must exist. Raise typer.BadParameter."""
     found = Path(path)
     if found.is_dir():
         raise typer.BadParameter(

@@ -1,7 +1,7 @@
-"""Commands about the pipelines, which run on Spark: `pipeline backfill`, `pipeline archive` and others.
+"""Commands about the pipelines: `pipeline backfill`, `pipeline archive` and others.
 
-A pipeline is one function here: its options, and a call of the module of that name in `headwater.pipelines`, which is
-imported in the function, since pyspark takes a second to load.
+Each command holds its options and calls the module of that name in `headwater.pipelines`. The
+import happens inside the function, because pyspark takes a second to load.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from headwater.cli.pipeline_analyse import analyse
 from headwater.cli.pipeline_rollup import rollup
 from headwater.cli.pipeline_stream import stream
 
-HELP = "Pipelines on Spark: history into the graph, the spool into a lake of Parquet."
+HELP = "Run pipelines: fold archives and streams, archive the spool, roll up, analyse."
 COMMANDS: dict[str, Callable[..., None]] = {
     **pipeline_backfill.COMMANDS,
     "stream": stream,

@@ -1,4 +1,4 @@
-"""`headwater pipeline analyse`: what only the whole history tells."""
+"""The command `pipeline analyse`: questions about the whole history."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from headwater.settings import Settings
 
 
-# What of each table asks for attention, and becomes facts of the graph.
+# The finding that each table contributes to the graph.
 _FOUND = {
     "row_counts": "datasets with row counts that drifted",
     "run_times": "jobs that became slower",
     "schema_changes": "datasets whose schema changed",
-    "dataset_use": "datasets that are written and that nobody reads",
+    "dataset_use": "datasets that are written and never read",
 }
 
 
@@ -29,19 +29,19 @@ def analyse(
     lake: Annotated[
         str, typer.Argument(help="Parquet with a column `body`, as `pipeline archive` writes it.")
     ],
-    out: Annotated[str, typer.Argument(help="Folder for the tables, one below it for each.")],
+    out: Annotated[str, typer.Argument(help="Folder for the tables, with one subfolder each.")],
     home: Home = None,
     until: Annotated[
         datetime | None,
-        typer.Option(help="Judge as of this time, UTC.", show_default="that of the newest event"),
+        typer.Option(help="Analyse as of this time, UTC.", show_default="that of the newest event"),
     ] = None,
     graph: Annotated[
-        bool, typer.Option("--graph/--no-graph", help="Write what it found into the graph as well.")
+        bool, typer.Option("--graph/--no-graph", help="Write the findings to the graph too.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Coverage, drift of rows and schemas, slower jobs, unused datasets, blast radius: from the lake, in Spark SQL."""
-    from headwater.cli import render as show
+    """Analyse the lake with Spark SQL: coverage, drift, slower jobs, unused datasets, blast radius."""
+    from headwater.cli import render
     from headwater.pipelines.analyse import analyse, findings, write_tables
     from headwater.pipelines.session import spark_session
     from headwater.schema.naming import load_naming
@@ -62,14 +62,14 @@ def analyse(
         "findings": counts,
     }
     if as_json:
-        show.json_of(said)
+        render.print_json(said)
     else:
-        print(f"{show.counted(found.events, 'event')} until {said['until']}; tables in {out}")
+        print(f"{render.with_noun(found.events, 'event')} until {said['until']}; tables in {out}")
         for name, count in counts.items():
             if count:
                 print(f"  {_FOUND[name]}: {count:,} (table {name})")
         if not told[:-1]:
-            print("  nothing in them asks for attention")
+            print("  no findings")
 
 
 def _save(settings: Settings, found: AnalysisResult, told: list[Finding]) -> None:

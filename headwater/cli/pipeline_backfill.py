@@ -1,4 +1,4 @@
-"""The commands `pipeline backfill` and `pipeline archive`: history into the graph, and the spool into history."""
+"""The commands `pipeline backfill` and `pipeline archive`."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ if TYPE_CHECKING:
 def backfill(
     paths: Annotated[
         list[str],
-        typer.Argument(help="Folders, files or globs; s3a:// too, and what else Spark reads."),
+        typer.Argument(
+            help="Folders, files or globs, in any file system of Spark, such as s3a://."
+        ),
     ],
     home: Home = None,
     dead: Annotated[
         str | None,
         typer.Option(
-            help="Where events go that are none, with their reasons.",
+            help="Folder for refused events, with their reasons.",
             show_default="`dead` in the home",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fold an archive of events into the graph: JSON lines, also .gz, or Parquet with a column `body`.
+    """Fold an archive of events into the graph: JSON lines, .gz too, or Parquet with a column
+    `body`.
 
-    The graph is the one that the worker would have made. Whatever ended it, run it again: it goes on from there. With
-    exit code 4 some events were refused; all others are in the graph.
+    The graph is the one that the worker would make. After an interruption run it again; it
+    continues. Exit code 4 means that some events were refused; all others are in the graph.
     """
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.cli.graph_admin import progress_bar
     from headwater.cypher.migrate import migrate
     from headwater.pipelines.backfill import SETTINGS, backfill
@@ -47,7 +50,7 @@ def backfill(
     settings = with_local_neo4j(settings_of(home))
     with closing(connect(settings)) as database, progress_bar(quiet=as_json) as bar:
         task = bar.add_task("starting", total=None)
-        # Whether Neo4j is there is known long before Spark has started.
+        # An absent Neo4j shows here, long before Spark has started.
         migrate(database)
         with spark_session("backfill", settings=SETTINGS) as spark:
             done = backfill(
@@ -61,24 +64,24 @@ def backfill(
                 ),
             )
     if as_json:
-        show.json_of(msgspec.structs.asdict(done))
+        render.print_json(msgspec.structs.asdict(done))
     else:
         print(
-            f"{show.counted(done.folded, 'event')} folded, "
-            f"{show.counted(done.duplicates, 'copy', 'copies')} of them passed over: "
-            f"{show.counted(done.facts, 'fact')} in {show.counted(done.transactions, 'transaction')}, "
+            f"{render.with_noun(done.folded, 'event')} folded, "
+            f"{render.with_noun(done.duplicates, 'copy', 'copies')} skipped: "
+            f"{render.with_noun(done.facts, 'fact')} in {render.with_noun(done.transactions, 'transaction')}, "
             f"in {done.seconds:.1f} s"
         )
         if done.resumed:
-            print(f"  {show.counted(done.resumed, 'fact')} there already, from an earlier try")
+            print(f"  {render.with_noun(done.resumed, 'fact')} written by an earlier run")
     if done.refused:
         print(
-            f"headwater: {show.counted(done.refused, 'event')} refused; see {done.dead}",
+            f"headwater: {render.with_noun(done.refused, 'event')} refused; see {done.dead}",
             file=sys.stderr,
         )
     if done.unwritable:
         print(
-            f"headwater: Neo4j did not take {show.counted(done.unwritable, 'fact')}, see above",
+            f"headwater: Neo4j refused {render.with_noun(done.unwritable, 'fact')}, see above",
             file=sys.stderr,
         )
     if done.refused or done.unwritable:
@@ -87,25 +90,25 @@ def backfill(
 
 def archive(
     lake: Annotated[
-        str, typer.Argument(help="Folder of the lake; also s3://, gs://, abfs:// and hdfs://.")
+        str, typer.Argument(help="Folder of the lake; s3://, gs://, abfs:// and hdfs:// too.")
     ],
     home: Home = None,
     cut: Annotated[
         bool,
         typer.Option(
             "--cut",
-            help="Then remove from the spool what is in the lake and folded into the graph.",
+            help="Then remove events from the spool that are in the lake and in the graph.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring what the spool has received since the last time into a lake of Parquet, by day and namespace.
+    """Copy new events of the spool into a lake of Parquet, by day and namespace.
 
-    Run it as often as you like, on the machine of the spool; events may come in meanwhile, and nothing is in the lake
-    twice whatever ended the last one. After --cut the lake is the only copy of what it has taken: keep it well, since
-    the graph can be made anew only from both.
+    Run it as often as you like, on the machine of the spool. Events may arrive meanwhile, and no
+    event is in the lake twice. After --cut the lake holds the only copy of its events: back it up,
+    because a rebuild needs both.
     """
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.cli.graph_admin import progress_bar
     from headwater.ingest.spool.spool import Spool
     from headwater.pipelines import archive as pipeline
@@ -115,7 +118,7 @@ def archive(
     settings = with_local_neo4j(settings_of(home))
     if not settings.spool_path.is_file():
         raise NotFoundError(
-            f"there is no spool {settings.spool_path}", hint="--home names the folder it is in."
+            f"there is no spool {settings.spool_path}", hint="Name its folder with --home."
         )
     kept = Lake(lake)
     with (
@@ -135,31 +138,31 @@ def archive(
             done.cut = pipeline.cut(spool, kept, folded, on_progress=on_progress)
             done.spool_bytes = settings.spool_path.stat().st_size
     if as_json:
-        show.json_of(msgspec.structs.asdict(done))
+        render.print_json(msgspec.structs.asdict(done))
     else:
         print(
-            f"{show.counted(done.events, 'event')} into the lake, in {show.counted(done.files, 'file')} of "
-            f"{show.bytes_of(done.bytes)}"
+            f"{render.with_noun(done.events, 'event')} into the lake, in {render.with_noun(done.files, 'file')} of "
+            f"{render.bytes_of(done.bytes)}"
         )
         if cut:
             print(
-                f"{show.counted(done.cut, 'event')} cut from the spool, which has {show.bytes_of(done.spool_bytes)} now"
+                f"{render.with_noun(done.cut, 'event')} cut from the spool, which now has {render.bytes_of(done.spool_bytes)}"
             )
-            _say_what_stays(done.archived - folded)
+            _print_remainder(done.archived - folded)
 
 
-def _say_what_stays(waiting: int) -> None:
-    """Why there is still something in the spool after a cut."""
+def _print_remainder(waiting: int) -> None:
+    """Print why events remain in the spool after a cut."""
     if waiting > 0:
         print(
-            f"  it keeps {waiting:,} of the lake that are not yet folded: cut again when the worker is through"
+            f"  {waiting:,} archived events are not folded yet; cut again when the worker has caught up"
         )
     else:
-        print("  it keeps its newest event, by which it counts, and what was set aside")
+        print("  it keeps its newest event, by which it counts, and what was dead-lettered")
 
 
 def _folded(settings: Settings, spool: str) -> int:
-    """Up to which seq the graph says that it has everything of a spool."""
+    """Return the seq up to which the graph holds every event of a spool."""
     from headwater.ingest.write.transaction import read_checkpoint
 
     with closing(connect(settings)) as database:

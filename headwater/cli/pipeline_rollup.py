@@ -1,4 +1,4 @@
-"""`headwater pipeline rollup`: what has had its time becomes daily summaries."""
+"""The command `pipeline rollup`: replace old runs by daily summaries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headwater.cli.options import Home, Json, connect, settings_of, with_local_neo4j
-from headwater.cli.serve import set_when_told_to_end
+from headwater.cli.serve import set_on_signal
 
 if TYPE_CHECKING:
     from headwater.cypher.driver.database import Database
@@ -28,33 +28,35 @@ def rollup(
     rules: Annotated[
         Path | None,
         typer.Option(
-            help="Rules of your own, TOML: days and samples by namespace.", metavar="FILE"
+            help="TOML file with your rules: days and samples by namespace.", metavar="FILE"
         ),
     ] = None,
     days: Annotated[
         float | None,
         typer.Option(
-            help="Keep the detail of runs for so many days, whatever the rules say.", min=0.001
+            help="Keep the detail of all runs for so many days; overrides the rules.", min=0.001
         ),
     ] = None,
     sample: Annotated[
         float | None,
-        typer.Option(
-            help="Keep the detail of this share of the runs longer, 0 to 1.", min=0, max=1
-        ),
+        typer.Option(help="Share of the runs whose detail is kept longer, 0 to 1.", min=0, max=1),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be summarised.")
+        bool, typer.Option("--dry-run", help="Only count the runs that would be summarised.")
     ] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="Tell what the graph costs, and change nothing.")
+        bool,
+        typer.Option(
+            "--report", help="Print the size of the graph and possible savings; change nothing."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make daily summaries of the runs that have had their time, and keep what any question needs.
+    """Replace old runs by daily summaries, and keep every run that a question needs.
 
-    Failed runs, what answers and the newest data rest on, and the whole map stay. In transactions of a few hundred
-    runs, so that the worker has its turn; after Ctrl-C or a crash run it again.
+    Failed runs, runs behind answers and the newest data, and the whole lineage graph stay. The
+    command works in transactions of a few hundred runs, so that the worker has its turn. After
+    Ctrl-C or a crash run it again.
     """
     from headwater.cypher.migrate import migrate
     from headwater.schema import retention
@@ -75,11 +77,11 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.pipelines.rollup import roll_up
 
     told = threading.Event()
-    set_when_told_to_end(told)
+    set_on_signal(told)
     columns = (TextColumn("{task.description}, runs: {task.completed:,.0f}"), TimeElapsedColumn())
     with Progress(
         *columns, console=Console(stderr=True), disable=as_json or not sys.stderr.isatty()
@@ -103,11 +105,11 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     else:
         would = "to be " if dry_run else ""
         print(
-            f"{show.counted(done.old, 'run')} kept long enough: {done.summarised:,} {would}summarised, "
-            f"{done.kept:,} kept on ({done.protected:,} for an answer, a failure or the newest data)"
+            f"{render.with_noun(done.old, 'run')} past their horizon: {done.summarised:,} {would}summarised, "
+            f"{done.kept:,} kept ({done.protected:,} for an answer, a failure or the newest data)"
         )
     if not done.done:
-        print("headwater: interrupted; the same command goes on from here", file=sys.stderr)
+        print("headwater: interrupted; run the same command to continue", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
 
 
@@ -127,7 +129,7 @@ def _report(
 def _print_sizes(found: GraphCost) -> None:
     from rich.table import Table
 
-    from headwater.cli import render as show
+    from headwater.cli import render
 
     table = Table(
         "label",
@@ -135,7 +137,7 @@ def _print_sizes(found: GraphCost) -> None:
         "edges",
         "bytes",
         "bytes per million events",
-        title=show.counted(found.events, "event"),
+        title=render.with_noun(found.events, "event"),
     )
     for label, size in sorted(found.sizes.items(), key=lambda pair: -pair[1].bytes):
         table.add_row(
@@ -145,11 +147,11 @@ def _print_sizes(found: GraphCost) -> None:
             f"{size.bytes:,}",
             _number(found, size.bytes),
         )
-    show.console().print(table)
+    render.console().print(table)
     if found.files:
         whole = sum(found.files.values())
         print(
-            f"the store on this disk: {show.counted(whole, 'byte')}, {_number(found, whole)} per million events"
+            f"the store on this disk: {render.with_noun(whole, 'byte')}, {_number(found, whole)} per million events"
         )
 
 
@@ -161,11 +163,9 @@ def _number(found: GraphCost, amount: int) -> str:
 def _print_savings(found: GraphCost) -> None:
     from rich.table import Table
 
-    from headwater.cli import render as show
+    from headwater.cli import render
 
-    table = Table(
-        "days", "sample", "runs", "versions", "bytes", title="what settings would save now"
-    )
+    table = Table("days", "sample", "runs", "versions", "bytes", title="possible savings now")
     for one in found.savings:
         table.add_row(
             str(one.days),
@@ -174,4 +174,4 @@ def _print_savings(found: GraphCost) -> None:
             f"{one.versions:,}",
             f"{one.bytes:,}",
         )
-    show.console().print(table)
+    render.console().print(table)

@@ -1,4 +1,4 @@
-"""The command `pipeline stream`: events from Kafka or from files into the graph, for as long as they come."""
+"""The command `pipeline stream`: fold events from Kafka or from files as they arrive."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from headwater.pipelines.stream_sources import Source
     from headwater.settings import Settings
 
-# Of one batch, unless it is said otherwise.
+# The default size of one batch.
 _OFFSETS_MAX = 10_000
 _FILES_MAX = 100
 
 
 def stream(
     checkpoint: Annotated[
-        str, typer.Option(help="Folder where Spark keeps how far it is. One stream, one folder.")
+        str, typer.Option(help="Folder of Spark's checkpoint; one for each stream.")
     ],
     kafka: Annotated[str, typer.Option(help="Kafka's brokers.", metavar="HOST:PORT,...")] = "",
-    topic: Annotated[str, typer.Option(help="Topics to read, with commas between.")] = "",
+    topic: Annotated[str, typer.Option(help="Topics to read, separated by commas.")] = "",
     files: Annotated[
-        str, typer.Option(help="Or a folder of JSON lines (.gz too) that grows.", metavar="DIR")
+        str, typer.Option(help="Or a growing folder of JSON lines (.gz too).", metavar="DIR")
     ] = "",
     dead: Annotated[
         str,
         typer.Option(
-            help="Topic (or folder) for what cannot be folded.",
+            help="Topic (or folder) for events that cannot be folded.",
             show_default="TOPIC-dead, CHECKPOINT-dead",
         ),
     ] = "",
@@ -44,37 +44,37 @@ def stream(
     most: Annotated[
         int | None,
         typer.Option(
-            help="The most offsets, or files, of one batch.",
+            help="Maximum offsets, or files, of one batch.",
             show_default="10000, or 100 files",
             min=1,
         ),
     ] = None,
     interval: Annotated[
-        float, typer.Option(help="Seconds from batch to batch, at least.", min=0.0)
+        float, typer.Option(help="Minimum seconds from batch to batch.", min=0.0)
     ] = 0.5,
-    once: Annotated[bool, typer.Option("--once", help="Take what is there, and end.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Process the present events, and end.")
+    ] = False,
     metrics_port: Annotated[
         int | None,
-        typer.Option(
-            help="Answer /metrics here, on loopback; 0: any free port.", min=0, max=65_535
-        ),
+        typer.Option(help="Port for /metrics on loopback; 0 takes a free one.", min=0, max=65_535),
     ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of Spark's source; a secret as NAME=env:VARIABLE or file:PATH.",
+            help="Option of Spark's source; a secret as NAME=env:VARIABLE or file:PATH.",
             metavar="NAME=VALUE",
         ),
     ] = None,
     home: Home = None,
     master: Annotated[
-        str, typer.Option(help="Spark's master, unless spark-submit names one.")
+        str, typer.Option(help="Spark's master, if spark-submit names none.")
     ] = "local[*]",
 ) -> None:
-    """Fold the events of a topic of Kafka, or of files as they are added, into the graph. Ctrl-C ends it."""
+    """Fold events from Kafka topics, or from arriving files, into the graph. Ctrl-C ends it."""
     import logging
 
-    from headwater.cli.serve import set_when_told_to_end
+    from headwater.cli.serve import set_on_signal
     from headwater.pipelines.stream import Stream, TriggerInterval, stream_session
     from headwater.pipelines.stream_batches import BatchWriter
     from headwater.pipelines.stream_metrics import StreamCounts, serve_metrics
@@ -102,8 +102,8 @@ def stream(
             serve_metrics(counts, metrics_port) as address,
             stream_session(source, master=master, events_max=events_max, cache=cache) as spark,
         ):
-            # After Spark was started, which sets a handler of its own.
-            set_when_told_to_end(batches.stop)
+            # Spark sets a signal handler of its own at its start, so this comes after it.
+            set_on_signal(batches.stop)
             if address:
                 logging.getLogger("headwater.stream").info("metrics_served url=%s", address)
             folding = Stream(

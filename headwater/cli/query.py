@@ -1,4 +1,4 @@
-"""Commands that ask the graph: `trace`, `lineage`, `search`, `cypher`."""
+"""Commands that query the graph: `trace`, `lineage`, `search`, `cypher`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def trace(
     as_json: Json = False,
 ) -> None:
     """Trace an answer back to its sources, with every run and version on the way."""
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.lineage.questions.lineage import trace as traced
 
     found = traced(graph_view(home), answer_id)
     if as_json:
-        show.json_of(show.trace_data(found))
+        render.print_json(render.trace_data(found))
     else:
-        show.trace_tree(found)
+        render.print_trace(found)
 
 
 def lineage(
@@ -35,22 +35,23 @@ def lineage(
     ],
     home: Home = None,
     direction: Annotated[str, typer.Option(help="upstream, downstream or both.")] = "both",
-    depth: Annotated[int, typer.Option(help="How many jobs or runs to cross.")] = 10,
+    depth: Annotated[int, typer.Option(help="Number of jobs or runs to cross.")] = 10,
     level: Annotated[
         str,
         typer.Option(
-            help="column, run, dataset_and_job: walk those. top, dag, task, ...: show jobs as what contains them."
+            help="Traverse column, run or dataset_and_job; or show jobs by their container: top, dag, task, ..."
         ),
     ] = "",
     as_of: Annotated[
-        str | None, typer.Option(help="The map as it was at this time (ISO 8601).")
+        str | None, typer.Option(help="Show the lineage graph of this time (ISO 8601).")
     ] = None,
     between: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="How the map at the second time differs from the first."),
+        typer.Option(help="Show how the lineage graph of the second time differs from the first."),
     ] = None,
     namespace: Annotated[
-        list[str] | None, typer.Option(help="Only datasets of this one; * for any characters.")
+        list[str] | None,
+        typer.Option(help="Only datasets of this namespace; * matches any characters."),
     ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(help="Only datasets with this tag: key=value, or key.")
@@ -58,18 +59,18 @@ def lineage(
     owner: Annotated[list[str] | None, typer.Option(help="Only datasets of this owner.")] = None,
     job_type: Annotated[list[str] | None, typer.Option(help="Only jobs of this type.")] = None,
     since: Annotated[
-        str | None, typer.Option(help="Only what was seen, or ran, then or later.")
+        str | None, typer.Option(help="Only nodes and runs seen at this time or later.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help="Only what was seen, or ran, then or earlier.")
+        str | None, typer.Option(help="Only nodes and runs seen at this time or earlier.")
     ] = None,
     after: Annotated[
-        str | None, typer.Option(help="Go on after this cursor, see continuations in the JSON.")
+        str | None, typer.Option(help="Continue after this cursor of continuations in the JSON.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what lies upstream and downstream of datasets, jobs, runs, versions or columns."""
-    from headwater.cli import render as show
+    """Show the lineage upstream and downstream of datasets, jobs, runs, versions or columns."""
+    from headwater.cli import render
     from headwater.lineage.questions.lineage import lineage as found_lineage
     from headwater.lineage.traversal.filters import Filter
 
@@ -93,11 +94,11 @@ def lineage(
         after=after,
     )
     if as_json:
-        show.json_of(show.lineage_data(found))
+        render.print_json(render.lineage_data(found))
     elif found.difference:
-        show.difference(found.difference)
+        render.print_difference(found.difference)
     else:
-        show.lineage_tree(found)
+        render.print_lineage(found)
 
 
 def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetime] | None:
@@ -105,25 +106,25 @@ def _times(option: str, pair: tuple[str, str] | None) -> tuple[datetime, datetim
         return None
     before, later = (time_of(option, text) for text in pair)
     if before is None or later is None:
-        raise QueryError(f"{option} takes two times")
+        raise QueryError(f"{option} expects two times")
     return before, later
 
 
 def search(
     text: Annotated[
-        str, typer.Argument(help="A name, or any word in one, in a description, a column, a tag.")
+        str, typer.Argument(help="A word of a name, a description, a column or a tag.")
     ],
     home: Home = None,
     kind: Annotated[str, typer.Option(help="Only this kind: dataset, job, answer, ...")] = "",
-    namespace: Annotated[str, typer.Option(help="Only of this namespace.")] = "",
+    namespace: Annotated[str, typer.Option(help="Only this namespace.")] = "",
     tag: Annotated[str, typer.Option(help="Only with this tag: key=value, or key.")] = "",
-    owner: Annotated[str, typer.Option(help="Only of this owner.")] = "",
-    first: Annotated[int, typer.Option(help="At most so many.")] = 20,
-    after: Annotated[str | None, typer.Option(help="Go on after this cursor.")] = None,
+    owner: Annotated[str, typer.Option(help="Only this owner.")] = "",
+    first: Annotated[int, typer.Option(help="Maximum number of results.")] = 20,
+    after: Annotated[str | None, typer.Option(help="Continue after this cursor.")] = None,
     as_json: Json = False,
 ) -> None:
     """Find datasets, jobs and answers by words."""
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.lineage.questions.search import SearchFilters
     from headwater.lineage.questions.search import search as find
 
@@ -147,10 +148,10 @@ def search(
             "truncated": found.truncated,
             "hasNextPage": found.page.has_next,
         }
-        show.json_of({"hits": hits, **more, **counts})
+        render.print_json({"hits": hits, **more, **counts})
     else:
-        show.rows(["kind", "namespace", "name", "urn"], rows, as_json=False)
-        show.say_more(found.page, found.count)
+        render.print_rows(["kind", "namespace", "name", "urn"], rows, as_json=False)
+        render.print_more(found.page, found.count)
 
 
 def cypher(
@@ -158,7 +159,7 @@ def cypher(
         str | None, typer.Argument(help="A query of the library; - reads Cypher from stdin.")
     ] = None,
     param: Annotated[
-        list[str] | None, typer.Option(help="A parameter, name=value; may be given again.")
+        list[str] | None, typer.Option(help="A parameter as name=value; repeatable.")
     ] = None,
     home: Home = None,
     source: Annotated[
@@ -167,7 +168,7 @@ def cypher(
     as_json: Json = False,
 ) -> None:
     """Run an audit query, read-only; without a name, list the library."""
-    from headwater.cli import render as show
+    from headwater.cli import render
     from headwater.cypher.query_catalog import find_query, load_queries
     from headwater.cypher.sandbox.run import json_or_text, run_audit, run_text
 
@@ -184,7 +185,7 @@ def cypher(
             }
             for one in audits
         ]
-        show.rows(["name", "parameters", "purpose"], listed, as_json=as_json)
+        render.print_rows(["name", "parameters", "purpose"], listed, as_json=as_json)
         return
     if source and name != "-":
         print(find_query(name).text, end="")
@@ -198,16 +199,16 @@ def cypher(
         )
     else:
         found = run_audit(graph(home), name, parameters)
-    show.rows(found.columns, found.rows, as_json=as_json)
+    render.print_rows(found.columns, found.rows, as_json=as_json)
     if found.truncated:
         print(
-            f"headwater: {show.counted(len(found.rows), 'row')} shown, and there are more",
+            f"headwater: {render.with_noun(len(found.rows), 'row')} shown; more rows exist",
             file=sys.stderr,
         )
 
 
 def time_of(option: str, text: str | None) -> datetime | None:
-    """A time given as an option. Raises QueryError when it is none."""
+    """Parse a time given as an option. Raise QueryError if it is no time."""
     from headwater.schema.events import parse_instant, to_datetime
 
     try:

@@ -1,4 +1,4 @@
-"""How answers look: rich trees and tables for people, JSON for programs, from the same data."""
+"""Render answers: rich trees and tables for people, JSON for programs, from the same data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rich.tree import Tree
 from headwater.schema.urns import parse_urn
 
 if TYPE_CHECKING:
-    # At once, that is: a command that only counts does not wait for Neo4j's driver.
+    # These modules load Neo4j's driver; a command that only counts need not wait for it.
     from headwater.lineage.node_names import NodeName
     from headwater.lineage.pagination import Page
     from headwater.lineage.questions.lineage import Difference, Lineage, Trace
     from headwater.lineage.traversal.bfs import Edge
 
-# Piped output is not cut to a screen that is not there.
+# Piped output has no screen width to be cut to.
 _PLAIN_WIDTH = 240
 _STATUS_STYLES = {"COMPLETE": "green", "FAIL": "bold red", "ABORT": "red", "RUNNING": "yellow"}
 
@@ -38,7 +38,7 @@ def console() -> Console:
     return found
 
 
-def json_of(data: Any) -> None:
+def print_json(data: Any) -> None:
     print(json.dumps(data, indent=2, default=_json_value, ensure_ascii=False))
 
 
@@ -48,16 +48,18 @@ def _json_value(value: Any) -> str:
     return str(value)
 
 
-def rows(columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Rows as a table or as a JSON array of objects."""
+def print_rows(
+    columns: Sequence[str], found: Sequence[Mapping[str, Any]], *, as_json: bool
+) -> None:
+    """Print rows as a table or as a JSON array of objects."""
     if as_json:
-        json_of([dict(row) for row in found])
+        print_json([dict(row) for row in found])
         return
-    table(columns, found)
-    console().print(f"[dim]{counted(len(found), 'row')}[/]")
+    print_table(columns, found)
+    console().print(f"[dim]{with_noun(len(found), 'row')}[/]")
 
 
-def table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
+def print_table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
     shown = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in found:
         shown.add_row(*(escape(text_of(row.get(column))) for column in columns))
@@ -65,7 +67,7 @@ def table(columns: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def data_of(value: Any) -> Any:
-    """A dataclass as the JSON of it: names as in GraphQL."""
+    """Convert a dataclass to JSON values, with GraphQL's names."""
     if is_dataclass(value):
         return {_camel(one.name): data_of(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, list):
@@ -78,14 +80,14 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def say_more(page: Page[Any], count: int) -> None:
-    """That a page does not end a list, and how to see what follows."""
+def print_more(page: Page[Any], count: int) -> None:
+    """Print that more pages follow, and the option to read them."""
     if page.has_next:
-        console().print(f"[dim]of {count:,} in all; for more: --after {page.cursors[-1]}[/]")
+        console().print(f"[dim]of {count:,} in all; continue with --after {page.cursors[-1]}[/]")
 
 
-def counted(number: int, word: str, several: str = "") -> str:
-    """So many of something: 1 row, 2 rows; or as `several` says: 2 entries."""
+def with_noun(number: int, word: str, several: str = "") -> str:
+    """Return a number with its noun: 1 row, 2 rows; `several` gives an irregular plural."""
     return f"{number:,} {word if number == 1 else several or f'{word}s'}"
 
 
@@ -94,7 +96,7 @@ def percent(share: float | None) -> str:
 
 
 def bytes_of(count: int | None) -> str:
-    """A size as people read it: 1.4 GB."""
+    """Return a size for people: 1.4 GB."""
     if count is None:
         return ""
     size, units = float(count), ["B", "kB", "MB", "GB", "TB", "PB"]
@@ -104,7 +106,7 @@ def bytes_of(count: int | None) -> str:
 
 
 def age_of(length: timedelta) -> str:
-    """A length of time as people read it: 3d 4h, 12m."""
+    """Return a duration for people: 3d 4h, 12m."""
     minutes = int(length.total_seconds() // 60)
     days, hours, left = minutes // 1_440, minutes % 1_440 // 60, minutes % 60
     if days:
@@ -166,7 +168,7 @@ def _node(node: NodeName) -> Data:
     return {"urn": node.urn, "kind": node.kind, "namespace": node.namespace, "name": node.name}
 
 
-def difference(found: Difference) -> None:
+def print_difference(found: Difference) -> None:
     """Print added nodes and edges with a plus, removed ones with a minus: nodes, then edges."""
     out = console()
     for sign, style, nodes in (
@@ -189,8 +191,10 @@ def difference(found: Difference) -> None:
     )
 
 
-def trace_tree(found: Trace) -> None:
-    """The answer at the top, what it came from below it; a node that was shown already is only named again."""
+def print_trace(found: Trace) -> None:
+    """Print the answer with its inputs below it; a node that was printed before is only named
+    again.
+    """
     nodes = {
         row["urn"]: row
         for kind in ("artifacts", "runs", "sources", "answers", "columns")
@@ -203,16 +207,16 @@ def trace_tree(found: Trace) -> None:
     answer = found.answer
     title = f"[bold cyan]answer[/] [bold]{escape(answer['answerId'])}[/]"
     tree = Tree(f"{title}  {escape(str(answer.get('content') or ''))}")
-    _grow(tree, answer["urn"], upstream, nodes, set())
+    _add_upstream(tree, answer["urn"], upstream, nodes, set())
     out = console()
     out.print(tree)
-    out.print(f"[bold]{counted(len(found.sources), 'source')}[/]")
+    out.print(f"[bold]{with_noun(len(found.sources), 'source')}[/]")
     for row in found.sources:
         out.print(f"  [green]{escape(row['namespace'])}[/] {escape(row['name'])}")
-    say_truncated(out, found.truncated)
+    print_truncated(out, found.truncated)
 
 
-def _grow(
+def _add_upstream(
     branch: Tree,
     urn: str,
     upstream: Mapping[str, list[str]],
@@ -225,7 +229,7 @@ def _grow(
             branch.add(f"{label} [dim](above)[/]")
             continue
         shown.add(source)
-        _grow(branch.add(label), source, upstream, nodes, shown)
+        _add_upstream(branch.add(label), source, upstream, nodes, shown)
 
 
 def _label(urn: str, row: Data) -> str:
@@ -237,7 +241,7 @@ def _label(urn: str, row: Data) -> str:
         when = text_of(row.get("startedAt"))[:19]
         return f"[blue]run[/] {name}  [{style}]{status}[/]  [dim]{escape(str(row.get('runId')))}  {when}[/]"
     size = (
-        f"  [dim]{counted(row['rowCount'], 'row')}[/]"
+        f"  [dim]{with_noun(row['rowCount'], 'row')}[/]"
         if isinstance(row.get("rowCount"), int)
         else ""
     )
@@ -245,8 +249,8 @@ def _label(urn: str, row: Data) -> str:
     return f"[{colour}]{kind}[/] {name}{size}"
 
 
-def lineage_tree(found: Lineage) -> None:
-    """Upstream and downstream of every start, each as two trees."""
+def print_lineage(found: Lineage) -> None:
+    """Print upstream and downstream of every start, each as a tree."""
     names = {node.urn: f"[dim]{node.kind.lower()}[/] {escape(node.name)}" for node in found.nodes}
     out = console()
     for title, near, far in (("upstream", "target", "source"), ("downstream", "source", "target")):
@@ -257,13 +261,15 @@ def lineage_tree(found: Lineage) -> None:
         for urn in found.starts:
             if urn in onward:
                 tree = Tree(f"[bold]{title}[/] of {names.get(urn, escape(urn))}")
-                _unfold(tree, urn, onward, names, {urn})
+                _add_neighbours(tree, urn, onward, names, {urn})
                 out.print(tree)
-    out.print(f"[dim]{counted(len(found.nodes), 'node')}, {counted(len(found.edges), 'edge')}[/]")
-    say_truncated(out, found.truncated)
+    out.print(
+        f"[dim]{with_noun(len(found.nodes), 'node')}, {with_noun(len(found.edges), 'edge')}[/]"
+    )
+    print_truncated(out, found.truncated)
 
 
-def _unfold(
+def _add_neighbours(
     branch: Tree,
     urn: str,
     onward: Mapping[str, list[str]],
@@ -275,9 +281,11 @@ def _unfold(
             branch.add(f"{names.get(other, escape(other))} [dim](above)[/]")
             continue
         shown.add(other)
-        _unfold(branch.add(names.get(other, escape(other))), other, onward, names, shown)
+        _add_neighbours(branch.add(names.get(other, escape(other))), other, onward, names, shown)
 
 
-def say_truncated(out: Console, truncated: bool) -> None:
+def print_truncated(out: Console, truncated: bool) -> None:
     if truncated:
-        out.print("[yellow]There is more: the walk met a bound on depth, nodes, edges or time.[/]")
+        out.print(
+            "[yellow]Truncated: the traversal reached its bound on depth, nodes, edges or time.[/]"
+        )

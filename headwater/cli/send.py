@@ -1,4 +1,4 @@
-"""Commands that send: `ingest`, `dead-letters`."""
+"""Commands that send events: `ingest`, `dead-letters`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ def ingest(
     url: Url = None,
     as_json: Json = False,
 ) -> None:
-    """Send OpenLineage events from files. Exit code 4 when some were refused; the others are in."""
-    from headwater.cli import render as show
+    """Send OpenLineage events from files. Exit code 4 means that some were refused; the others are
+    in.
+    """
+    from headwater.cli import render
 
     where = api_url(home, url)
     accepted = 0
@@ -59,7 +61,7 @@ def ingest(
     if as_json:
         print(json.dumps({"accepted": accepted, "refused": refused}))
     else:
-        print(f"{show.counted(accepted, 'event')} accepted, {len(refused):,} refused")
+        print(f"{render.with_noun(accepted, 'event')} accepted, {len(refused):,} refused")
         for failed in refused[:SHOWN_MAX]:
             print(
                 f"  {failed['file']}, event {failed['event'] + 1}: {failed['reason']}",
@@ -72,12 +74,12 @@ def ingest(
 def dead_letters(
     home: Home = None,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Put them into the spool once more.")
+        bool, typer.Option("--replay", help="Append them to the spool again.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the events that were accepted and could not be folded, and why."""
-    from headwater.cli import render as show
+    """List accepted events that could not be folded, with their reasons."""
+    from headwater.cli import render
     from headwater.ingest.spool.spool import Spool
 
     settings = settings_of(home)
@@ -101,13 +103,13 @@ def dead_letters(
     for letter in dead:
         print(f"{letter.seq}  {letter.reason}\n    {letter.body[:200]}")
     print(
-        f"{show.counted(len(dead), 'event')} set aside"
+        f"{render.with_noun(len(dead), 'event')} dead-lettered"
         + (", all sent again" if replay and dead else "")
     )
 
 
 def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
-    """(number of the first event, events) of a file, in batches."""
+    """Yield batches of a file: the number of the first event, and the events."""
     batch: list[bytes] = []
     size, first, number = 0, 0, 0
     with _opened(file) as stream:
@@ -123,7 +125,9 @@ def _batches(file: str) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
-    """Single events, each on one line: from JSON lines as they come, from an array or one object after reading it."""
+    """Yield single events, each on one line: from JSON lines one by one, from an array or object at
+    once.
+    """
     first = stream.readline()
     while first and not first.strip():
         first = stream.readline()
@@ -139,7 +143,7 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
     try:
         whole = json.loads(rest)
     except ValueError:
-        # Not JSON as a whole: perhaps one broken line among good ones; the server says which.
+        # Not JSON as a whole: perhaps one broken line among good ones; the server names it.
         yield from (line.strip() for line in rest.splitlines() if line.strip())
         return
     for event in whole if isinstance(whole, list) else [whole]:
@@ -148,7 +152,7 @@ def _events(stream: io.BufferedIOBase) -> Iterator[bytes]:
 
 @contextmanager
 def _opened(file: str) -> Iterator[io.BufferedIOBase]:
-    """A file or stdin, unpacked if it is gzip, whatever it is called."""
+    """Open a file or stdin, and unpack gzip whatever the file's name."""
     where = sys.stdin.fileno() if file == "-" else existing(file)
     with open(where, "rb", closefd=file != "-") as stream:
         if stream.peek(2)[:2] != b"\x1f\x8b":
@@ -159,7 +163,7 @@ def _opened(file: str) -> Iterator[io.BufferedIOBase]:
 
 
 def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
-    """Send one batch; repeat it while the API is away or full.
+    """Send one batch, and retry while the API is down or full.
 
     Raises UnavailableError, UnauthorizedError, or EventError for a refused batch.
     """
@@ -188,7 +192,7 @@ def _post(url: str, lines: list[bytes]) -> dict[str, Any]:
 def _unavailable(url: str, reason: str) -> UnavailableError:
     return UnavailableError(
         f"{url} does not accept events: {reason}",
-        hint="Is it running? `headwater up` starts it; --url names another.",
+        hint="Start it with `headwater up`, or name another address with --url.",
     )
 
 

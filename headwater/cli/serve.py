@@ -17,7 +17,7 @@ from headwater.cli.options import Home, connect, settings_of
 if TYPE_CHECKING:
     from headwater.settings import Settings
 
-# The largest message of a subscriber; and one that does not answer a ping for so long is gone.
+# The largest message of a subscriber, and the time after which one that answers no ping is dropped.
 WEBSOCKET_BYTES_MAX = 262_144
 PING_SECONDS = 20.0
 Port = Annotated[
@@ -27,7 +27,7 @@ BoltPort = Annotated[int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a fre
 
 
 def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None:
-    """Run everything on this machine: a local Neo4j, the API and the worker. Ctrl-C ends all three."""
+    """Run a local Neo4j, the API and the worker on this machine. Ctrl-C ends all three."""
     from headwater.cli.stack import Stack
 
     with Stack(settings_of(home, port=port), bolt_port=bolt_port) as stack:
@@ -38,11 +38,11 @@ def up(home: Home = None, port: Port = None, bolt_port: BoltPort = 7687) -> None
 def serve(
     home: Home = None,
     host: Annotated[
-        str | None, typer.Option(help="Where to listen.", show_default="127.0.0.1")
+        str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")
     ] = None,
     port: Port = None,
 ) -> None:
-    """Run the API against the Neo4j that the settings name."""
+    """Run the API against the Neo4j of the settings."""
     settings = settings_of(home, host=host, port=port)
     share_metrics(settings)
     import uvicorn
@@ -53,7 +53,7 @@ def serve(
 
 
 def listening(settings: Settings) -> dict[str, Any]:
-    """How the API listens, for uvicorn."""
+    """Return uvicorn's settings for the API."""
     return {
         "host": settings.host,
         "port": settings.port,
@@ -70,7 +70,7 @@ def listening(settings: Settings) -> dict[str, Any]:
 
 
 def worker(home: Home = None) -> None:
-    """Run the ingest worker: folds the spool into the Neo4j that the settings name."""
+    """Run the ingest worker, which folds the spool into the Neo4j of the settings."""
     settings = settings_of(home)
     share_metrics(settings)
     import logging
@@ -95,10 +95,12 @@ def worker(home: Home = None) -> None:
         on_commit=observe_commit,
     )
 
-    set_when_told_to_end(folding.stop)
-    # What is remembered is much and lasts: looking through it for garbage at every turn took a fifth of the time.
+    set_on_signal(folding.stop)
+    # The caches are large and live long; scanning them at every collection took a fifth of the
+    # time.
     gc.set_threshold(2_000_000, 50, 100)
-    # Whoever talks with Neo4j must not wait long for the thread that works out what comes next, or Neo4j waits too.
+    # The thread that talks to Neo4j must not wait long for the thread that folds, or Neo4j waits
+    # too.
     sys.setswitchinterval(0.0005)
     folding.run()
     spool.close()
@@ -106,14 +108,14 @@ def worker(home: Home = None) -> None:
 
 
 def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
-    """Run only the local Neo4j, for cypher-shell, the driver, or `serve` and `worker` beside it."""
+    """Run only the local Neo4j, for cypher-shell, drivers, or `serve` and `worker` beside it."""
     from rich.console import Console
 
     from headwater.cli.stack import local_neo4j
 
     settings = settings_of(home)
     ended = threading.Event()
-    set_when_told_to_end(ended)
+    set_on_signal(ended)
     with local_neo4j(settings, bolt_port) as (_, running):
         console = Console(highlight=False)
         console.print(f"[bold]Neo4j[/] {running.uri}   user {running.user}")
@@ -121,13 +123,15 @@ def neo4j(home: Home = None, bolt_port: BoltPort = 7687) -> None:
             f"password in {settings.home_path / 'password'}"
             + ("   (was running)" if running.reused else "")
         )
-        console.print("Ctrl-C ends it." if not running.reused else "It goes on when this ends.")
+        console.print(
+            "Ctrl-C ends it." if not running.reused else "It keeps running after this command."
+        )
         ended.wait()
 
 
-def set_when_told_to_end(event: threading.Event) -> None:
+def set_on_signal(event: threading.Event) -> None:
     def told(_: int, __: FrameType | None) -> None:
-        # In a thread: this one may be inside the event's own lock just now, and would wait for itself for ever.
+        # A separate thread, because this one may hold the event's own lock now and would deadlock.
         threading.Thread(target=event.set, daemon=True).start()
 
     signal.signal(signal.SIGTERM, told)
@@ -135,7 +139,9 @@ def set_when_told_to_end(event: threading.Event) -> None:
 
 
 def share_metrics(settings: Settings) -> None:
-    """Let the API and the worker keep their histograms in one folder. Must come before prometheus-client loads."""
+    """Let the API and the worker share one folder of histograms. Call it before prometheus-client
+    loads.
+    """
     from headwater.health.multiprocess_metrics import share
 
     folder = Path(settings.home_path, "metrics")

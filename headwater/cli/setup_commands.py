@@ -12,7 +12,9 @@ from headwater.errors import ServerError
 
 
 def doctor(home: Home = None, as_json: Json = False) -> None:
-    """Look at everything Headwater needs; say what is wrong and how to fix it. Exit code 3 when something is."""
+    """Check everything that Headwater needs, and print hints. Exit code 3 means that a check
+    failed.
+    """
     from headwater.cli.doctor import examine
 
     checks = examine(settings_of(home))
@@ -35,18 +37,18 @@ def doctor(home: Home = None, as_json: Json = False) -> None:
 def spark_conf(
     home: Home = None,
     url: Url = None,
-    api_key: Annotated[str | None, typer.Option(help="Sent as a bearer token.")] = None,
+    api_key: Annotated[str | None, typer.Option(help="Key to send as a bearer token.")] = None,
     namespace: Annotated[str | None, typer.Option(help="Namespace of the cluster's jobs.")] = None,
     spark: Annotated[
         str | None,
-        typer.Option(help="Version of the cluster's Spark.", show_default="the one here"),
+        typer.Option(help="Version of the cluster's Spark.", show_default="the installed one"),
     ] = None,
     as_json: Json = False,
     format: Annotated[
         str, typer.Option(help="flags (spark-submit) or defaults (spark-defaults.conf).")
     ] = "flags",
 ) -> None:
-    """Print the settings that make a Spark cluster send its lineage here."""
+    """Print the settings that make a Spark cluster send its lineage to this Headwater."""
     from headwater.spark_hooks.listener import as_defaults_conf, as_submit_flags
     from headwater.spark_hooks.listener import spark_conf as conf_of
 
@@ -63,17 +65,18 @@ def spark_conf(
 
 def demo(
     home: Annotated[
-        str, typer.Option(help="Folder of the demo; emptied first unless it is being served.")
+        str,
+        typer.Option(
+            help="Folder of the demo; it is emptied first, unless a demo is served from it."
+        ),
     ] = "~/.headwater-demo",
     port: Annotated[int, typer.Option(help="Port of the API; 0 takes a free one.")] = 8000,
     bolt_port: Annotated[
         int, typer.Option(help="Port of Neo4j's Bolt; 0 takes a free one.")
     ] = 7687,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Keep serving when the demo is done.")
-    ] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Keep serving after the demo.")] = False,
 ) -> None:
-    """Run a real Spark pipeline on real flights, fail one, and show where the answer came from."""
+    """Run a real Spark pipeline on real flights, fail one run, and trace an answer to its sources."""
     from headwater.cli.demo import run
 
     run(settings_of(home, port=port), bolt_port=bolt_port, serve=serve)

@@ -1,4 +1,4 @@
-"""How failures, root causes and replays look: trees and tables for people, JSON for programs."""
+"""Render failures, root causes and replay plans: trees and tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from collections.abc import Iterable, Mapping
 from rich.markup import escape
 from rich.tree import Tree
 
-from headwater.cli.render import Data, console, counted, data_of, say_truncated, table, text_of
+from headwater.cli.render import (
+    Data,
+    console,
+    data_of,
+    print_table,
+    print_truncated,
+    text_of,
+    with_noun,
+)
 from headwater.lineage.questions.failure_impact import AffectedEntities, FailureImpact
 from headwater.lineage.questions.failures import AffectedNodes, FailedRunPage
 from headwater.lineage.questions.replay import Plan, Rerun
 from headwater.lineage.questions.root_cause import RootCause
 from headwater.schema.urns import parse_urn
 
-_TOUCHED = ("datasets", "jobs", "runs", "artifacts", "answers")
+_KINDS = ("datasets", "jobs", "runs", "artifacts", "answers")
 _SECOND = len("2026-01-31T12:00:00")
 
 
@@ -28,9 +36,9 @@ def failures_data(
             {
                 "cursor": run.cursor,
                 **{key: value for key, value in run.properties.items() if value is not None},
-                "downstream": _touched_data(downstream[run.urn]),
-                "partial": _touched_data(followed[run.urn].partial),
-                "stale": _touched_data(followed[run.urn].stale),
+                "downstream": _affected_data(downstream[run.urn]),
+                "partial": _affected_data(followed[run.urn].partial),
+                "stale": _affected_data(followed[run.urn].stale),
                 "resolution": data_of(followed[run.urn].resolution),
             }
             for run in page.runs
@@ -39,14 +47,14 @@ def failures_data(
     }
 
 
-def _touched_data(touched: AffectedNodes | AffectedEntities) -> Data:
+def _affected_data(touched: AffectedNodes | AffectedEntities) -> Data:
     data: Data = data_of(touched)
     del data["reason"]
     return {**data, "truncated": touched.truncated}
 
 
-def failures_tree(page: FailedRunPage, followed: Mapping[str, FailureImpact]) -> None:
-    """Every failed run with its error, what follows from it and whom to tell."""
+def print_failures(page: FailedRunPage, followed: Mapping[str, FailureImpact]) -> None:
+    """Print every failed run with its error, its effects and the owners to notify."""
     out = console()
     for run in page.runs:
         row, found = run.properties, followed[run.urn]
@@ -57,44 +65,46 @@ def failures_tree(page: FailedRunPage, followed: Mapping[str, FailureImpact]) ->
         tree.add(f"[red]{escape(error[:300])}[/]")
         if found.resolution:
             tree.add(
-                f"[green]resolved[/] {text_of(found.resolution.at)[:_SECOND]}  {escape(_spelled(found.resolution.run))}"
+                f"[green]resolved[/] {text_of(found.resolution.at)[:_SECOND]}  {escape(_plain_urn(found.resolution.run))}"
             )
-        _add_touched(tree, "partial: built from what it did write", found.partial)
-        _add_touched(
+        _add_affected(
+            tree, "partial: built from data that it wrote before it failed", found.partial
+        )
+        _add_affected(
             tree,
-            "stale: waits for what it did not write, or ran on the version before",
+            "stale: waits for data that it did not write, or used the version before",
             found.stale,
         )
         out.print(tree)
-        say_truncated(out, found.partial.truncated or found.stale.truncated)
-    more = "; there are more, see --after" if page.has_next else ""
-    out.print(f"[dim]{counted(len(page.runs), 'failed run')}{more}[/]")
+        print_truncated(out, found.partial.truncated or found.stale.truncated)
+    more = "; more exist, see --after" if page.has_next else ""
+    out.print(f"[dim]{with_noun(len(page.runs), 'failed run')}{more}[/]")
 
 
-def _add_touched(tree: Tree, title: str, touched: AffectedEntities) -> None:
-    if not any(getattr(touched, kind) for kind in _TOUCHED):
+def _add_affected(tree: Tree, title: str, touched: AffectedEntities) -> None:
+    if not any(getattr(touched, kind) for kind in _KINDS):
         return
     branch = tree.add(f"[bold]{title}[/]")
-    for kind in _TOUCHED:
+    for kind in _KINDS:
         _add(branch, kind, getattr(touched, kind))
     if touched.owners:
-        branch.add(f"tell {escape(', '.join(touched.owners))}")
+        branch.add(f"notify {escape(', '.join(touched.owners))}")
 
 
 def _add(tree: Tree, title: str, urns: Iterable[str]) -> None:
     if urns:
         branch = tree.add(f"[bold]{title}[/]")
         for urn in urns:
-            branch.add(escape(_spelled(urn)))
+            branch.add(escape(_plain_urn(urn)))
 
 
-def _spelled(urn: str) -> str:
+def _plain_urn(urn: str) -> str:
     parts = parse_urn(urn).parts
     return "  ".join(parts) if parts else urn
 
 
-def cause_table(found: RootCause) -> None:
-    """One candidate a line, the likeliest first."""
+def print_causes(found: RootCause) -> None:
+    """Print one candidate a line, the likeliest first."""
     shown = [
         {
             "kind": one.kind,
@@ -105,17 +115,17 @@ def cause_table(found: RootCause) -> None:
         }
         for one in found.candidates
     ]
-    table(["kind", "reason", "began", "distance", "look at"], shown)
+    print_table(["kind", "reason", "began", "distance", "look at"], shown)
     out = console()
     more = f"; {found.omitted_count} more, see --first" if found.omitted_count else ""
     out.print(
-        f"[dim]{counted(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.starts))}{more}[/]"
+        f"[dim]{with_noun(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.starts))}{more}[/]"
     )
-    say_truncated(out, found.truncated)
+    print_truncated(out, found.truncated)
 
 
-def plan_tree(plan: Plan) -> None:
-    """The steps in order; what stands in one step may run at the same time."""
+def print_plan(plan: Plan) -> None:
+    """Print the steps in order; runs of one step may run at the same time."""
     out = console()
     for number, step in enumerate(plan.steps, start=1):
         tree = Tree(f"[bold]step {number}[/]")
@@ -123,23 +133,25 @@ def plan_tree(plan: Plan) -> None:
             _add_run(tree, entry)
         out.print(tree)
     for title, urns in (
-        ("answers to give anew", plan.answers),
-        ("jobs that would read it next", plan.next_jobs),
+        ("answers to produce again", plan.answers),
+        ("jobs that read it next", plan.next_jobs),
     ):
         if urns:
             tree = Tree(f"[bold]{title}[/]")
             for urn in urns:
-                tree.add(escape(_spelled(urn)))
+                tree.add(escape(_plain_urn(urn)))
             out.print(tree)
     for jobs in plan.cycles:
         out.print(
-            f"[yellow]These jobs feed each other: {escape(', '.join(_spelled(job) for job in jobs))}[/]"
+            f"[yellow]These jobs feed each other: {escape(', '.join(_plain_urn(job) for job in jobs))}[/]"
         )
     if plan.owners:
-        out.print(f"tell {escape(', '.join(plan.owners))}")
+        out.print(f"notify {escape(', '.join(plan.owners))}")
     runs = sum(len(step) for step in plan.steps)
-    out.print(f"[dim]{counted(runs, 'run')} to replace in {counted(len(plan.steps), 'step')}[/]")
-    say_truncated(out, plan.truncated)
+    out.print(
+        f"[dim]{with_noun(runs, 'run')} to replace in {with_noun(len(plan.steps), 'step')}[/]"
+    )
+    print_truncated(out, plan.truncated)
 
 
 def _add_run(tree: Tree, entry: Rerun) -> None:
@@ -149,13 +161,15 @@ def _add_run(tree: Tree, entry: Rerun) -> None:
         ("superseded", entry.superseded),
     )
     flags = "".join(f"  [yellow]{words}[/]" for words, is_so in told if is_so)
-    job = escape(_spelled(entry.job)) if entry.job else "[dim]no job is known[/]"
-    branch = tree.add(f"[bold]{job}[/]  [dim]replaces {escape(_spelled(entry.run))}[/]{flags}")
+    job = escape(_plain_urn(entry.job)) if entry.job else "[dim]no job is known[/]"
+    branch = tree.add(f"[bold]{job}[/]  [dim]replaces {escape(_plain_urn(entry.run))}[/]{flags}")
     for one in entry.inputs:
         ready = (
-            f"after {', '.join(_spelled(run) for run in one.wait_for)}" if one.wait_for else "ready"
+            f"after {', '.join(_plain_urn(run) for run in one.wait_for)}"
+            if one.wait_for
+            else "ready"
         )
-        branch.add(f"reads {escape(_spelled(one.dataset))}  [dim]{escape(ready)}[/]")
+        branch.add(f"reads {escape(_plain_urn(one.dataset))}  [dim]{escape(ready)}[/]")
     for output in entry.outputs:
         good = f"start from {output.last_good}" if output.last_good else "no good version before"
-        branch.add(f"writes {escape(_spelled(output.dataset))}  [dim]{escape(good)}[/]")
+        branch.add(f"writes {escape(_plain_urn(output.dataset))}  [dim]{escape(good)}[/]")

@@ -1,7 +1,8 @@
-"""Everything on one machine: the local Neo4j, the API and the worker, each a process of its own.
+"""The whole stack on one machine: the local Neo4j, the API and the worker, each a process of its
+own.
 
-Whichever of ours dies is started again; when told to end, they end in order (API, worker, Neo4j) and nothing is left
-behind. One stack per home: the second is told so.
+A process that dies is restarted. On a signal they end in order (API, worker, Neo4j), and nothing is
+left behind. There is one stack per home; a second one is refused.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ START_SECONDS_MAX = 60.0
 END_SECONDS_MAX = 8.0
 RESTART_SECONDS = 1.0
 NEO4J_RESTART_SECONDS = 5.0
-# Ctrl-C, an orchestrator, a terminal that was closed.
+# Ctrl-C, an orchestrator, a closed terminal.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def local_neo4j(settings: Settings, bolt_port: int) -> Iterator[tuple[LocalNeo4j, Running]]:
-    """The local Neo4j of the home, its jars fetched first if need be; ended on leaving if it was started here."""
+    """Run the home's local Neo4j, fetching its jars first if needed; end it on exit if it was
+    started here.
+    """
     with show_jars() as progress:
         cache = settings.cache_path if settings.cache else None
         server = LocalNeo4j(settings.home_path, bolt_port, cache=cache, progress=progress)
@@ -54,7 +57,7 @@ def local_neo4j(settings: Settings, bolt_port: int) -> Iterator[tuple[LocalNeo4j
 
 
 class Stack:
-    """`with Stack(settings) as stack:` has all three running; leaving ends them."""
+    """A context manager that runs all three processes and ends them on exit."""
 
     def __init__(
         self, settings: Settings, *, bolt_port: int, console: Console | None = None
@@ -66,12 +69,12 @@ class Stack:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._environment: dict[str, str] = {}
         self._ending = False
-        self._mending = threading.Thread()
+        self._restarting = threading.Thread()
         self.url = ""
 
     @cached_property
     def database(self) -> Database:
-        """A door of its own to the graph, closed when the stack ends."""
+        """Return a connection of the stack's own, which is closed when the stack ends."""
         environment = self._environment
         database = Database(
             environment["HEADWATER_NEO4J_URI"], "neo4j", environment["HEADWATER_NEO4J_PASSWORD"]
@@ -80,7 +83,7 @@ class Stack:
         return database
 
     def __enter__(self) -> Stack:
-        # Also where a shell has told background jobs to ignore SIGINT.
+        # Background jobs of a shell may inherit an ignored SIGINT.
         for number in _ENDINGS:
             signal.signal(number, _interrupt)
         try:
@@ -99,14 +102,14 @@ class Stack:
         self._end()
 
     def announce(self) -> None:
-        """Say where things are."""
+        """Print the addresses."""
         say = self._console.print
         say(f"[bold green]Headwater is up[/]   home {self._settings.home_path}")
         say(f"  send events   POST {self.url}/api/v1/lineage")
         say(f"  ask           {self.url}/graphql   (GraphiQL in a browser)")
         say(f"  Neo4j         {self._environment['HEADWATER_NEO4J_URI']}   user neo4j")
         say(f"  health        {self.url}/readyz   {self.url}/metrics")
-        say("Ctrl-C ends everything; events that were accepted are kept.")
+        say("Ctrl-C ends all three; accepted events are kept.")
 
     def watch(self) -> None:
         """Keep the API and the worker running until interrupted."""
@@ -115,24 +118,25 @@ class Stack:
                 for name, process in list(self._processes.items()):
                     if process.poll() is not None:
                         self._console.print(
-                            f"[yellow]{name} ended with {process.returncode}; starting it again[/]"
+                            f"[yellow]{name} ended with {process.returncode}; restarting it[/]"
                         )
                         time.sleep(RESTART_SECONDS)
                         self._spawn(name)
-                if not self._mending.is_alive() and not self._neo4j.status().running:
-                    self._console.print("[yellow]Neo4j ended; starting it again[/]")
-                    # That takes a while, in which the API is still looked after: it needs no Neo4j to accept.
-                    self._mending = threading.Thread(target=self._mend_neo4j, daemon=True)
-                    self._mending.start()
+                if not self._restarting.is_alive() and not self._neo4j.status().running:
+                    self._console.print("[yellow]Neo4j ended; restarting it[/]")
+                    # A restart takes a while. The API is watched meanwhile, because it accepts
+                    # events without Neo4j.
+                    self._restarting = threading.Thread(target=self._restart_neo4j, daemon=True)
+                    self._restarting.start()
                 time.sleep(0.2)
         except KeyboardInterrupt:
             self._console.print("ending ...")
 
-    def _mend_neo4j(self) -> None:
+    def _restart_neo4j(self) -> None:
         try:
             self._neo4j.start()
         except HeadwaterError as error:
-            self._console.print(f"[red]Neo4j does not start: {error.message}[/]")
+            self._console.print(f"[red]Neo4j did not start: {error.message}[/]")
             time.sleep(NEO4J_RESTART_SECONDS)
 
     def _start(self) -> None:
@@ -143,7 +147,7 @@ class Stack:
         if settings.port:
             require_free_port(settings.port, "--port")
         self._neo4j, running = self._resources.enter_context(local_neo4j(settings, self._bolt_port))
-        # Should it have to be started again, then where everybody knows it.
+        # A restart must use the same port, because other processes know it.
         self._neo4j.bolt_port = int(running.uri.rpartition(":")[2])
         port = settings.port or free_port()
         require_free_port(port, "--port")
@@ -173,7 +177,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A Ctrl-C in the terminal is for us; we end the others in order.
+                # A Ctrl-C in the terminal reaches this process only; it ends the others in order.
                 start_new_session=True,
             )
 
@@ -192,7 +196,7 @@ class Stack:
     def _tail(self, name: str) -> str:
         log = self._settings.home_path / f"{name}.log"
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-5:]
-        return "\n".join([*lines, f"(all of it: {log})"])
+        return "\n".join([*lines, f"(full log: {log})"])
 
     def _end(self) -> None:
         if self._ending:
@@ -209,8 +213,8 @@ class Stack:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if self._mending.is_alive():
-            self._mending.join(START_SECONDS_MAX)
+        if self._restarting.is_alive():
+            self._restarting.join(START_SECONDS_MAX)
         self._resources.close()
         for number in _ENDINGS:
             signal.signal(
@@ -219,7 +223,7 @@ class Stack:
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:
-    # Only once: a second Ctrl-C, in the middle of ending, must not leave a process behind.
+    # Only once: a second Ctrl-C during the end must not leave a process behind.
     for number in _ENDINGS:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
@@ -233,7 +237,7 @@ def _alone(lock: Path, home: Path) -> Iterator[IO[str]]:
         except OSError as error:
             raise HomeInUseError(
                 f"another `headwater up` runs in {home}",
-                hint="End it, or give this one its own --home DIR.",
+                hint="End it, or choose another folder with --home DIR.",
             ) from error
         yield held
 

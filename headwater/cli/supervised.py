@@ -1,6 +1,8 @@
-"""`python -m headwater.cli.supervised serve`: the command, which ends in order when its parent is gone.
+"""Run a command that ends in order when its parent dies: `python -m headwater.cli.supervised
+serve`.
 
-`up` ends what it started; killed with -9 it cannot, and an API without it would hold the port against the next one.
+`up` ends its processes. After kill -9 it cannot, and an API without it would hold the port against
+the next one.
 """
 
 from __future__ import annotations

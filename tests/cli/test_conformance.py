@@ -11,6 +11,7 @@ from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
+from headwater.lineage.view import GraphView
 from headwater.schema.events import parse
 
 pytestmark = pytest.mark.neo4j
@@ -28,7 +29,7 @@ def counted(database: Database, clean_graph: object, monkeypatch: pytest.MonkeyP
             transaction,
             count_event(RECEIVED, 4, BODY, parse(BODY, received=RECEIVED), future_seconds=60),
         )
-    monkeypatch.setattr("headwater.cli.conformance.graph", lambda _: database)
+    monkeypatch.setattr("headwater.cli.conformance.graph_view", lambda _: GraphView(database))
 
 
 def run(*arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""One event is no `1 events`: whatever is counted goes through one function."""
+"""One event is no `1 events`: whatever is with_noun goes through one function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import headwater.cli
-from headwater.cli.render import counted
+from headwater.cli.render import with_noun
 
 _BY_ITSELF = re.compile(
     r"\}(\[/\])? (bytes|copies|datasets|days|edges|entries|events|facts|files|jobs|keys|nodes|rows|runs|transactions)\b"
@@ -28,7 +28,7 @@ _BY_ITSELF = re.compile(
     ],
 )
 def test_so_many_of_something(number: int, words: list[str], said: str) -> None:
-    assert counted(number, *words) == said
+    assert with_noun(number, *words) == said
 
 
 def test_no_command_counts_in_another_way() -> None:
@@ -37,7 +37,9 @@ def test_no_command_counts_in_another_way() -> None:
 
 
 def test_who_counts_does_not_wait_for_neo4j() -> None:
-    program = "import sys; from headwater.cli.render import counted; print('neo4j' in sys.modules)"
+    program = (
+        "import sys; from headwater.cli.render import with_noun; print('neo4j' in sys.modules)"
+    )
     assert (
         subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
         == b"False\n"

@@ -15,6 +15,7 @@ from headwater.cli import app
 from headwater.cli import render as show
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
@@ -64,8 +65,8 @@ def told(database: Database) -> Iterator[Database]:
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.estate.graph", lambda _: told)
-    monkeypatch.setattr("headwater.cli.query.graph", lambda _: told)
+    monkeypatch.setattr("headwater.cli.estate.graph_view", lambda _: GraphView(told))
+    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
 
 
 def run(*arguments: str, ends_with: int = 0) -> str:
@@ -92,10 +93,10 @@ def data(*arguments: str, ends_with: int = 0) -> Any:
 def test_the_freshness_gate(
     name: str, within: str, code: int, state: str, because: list[str]
 ) -> None:
-    shown = run("fresh", ds(name), "--within", within, ends_with=code)
+    shown = run("freshness", ds(name), "--within", within, ends_with=code)
     assert shown.startswith(state)
     assert all(ds(one) in shown for one in because)
-    found = data("fresh", ds(name), "--within", within, ends_with=code)
+    found = data("freshness", ds(name), "--within", within, ends_with=code)
     assert (found["state"], [one["dataset"] for one in found["causes"]]) == (
         state,
         [ds(one) for one in because],
@@ -103,20 +104,20 @@ def test_the_freshness_gate(
 
 
 def test_the_gate_says_how_old_what_is() -> None:
-    assert "1d 6h old" in run("fresh", ds("b"), "--within", "29h", ends_with=1)
+    assert "1d 6h old" in run("freshness", ds("b"), "--within", "29h", ends_with=1)
     assert re.search(
-        r"at least 1h \d+m old", run("fresh", ds("copied"), "--within", "24h", ends_with=2)
+        r"at least 1h \d+m old", run("freshness", ds("copied"), "--within", "24h", ends_with=2)
     )
-    assert "no time is told" in run("fresh", ds("bare"), "--within", "24h", ends_with=2)
+    assert "age unknown" in run("freshness", ds("bare"), "--within", "24h", ends_with=2)
 
 
 def test_the_gate_refuses_what_it_cannot_read() -> None:
     with pytest.raises(NotFoundError):
-        run("fresh", ds("unknown"), "--within", "1h")
+        run("freshness", ds("unknown"), "--within", "1h")
     with pytest.raises(QueryError, match="--within"):
-        run("fresh", ds("b"), "--within", "soon")
+        run("freshness", ds("b"), "--within", "soon")
     with pytest.raises(QueryError, match="dataset"):
-        run("fresh", job("load"), "--within", "1h")
+        run("freshness", job("load"), "--within", "1h")
 
 
 def test_coverage() -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.run_builders import FACET, answer, at, ds, job, run, run_of, tell, version
 
@@ -46,7 +47,7 @@ def told(database: Database) -> Database:
 
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headwater.cli.failures.graph", lambda _: told)
+    monkeypatch.setattr("headwater.cli.failures.graph_view", lambda _: GraphView(told))
 
 
 def shown(*arguments: str) -> str:

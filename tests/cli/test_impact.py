@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
+from headwater.lineage.view import GraphView
 from tests.conftest import erase
 from tests.event_builders import dataset, run_event, schema, told
 from tests.run_builders import ds
@@ -41,7 +42,7 @@ def shop(database: Database, graph_driver: Driver) -> Database:
 @pytest.fixture(autouse=True)
 def asked(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command asks the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.impact.graph", lambda _: shop)
+    monkeypatch.setattr("headwater.cli.impact.graph_view", lambda _: GraphView(shop))
 
 
 def run(*arguments: str) -> str:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
+from headwater.lineage.view import GraphView
 from tests.canonical import empty
 from tests.run_builders import answer, ds, job, run, tell
 
@@ -35,7 +36,7 @@ def told(database: Database) -> Iterator[Database]:
 @pytest.fixture(autouse=True)
 def asked(told: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands ask the tests' own graph."""
-    monkeypatch.setattr("headwater.cli.query.graph", lambda _: told)
+    monkeypatch.setattr("headwater.cli.query.graph_view", lambda _: GraphView(told))
 
 
 def said(*arguments: str) -> str:

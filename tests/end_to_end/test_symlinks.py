@@ -1,4 +1,4 @@
-"""Names joined and parted by hand, through the real API and worker: one dataset, two, and one again; nothing lost."""
+"""Merge and split names by hand, through the real API and worker: nothing is lost."""
 
 from __future__ import annotations
 
@@ -57,22 +57,25 @@ def about_names(database: Database) -> Edges:
     return {edge for edge in edges(database) if "names" in f"{edge[0]} {edge[2]}"}
 
 
-def decide(command: Command, running: Running, verdict: str) -> Edges:
-    code, out, _ = command("symlinks", verdict, *PATH, *TABLE, "--url", running.url, "--json")
+DECISIONS = {"merge": "merged", "split": "split"}
+
+
+def decide(command: Command, running: Running, decision: str) -> Edges:
+    code, out, _ = command("aliases", decision, *PATH, *TABLE, "--url", running.url, "--json")
     names = [{"namespace": namespace, "name": name} for namespace, name in (PATH, TABLE)]
-    assert (code, json.loads(out)) == (0, {f"{verdict}ed": names})
+    assert (code, json.loads(out)) == (0, {DECISIONS[decision]: names})
     running.wait_folded()
     return about_names(running.database)
 
 
 def listed(command: Command) -> list[dict[str, Any]]:
-    code, out, _ = command("symlinks", "list", "--json")
+    code, out, _ = command("aliases", "list", "--json")
     assert code == 0
     # Other stories may have told of names in the same graph.
     return [row for row in json.loads(out) if row["dataset"]["name"].startswith("names.")]
 
 
-def test_joined_parted_and_joined_again(command: Command, running: Running) -> None:
+def test_names_are_merged_split_and_merged_again(command: Command, running: Running) -> None:
     assert (
         command.ingest("-", stdin=b"\n".join(json.dumps(event).encode() for event in EVENTS))[0]
         == 0
@@ -83,7 +86,7 @@ def test_joined_parted_and_joined_again(command: Command, running: Running) -> N
     assert ("source:catalog:names.t", "FEEDS", "run:names-r") in apart
     assert ("source:catalog:names.t", "CITED_BY", "answer:names-answer") in apart
 
-    one = decide(command, running, "join")
+    one = decide(command, running, "merge")
     assert (MADE_OF_BOTH, "FEEDS", "run:names-r") in one
     assert (MADE_OF_BOTH, "CITED_BY", "answer:names-answer") in one
     (found,) = listed(command)
@@ -95,9 +98,9 @@ def test_joined_parted_and_joined_again(command: Command, running: Running) -> N
     assert (found["declaredBy"], found["via"]) == ("manual", None)
     assert str(found["since"]).startswith("20")
 
-    assert decide(command, running, "part") == apart
+    assert decide(command, running, "split") == apart
     assert listed(command) == []
-    assert decide(command, running, "join") == one
+    assert decide(command, running, "merge") == one
 
 
 def test_the_decision_survives_a_rebuild(running: Running, database: Database) -> None:
@@ -143,6 +146,6 @@ def test_a_facet_tells_since_when_and_a_hand_outweighs_it(
 
 
 def test_what_is_no_name_is_refused(command: Command, running: Running) -> None:
-    code, _, said = command("symlinks", "join", "", "", *TABLE, "--url", running.url)
+    code, _, said = command("aliases", "merge", "", "", *TABLE, "--url", running.url)
     assert code != 0
     assert "Traceback" not in said

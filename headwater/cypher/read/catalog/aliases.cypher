@@ -4,7 +4,7 @@
 // access: read
 // params: $after STRING, $limit INTEGER, $sees LIST<STRING>
 // returns: urn, canonical, members
-// example: run by `headwater symlinks list`
+// example: run by `headwater aliases list`
 MATCH (s:Symlink)
 WHERE s.urn > $after AND ($sees IS NULL OR any(p IN $sees WHERE s.namespace =~ p))
 MATCH (s)-[:SYMLINK_OF]->(d:Dataset)

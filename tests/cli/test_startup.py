@@ -1,4 +1,4 @@
-"""Help answers at once: what it does not draw with is not imported, and it is drawn as before."""
+"""Help answers at once: it imports no heavy module."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _HEAVY = {
     "uvicorn",
     "pyspark",
     "pygments",
+    "rich",
     "sqlglot",
     "attr",
     "urllib.request",
@@ -46,21 +47,7 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
     shown, _, imported = _run(_HELP.format(words=words)).rpartition("imported")
     assert "Data lineage from source to answer." in shown
     assert "Exit codes: 0 done" in shown
-    assert "typer.rich_utils" in imported.split()
     assert _HEAVY & set(imported.split()) == set()
-
-
-def test_what_was_left_out_can_be_imported_afterwards() -> None:
-    program = (
-        "from headwater.cli.light import load_help\n"
-        "load_help()\n"
-        "from rich.markdown import Markdown\n"
-        "from rich.traceback import Traceback\n"
-        "import attr\n"
-        "load_help()\n"
-        "print(Markdown.__module__, Traceback.__module__, attr.__name__, hasattr(Markdown, 'elements'))"
-    )
-    assert _run(program).split() == ["rich.markdown", "rich.traceback", "attr", "True"]
 
 
 def test_the_python_api_is_there_when_it_is_asked_for() -> None:
