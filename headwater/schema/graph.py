@@ -157,3 +157,6 @@ NODE_KINDS = {
 }
 
 RUN_STATUSES = ("RUNNING", "COMPLETE", "FAIL", "ABORT", "ABANDONED")
+
+# The sides of a job that a run reported (`reportedSides`): its inputs, its outputs, or both.
+READS, WRITES, BOTH = "reads", "writes", "both"

@@ -130,7 +130,7 @@ def test_a_reader_of_a_dataset_with_10000_versions_meets_a_handful(database: Dat
             "artifact": f"artifact:db:big:r{second}",
             "since": instant,
             "instants": [instant],
-            "wanted": [],
+            "requested": [],
         }
         if (
             second > 1

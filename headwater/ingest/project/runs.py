@@ -38,6 +38,7 @@ from headwater.schema.facets.run import (
 from headwater.schema.facets.usage import DataQualityAssertions, InputStatistics, OutputStatistics
 from headwater.schema.facts import Name, Registers, RunFacts, Usage, join_usages
 from headwater.schema.facts_codec import pack
+from headwater.schema.graph import BOTH, READS, WRITES
 from headwater.schema.urns import artifact_urn, dataset_urn, display_name, is_uuid, job_urn
 
 # The same limit as in read/versions/versions_at.
@@ -285,8 +286,8 @@ def _reported_sides(state: Attempts, job: Name | None, reads: bool, writes: bool
     if job is None or state.status != "COMPLETE" or not (reads or writes):
         return None
     if reads and writes:
-        return "both"
-    return "reads" if reads else "writes"
+        return BOTH
+    return READS if reads else WRITES
 
 
 def _slot(facts: RunFacts, job: Name | None) -> str | None:

@@ -1,9 +1,9 @@
-"""The datasets of a delta: what the graph holds of them, what it must hold, and which names have become one dataset.
+"""The datasets of a delta: their stored facts, their joined facts, and names that became one dataset.
 
-A name that goes by another is a `Symlink` node that keeps its own facts; the `Dataset` node shows what is said under
-all its names. When names are joined, or parted again, what was made under the old names is taken apart (`dissolve`)
-and made afresh from the facts, in the same transaction: so nothing is lost, and a late symlink gives the same graph
-as an early one.
+Each other name of a dataset is a `Symlink` node with its own facts. The `Dataset` node shows the
+facts of all its names. When names are joined or split, `rebind_aliases` deletes the edges and
+versions made under the old names. The same transaction writes them again from the facts. So nothing
+is lost, and a late symlink gives the same graph as an early one.
 """
 
 from __future__ import annotations
@@ -20,22 +20,28 @@ from headwater.ingest.project import (
     UNREGISTERED_SOURCE,
     DatasetView,
     dataset_view,
-    differs_visibly,
     is_repeated_observation,
+    differs_visibly,
     last_seen_row,
     time_at,
 )
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.rows import facts_in, run_rows
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.rows import decode_facts, run_rows
 from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.facts import DatasetFacts, Name, join_datasets
 from headwater.schema.urns import parse_urn, schema_urn
 
+# (the joined facts before, the joined facts now), by canonical urn.
+_FactPairs = Mapping[str, tuple[DatasetFacts | None, DatasetFacts]]
+_ViewPairs = Mapping[str, tuple[DatasetView | None, DatasetView]]
+
 
 @dataclass
-class Dissolved:
-    """What was made under names that are no longer apart, or no longer one: runs, jobs and answers to make afresh, and
-    the edges of the map as they were."""
+class DetachedEdges:
+    """The edges of joined or split datasets as they were, and the urns of their ends.
+
+    Runs, jobs and answers are written again as if the graph did not have them.
+    """
 
     runs: set[str] = field(default_factory=set)
     jobs: set[str] = field(default_factory=set)
@@ -44,212 +50,221 @@ class Dissolved:
 
 
 @dataclass
-class Places:
-    """The datasets of a delta. All keys are urns of names; `names` holds those that go by another."""
+class DatasetBatch:
+    """The datasets of a delta, by the urns of their names.
 
-    changed: dict[str, DatasetFacts]
-    members: dict[str, DatasetFacts]
-    stored: dict[str, DatasetFacts]
-    went_by: dict[str, str]
-    goes_by: dict[str, str]
+    `stored` are the facts in the graph, `members` the facts after the join, `changed` those that
+    differ. `previous_urn` and `canonical_urn` map each name to its dataset before and now; `names`
+    has the canonical names of all aliases, those of further datasets included.
+    """
+
+    changed: dict[str, DatasetFacts] = field(default_factory=dict)
+    members: dict[str, DatasetFacts] = field(default_factory=dict)
+    stored: dict[str, DatasetFacts] = field(default_factory=dict)
+    previous_urn: dict[str, str] = field(default_factory=dict)
+    canonical_urn: dict[str, str] = field(default_factory=dict)
     names: dict[str, Name] = field(default_factory=dict)
-    dissolved: Dissolved = field(default_factory=Dissolved)
+    detached: DetachedEdges = field(default_factory=DetachedEdges)
 
     @property
-    def moved(self) -> list[str]:
-        """The names that go by another than they did."""
-        return [urn for urn, before in self.went_by.items() if self.goes_by[urn] != before]
+    def rebound(self) -> list[str]:
+        """Return the names that now belong to another dataset."""
+        return [
+            urn for urn, before in self.previous_urn.items() if self.canonical_urn[urn] != before
+        ]
 
-    def whole(self, urn: str) -> DatasetFacts:
-        """Everything said of a dataset under any of its names."""
-        return _whole(urn, self.members, self._others)
+    def joined(self, urn: str) -> DatasetFacts:
+        """Return the facts of a dataset under all its names."""
+        return _join_aliases(urn, self.members, self._aliases)
 
-    def whole_before(self, urn: str) -> DatasetFacts | None:
-        """What was said of it before, unless it was another dataset then, or has been taken apart."""
-        if urn not in self.stored or self.went_by.get(urn) != urn:
+    def joined_before(self, urn: str) -> DatasetFacts | None:
+        """Return its facts in the graph; None for a new, joined or split dataset."""
+        if urn not in self.stored or self.previous_urn.get(urn) != urn:
             return None
-        return _whole(urn, self.stored, self._others_before)
+        return _join_aliases(urn, self.stored, self._previous_aliases)
 
     @cached_property
-    def _others(self) -> dict[str, list[str]]:
-        return _others(self.goes_by)
+    def _aliases(self) -> dict[str, list[str]]:
+        return _aliases(self.canonical_urn)
 
     @cached_property
-    def _others_before(self) -> dict[str, list[str]]:
-        return _others(self.went_by)
+    def _previous_aliases(self) -> dict[str, list[str]]:
+        return _aliases(self.previous_urn)
 
 
-def _others(goes_by: Mapping[str, str]) -> dict[str, list[str]]:
-    """By the urn that a dataset goes by: its other names."""
-    others: dict[str, list[str]] = defaultdict(list)
-    for urn, canonical in goes_by.items():
+def _aliases(canonical_urn: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the other names of each dataset, by canonical urn."""
+    aliases: dict[str, list[str]] = defaultdict(list)
+    for urn, canonical in canonical_urn.items():
         if urn != canonical:
-            others[canonical].append(urn)
-    return others
+            aliases[canonical].append(urn)
+    return aliases
 
 
-def whole_of(urn: str, members: Mapping[str, DatasetFacts]) -> DatasetFacts:
-    """Everything said under the names of the dataset that goes by this one."""
-    return _joined(members[urn], [facts for name, facts in members.items() if name != urn])
+def join_members(urn: str, members: Mapping[str, DatasetFacts]) -> DatasetFacts:
+    """Return the facts under all names of the dataset with this canonical urn."""
+    return _join_all(members[urn], [facts for name, facts in members.items() if name != urn])
 
 
-def _whole(
-    urn: str, facts: Mapping[str, DatasetFacts], others: Mapping[str, list[str]]
+def _join_aliases(
+    urn: str, facts: Mapping[str, DatasetFacts], aliases: Mapping[str, list[str]]
 ) -> DatasetFacts:
-    return _joined(facts[urn], [facts[member] for member in others.get(urn, ())])
+    return _join_all(facts[urn], [facts[alias] for alias in aliases.get(urn, ())])
 
 
-def _joined(own: DatasetFacts, others: list[DatasetFacts]) -> DatasetFacts:
+def _join_all(own: DatasetFacts, others: list[DatasetFacts]) -> DatasetFacts:
     if not others:
         return own
     return msgspec.structs.replace(reduce(join_datasets, others, own), dataset=own.dataset)
 
 
-def read_places(
-    transaction: Transaction, said: Mapping[str, DatasetFacts], memory: Memory
-) -> Places:
-    """What the graph holds of these datasets, joined with what is said of them."""
-    stored, went_by = _stored(transaction, said, memory)
+def read_datasets(
+    transaction: Transaction, facts: Mapping[str, DatasetFacts], cache: WriteCache
+) -> DatasetBatch:
+    """Return the stored facts of these datasets joined with new ones."""
+    stored, previous_urn = _read_stored(transaction, facts, cache)
     members, changed = dict(stored), {}
-    for urn in sorted(said):
+    for urn in sorted(facts):
         old = stored.get(urn)
-        new = said[urn] if old is None else join_datasets(old, said[urn])
+        new = facts[urn] if old is None else join_datasets(old, facts[urn])
         members[urn] = new
         if old != new:
             changed[urn] = new
-    now = canonical_urns(members)
-    places = Places(changed, members, stored, went_by, now)
-    places.names.update(
-        {urn: members[canonical].dataset for urn, canonical in now.items() if urn != canonical}
-    )
-    return places
+    canonical_urn = canonical_urns(members)
+    names = {
+        urn: members[canonical].dataset
+        for urn, canonical in canonical_urn.items()
+        if urn != canonical
+    }
+    return DatasetBatch(changed, members, stored, previous_urn, canonical_urn, names)
 
 
-def _stored(
-    transaction: Transaction, said: Iterable[str], memory: Memory
+def _read_stored(
+    transaction: Transaction, urns: Iterable[str], cache: WriteCache
 ) -> tuple[dict[str, DatasetFacts], dict[str, str]]:
-    """What the graph holds of these datasets, under every name they have, and what the names go by."""
+    """Return the stored facts of these datasets under every name, and the canonical urns."""
     stored: dict[str, DatasetFacts] = {}
-    went_by: dict[str, str] = {}
+    previous_urn: dict[str, str] = {}
     unknown = []
-    for urn in said:
-        canonical = memory.goes_by(urn)
+    for urn in urns:
+        canonical = cache.canonical_urn(urn)
         if canonical is None:
             unknown.append(urn)
         elif urn not in stored:
-            stored.update(memory.datasets[canonical])
-            went_by.update(dict.fromkeys(memory.datasets[canonical], canonical))
+            stored.update(cache.datasets[canonical])
+            previous_urn.update(dict.fromkeys(cache.datasets[canonical], canonical))
     for row in transaction.run("read/nodes/alias_groups", urns=sorted(unknown)) if unknown else []:
-        stored[row["urn"]] = facts_in(row["facts"], DatasetFacts)
-        went_by[row["urn"]] = row["canonical"]
-    return stored, went_by
+        stored[row["urn"]] = decode_facts(row["facts"], DatasetFacts)
+        previous_urn[row["urn"]] = row["canonical"]
+    return stored, previous_urn
 
 
-def regroup(transaction: Transaction, places: Places, memory: Memory) -> None:
-    """Take apart what was made under names that now go by another, and turn nodes into what they are now. Nothing may
-    wait in `memory`, which forgets all."""
-    moved = places.moved
-    memory.forget()
-    old = sorted({places.went_by[urn] for urn in moved})
-    rows = transaction.run("read/write_path/consumers_to_rebind", urns=old)
-    for row in rows:
-        kind = places.dissolved.runs if row["urn"].startswith("run:") else places.dissolved.answers
+def rebind_aliases(transaction: Transaction, datasets: DatasetBatch, cache: WriteCache) -> None:
+    """Delete the edges and versions of joined or split datasets, and change labels of their nodes.
+
+    Clears the cache, which must have no deferred updates.
+    """
+    rebound, detached = datasets.rebound, datasets.detached
+    cache.clear()
+    old = sorted({datasets.previous_urn[urn] for urn in rebound})
+    for row in transaction.run("read/write_path/consumers_to_rebind", urns=old):
+        kind = detached.runs if row["urn"].startswith("run:") else detached.answers
         kind.add(row["urn"])
-    places.dissolved.edges = transaction.run("read/write_path/edges_to_rebind", urns=old)
-    for edge in places.dissolved.edges:
-        named = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
-        places.dissolved.jobs |= {urn for urn in named if urn.startswith("job:")}
+    detached.edges = transaction.run("read/write_path/edges_to_rebind", urns=old)
+    for edge in detached.edges:
+        ends = {edge["source"], edge["target"], edge["properties"].get("job") or ""}
+        detached.jobs |= {urn for urn in ends if urn.startswith("job:")}
     for statement in ("delete_versions", "delete_columns", "delete_edges"):
         transaction.run(f"write/aliases/{statement}", urns=old)
-    demoted = sorted(urn for urn in moved if places.went_by[urn] == urn)
-    promoted = sorted(urn for urn in moved if places.goes_by[urn] == urn)
-    for statement, urns in (
-        ("datasets_to_symlinks", demoted),
-        ("symlinks_to_datasets", promoted),
-    ):
-        if urns:
-            transaction.run(f"write/aliases/{statement}", urns=urns)
-    # What is written for a dataset that was taken apart is written as if for the first time.
+    demoted = sorted(urn for urn in rebound if datasets.previous_urn[urn] == urn)
+    promoted = sorted(urn for urn in rebound if datasets.canonical_urn[urn] == urn)
+    if demoted:
+        transaction.run("write/aliases/datasets_to_symlinks", urns=demoted)
+    if promoted:
+        transaction.run("write/aliases/symlinks_to_datasets", urns=promoted)
+    # Joined and split datasets are written as if for the first time.
     for urn in old:
-        places.stored.pop(urn, None)
-    for urn in {*old, *(places.goes_by[urn] for urn in moved)}:
-        canonical = places.goes_by[urn]
-        places.changed.setdefault(canonical, places.members[canonical])
+        datasets.stored.pop(urn, None)
+    for urn in {*old, *(datasets.canonical_urn[urn] for urn in rebound)}:
+        canonical = datasets.canonical_urn[urn]
+        datasets.changed.setdefault(canonical, datasets.members[canonical])
 
 
-def learn_names(transaction: Transaction, places: Places, urns: Iterable[str]) -> None:
-    """Add the names by which further datasets go."""
-    unknown = sorted({urn for urn in urns if urn not in places.goes_by})
+def resolve_names(transaction: Transaction, datasets: DatasetBatch, urns: Iterable[str]) -> None:
+    """Add the canonical names of further datasets to the batch."""
+    unknown = sorted({urn for urn in urns if urn not in datasets.canonical_urn})
     for row in transaction.run("read/nodes/canonical_datasets", urns=unknown) if unknown else []:
         parts = parse_urn(row["canonical"]).parts
-        places.names[row["urn"]] = (
-            Name(*parts) if parts else facts_in(row["facts"], DatasetFacts).dataset
+        datasets.names[row["urn"]] = (
+            Name(*parts) if parts else decode_facts(row["facts"], DatasetFacts).dataset
         )
 
 
-def write_places(transaction: Transaction, places: Places, memory: Memory) -> None:
-    """Write the nodes of the datasets that changed, their other names, columns, schemas and sources. Those of which
-    nothing is new but when they were seen wait in `memory`."""
-    groups: dict[str, dict[str, DatasetFacts]] = {}
-    for urn, name in places.goes_by.items():
-        groups.setdefault(name, {})[urn] = places.members[urn]
-    for name, members in groups.items():
-        memory.learn_dataset(name, members)
-    canonicals = sorted({places.goes_by[urn] for urn in places.changed})
-    told = {urn: (places.whole_before(urn), places.whole(urn)) for urn in canonicals}
-    again = {
+def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: WriteCache) -> None:
+    """Write changed datasets with their aliases, columns, schemas and sources.
+
+    Updates that change only last-seen times are deferred in the cache.
+    """
+    _cache_datasets(datasets, cache)
+    canonicals = sorted({datasets.canonical_urn[urn] for urn in datasets.changed})
+    joined = {urn: (datasets.joined_before(urn), datasets.joined(urn)) for urn in canonicals}
+    seen_only = {
         urn
-        for urn, (old, new) in told.items()
+        for urn, (old, new) in joined.items()
         if old is not None and is_repeated_observation(old, new)
     }
-    facts = {urn: pair for urn, pair in told.items() if urn not in again}
-    # Facts of other names are written at once: by them it would not be seen any more that this was put off.
-    told_otherwise = {
-        canonical for urn in places.changed if (canonical := places.goes_by[urn]) != urn
+    facts = {urn: pair for urn, pair in joined.items() if urn not in seen_only}
+    # Facts of an alias are written at once: after that, a deferred update would not be noticed.
+    with_alias = {
+        canonical for urn in datasets.changed if (canonical := datasets.canonical_urn[urn]) != urn
     }
     for urn in canonicals:
-        if urn in again and urn not in told_otherwise:
-            memory.seen.datasets.setdefault(urn, memory.position)
+        if urn in seen_only and urn not in with_alias:
+            cache.deferred.datasets.setdefault(urn, cache.position)
         else:
-            memory.seen.datasets.pop(urn, None)
+            cache.deferred.datasets.pop(urn, None)
     views = {
-        urn: (dataset_view(old) if old else None, dataset_view(new, own=places.members[urn]))
+        urn: (dataset_view(old) if old else None, dataset_view(new, own=datasets.members[urn]))
         for urn, (old, new) in facts.items()
     }
     nodes = [
-        {
-            "urn": urn,
-            "properties": new.node,
-            "shown": differs_visibly(old.node if old else None, new.node),
-        }
+        {"urn": urn, "properties": new.node, "shown": differs_visibly(old.node if old else None, new.node)}
         for urn, (old, new) in views.items()
     ]
     nodes += [
-        last_seen_row(urn, told[urn][1], places.members[urn])
-        for urn in sorted(again & told_otherwise)
+        last_seen_row(urn, joined[urn][1], datasets.members[urn])
+        for urn in sorted(seen_only & with_alias)
     ]
     run_rows(transaction, "write/datasets/datasets", nodes)
-    aliases = [
-        {"urn": urn, "canonical": canonical, "properties": _alias(facts)}
-        for urn, facts in sorted(places.members.items())
-        if (canonical := places.goes_by[urn]) != urn
-        and (urn in places.changed or places.went_by.get(urn) != canonical)
-    ]
-    run_rows(transaction, "write/aliases/symlinks", aliases)
+    run_rows(transaction, "write/aliases/symlinks", _alias_rows(datasets))
     _write_columns(transaction, views)
     _write_schemas(transaction, facts)
     _write_sources(transaction, views)
 
 
-def _alias(facts: DatasetFacts) -> Row:
-    node = dataset_view(facts).node
-    return {key: node[key] for key in ("namespace", "name", "facts")}
+def _cache_datasets(datasets: DatasetBatch, cache: WriteCache) -> None:
+    groups: dict[str, dict[str, DatasetFacts]] = {}
+    for urn, canonical in datasets.canonical_urn.items():
+        groups.setdefault(canonical, {})[urn] = datasets.members[urn]
+    for canonical, members in groups.items():
+        cache.put_dataset(canonical, members)
 
 
-def _write_columns(
-    transaction: Transaction, views: Mapping[str, tuple[DatasetView | None, DatasetView]]
-) -> None:
-    columns, dropped = [], []
+def _alias_rows(datasets: DatasetBatch) -> list[Row]:
+    """Return the aliases that are new, changed or names of another dataset than before."""
+    rows = []
+    for urn, facts in sorted(datasets.members.items()):
+        canonical = datasets.canonical_urn[urn]
+        is_changed = urn in datasets.changed or datasets.previous_urn.get(urn) != canonical
+        if canonical != urn and is_changed:
+            node = dataset_view(facts).node
+            properties = {key: node[key] for key in ("namespace", "name", "facts")}
+            rows.append({"urn": urn, "canonical": canonical, "properties": properties})
+    return rows
+
+
+def _write_columns(transaction: Transaction, views: _ViewPairs) -> None:
+    columns, retired = [], []
     for urn, (old, new) in views.items():
         known = old.columns if old else {}
         columns += [
@@ -257,38 +272,29 @@ def _write_columns(
             for column, properties in new.columns.items()
             if known.get(column) != properties
         ]
-        dropped += sorted(known.keys() - new.columns.keys())
+        retired += sorted(known.keys() - new.columns.keys())
     run_rows(transaction, "write/datasets/columns", columns)
-    if dropped:
-        transaction.run("write/datasets/retire_columns", urns=dropped)
-        transaction.run("write/datasets/delete_unused_columns", urns=dropped)
+    if retired:
+        transaction.run("write/datasets/retire_columns", urns=retired)
+        transaction.run("write/datasets/delete_unused_columns", urns=retired)
 
 
-def _write_sources(
-    transaction: Transaction, views: Mapping[str, tuple[DatasetView | None, DatasetView]]
-) -> None:
+def _write_sources(transaction: Transaction, views: _ViewPairs) -> None:
     rows, withdrawn = [], []
     for urn, (old, new) in views.items():
         source = new.source_urn
         if new.source is not None:
             rows.append({"urn": source, "dataset": urn, "properties": new.source})
         elif old is not None and old.source is not None:
-            rows.append(
-                {
-                    "urn": source,
-                    "dataset": urn,
-                    "properties": {**UNREGISTERED_SOURCE, "registered": False},
-                }
-            )
+            properties = {**UNREGISTERED_SOURCE, "registered": False}
+            rows.append({"urn": source, "dataset": urn, "properties": properties})
             withdrawn.append(source)
     run_rows(transaction, "write/versions/sources", rows)
     if withdrawn:
         transaction.run("write/versions/delete_unused", urns=withdrawn)
 
 
-def _write_schemas(
-    transaction: Transaction, facts: Mapping[str, tuple[DatasetFacts | None, DatasetFacts]]
-) -> None:
+def _write_schemas(transaction: Transaction, facts: _FactPairs) -> None:
     rows = [
         {"dataset": urn, "schema": schema_urn(hash), "first": time_at(span.first)}
         for urn, (old, new) in facts.items()

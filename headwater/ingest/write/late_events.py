@@ -1,10 +1,10 @@
-"""Late news of runs whose detail has had its time: what the writer leaves out once the graph was rolled up.
+"""Late events of runs that were rolled up: the writer leaves these runs out.
 
-The graph remembers the horizons at which it was rolled up (`headwater.pipelines.rollup_plan`). A run that is not in the graph,
-and of which a delta tells nothing newer than its horizon, is not written: it was counted in a summary, or came so late
-that it would be gone at the next roll-up. So no event is counted twice, and no run comes back as a fragment made of its
-late events. What such events say of jobs, datasets, columns and answers is written as ever. Runs that are there,
-however old, go on hearing their own late events.
+The graph records the horizons at which it was rolled up (`headwater.pipelines.rollup_plan`). The
+writer leaves out a run that is not in the graph and whose events are all older than its horizon. A
+summary counted this run, or it came so late that the next rollup would remove it. So no event counts
+twice, and no run returns as a fragment of its late events. Jobs, datasets, columns and answers of
+such events are written as always, and a run in the graph takes its late events at any age.
 """
 
 from __future__ import annotations
@@ -14,62 +14,57 @@ from collections.abc import Mapping
 import msgspec
 
 from headwater.cypher.driver.database import Transaction
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.schema.facts import GraphDelta, RunFacts
 from headwater.schema.retention import Horizon, is_expired
 from headwater.schema.urns import display_name
 
 
-def without_rolled_up(transaction: Transaction, delta: GraphDelta, memory: Memory) -> GraphDelta:
-    """The delta without the runs whose time is over. Needs the write lock; counts what it leaves out."""
-    horizons = memory.horizons
+def without_rolled_up(transaction: Transaction, delta: GraphDelta, cache: WriteCache) -> GraphDelta:
+    """Return the delta without rolled-up runs, and count these. Needs the write lock."""
+    horizons = cache.horizons
     if horizons is None:
-        rows = transaction.run("read/state/retention")
-        horizons = memory.horizons = (
-            msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
-        )
+        horizons = cache.horizons = _read_horizons(transaction)
     if not horizons:
         return delta
-    old = {urn for urn, run in delta.runs.items() if _is_over(horizons, run)}
-    named = {urn for urn, run in delta.runs.items() if run.span is None}
-    if not old and not named:
+    expired = {urn for urn, run in delta.runs.items() if _is_expired(horizons, run)}
+    only_named = {urn for urn, run in delta.runs.items() if run.span is None}
+    if not expired and not only_named:
         return delta
-    found = {
-        row["urn"]: row["told"]
-        for row in transaction.run("read/write_path/existing_runs", urns=sorted(old | named))
-    }
-    gone = {urn for urn in old if not found.get(urn)}
-    # A run that only old runs name was rolled up, or would be.
-    gone |= named - found.keys() - _named_by_the_rest(delta.runs, old)
-    if not gone:
+    rows = transaction.run("read/write_path/existing_runs", urns=sorted(expired | only_named))
+    existing = {row["urn"]: row["hasEvents"] for row in rows}
+    dropped = {urn for urn in expired if not existing.get(urn)}
+    # A run that only expired runs name was rolled up too, or the next rollup would remove it.
+    dropped |= only_named - existing.keys() - _named_by_others(delta.runs, expired)
+    if not dropped:
         return delta
-    if gone & old:
-        transaction.run("write/maintenance/count_late_runs", late=len(gone & old))
-    return msgspec.structs.replace(
-        delta, runs={urn: run for urn, run in delta.runs.items() if urn not in gone}
-    )
+    if dropped & expired:
+        transaction.run("write/maintenance/count_late_runs", late=len(dropped & expired))
+    runs = {urn: run for urn, run in delta.runs.items() if urn not in dropped}
+    return msgspec.structs.replace(delta, runs=runs)
 
 
-def _is_over(horizons: list[Horizon], run: RunFacts) -> bool:
+def _read_horizons(transaction: Transaction) -> list[Horizon]:
+    rows = transaction.run("read/state/retention")
+    return msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
+
+
+def _is_expired(horizons: list[Horizon], run: RunFacts) -> bool:
     if run.span is None:
         return False
-    return is_expired(
-        horizons,
-        display_name(run.run_id),
-        [display_name(job.namespace) for job in run.jobs.values()],
-        run.span.last,
-    )
+    namespaces = [display_name(job.namespace) for job in run.jobs.values()]
+    return is_expired(horizons, display_name(run.run_id), namespaces, run.span.last)
 
 
-def _named_by_the_rest(runs: Mapping[str, RunFacts], old: set[str]) -> set[str]:
-    """The runs that have to do with any that is no older than it may be."""
+def _named_by_others(runs: Mapping[str, RunFacts], expired: set[str]) -> set[str]:
+    """Return the runs that are linked to any run that is not expired."""
     named: set[str] = set()
     for urn, run in runs.items():
-        others = {*run.parents, *run.roots, *run.after, *run.sources}
-        if urn not in old and run.span is not None:
-            named |= others
+        linked = {*run.parents, *run.roots, *run.after, *run.sources}
+        if urn not in expired and run.span is not None:
+            named |= linked
         elif run.span is None and any(
-            other not in old and runs[other].span for other in others & runs.keys()
+            other not in expired and runs[other].span for other in linked & runs.keys()
         ):
             named.add(urn)
     return named

@@ -1,9 +1,9 @@
-"""The edges of the map: which jobs read and make which datasets, what is part of what, what runs after what.
+"""The edges of the lineage graph: which jobs read and write which datasets, parents, control flow.
 
-Edges only ever grow: their spans widen, and none is taken away, so they need not be read before they are written.
-Which of them are current is judged afterwards, from the newest run of a job that succeeded and from what is declared.
-An edge whose dataset was sent under another name than it goes by keeps that name (`reportedUrns`), so that it can be moved
-when names are joined or parted.
+Edges only grow: their spans widen and none is removed, so they are written without being read first.
+Which edges are current is computed afterwards, from the newest run of a job that succeeded and from
+declarations. If an event reported an end under an alias, the edge keeps both reported urns
+(`reportedUrns`), so that it can be moved when names are joined or split.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import RunView, RunViews, canonical_name, column_properties, time_at
-from headwater.ingest.write.cache import Memory, Newest
-from headwater.ingest.write.datasets import Places
+from headwater.ingest.project import RunView, RunViews, column_properties, canonical_name, time_at
+from headwater.ingest.write.cache import NewestRun, WriteCache
+from headwater.ingest.write.datasets import DatasetBatch
 from headwater.ingest.write.rows import run_rows
 from headwater.schema.facts import (
     Assertion,
@@ -30,106 +30,107 @@ from headwater.schema.facts import (
     Span,
     join_spans,
 )
+from headwater.schema.graph import BOTH, READS, WRITES
 from headwater.schema.urns import column_urn, dataset_urn, parse_urn
 
-# What a run that succeeded can be the newest of its job in.
-READS, WRITES = "reads", "writes"
 _RENAMED = "renamed:"
+# (source urn, target urn, reported urns)
+_Key = tuple[str, str, str]
 
 
-class _Edges:
-    """Edges to write, by the statement that writes them, by their ends and the names they were sent with."""
+class _EdgeBatch:
+    """Edges to write, by statement, ends and reported urns."""
 
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._spans: dict[str, dict[tuple[str, str, str], Span | None]] = {}
+    def __init__(self, datasets: DatasetBatch) -> None:
+        self._datasets = datasets
+        self._spans: dict[str, dict[_Key, Span | None]] = {}
         self._properties: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
     def add(
         self, statement: str, source: str, target: str, span: Span | None, **properties: Any
     ) -> None:
-        key = (*_ends(self._places, source, target), _sent_as(self._places, source, target))
+        """Add an edge, or extend the one with the same key."""
+        key = _edge_key(self._datasets, source, target)
         edges = self._spans.setdefault(statement, {})
         edges[key] = join_spans(edges.get(key), span)
         # Two edges of different types may have the same ends.
         self._properties.setdefault((statement, *key), {}).update(properties)
 
-    def write(self, transaction: Transaction, memory: Memory) -> set[str]:
-        """Write what is not known of these edges yet; returns the jobs that have new ones, or of whose something new
-        is said beside when they were seen. What is only seen again waits in `memory`."""
+    def write(self, transaction: Transaction, cache: WriteCache) -> set[str]:
+        """Write new and changed edges, and defer updates of last-seen times in the cache.
+
+        Returns the jobs with new or changed edges.
+        """
         jobs: set[str] = set()
         for statement, edges in sorted(self._spans.items()):
             rows = []
             for key in sorted(edges):
                 span, properties = edges[key], self._properties[statement, *key]
-                edge = memory.edges.get((statement, *key))
+                edge = cache.edges.get((statement, *key))
                 if edge is None or not edge.covers(span, properties):
-                    rows.append(_row(key, span, properties))
-                elif span is not None and edge.sees(span):
-                    memory.seen.edges.setdefault((statement, *key), memory.position)
+                    rows.append(_edge_row(key, span, properties))
+                elif span is not None and edge.extend(span):
+                    cache.deferred.edges.setdefault((statement, *key), cache.position)
             for row in run_rows(transaction, f"write/lineage/{statement}", rows):
                 key = (row["source"], row["target"], row["reportedUrns"])
-                memory.learn_edge(
+                cache.put_edge(
                     (statement, *key), row["edge"], edges[key], self._properties[statement, *key]
                 )
                 jobs.update(end for end in key[:2] if end.startswith("job:"))
         return jobs
 
 
-def _row(key: tuple[str, str, str], span: Span | None, properties: Mapping[str, Any]) -> Row:
-    source, target, sent_as = key
-    ends = {"source": source, "target": target, "reportedUrns": sent_as}
-    times = {
+def _edge_row(key: _Key, span: Span | None, properties: Mapping[str, Any]) -> Row:
+    source, target, reported_urns = key
+    return {
+        "source": source,
+        "target": target,
+        "reportedUrns": reported_urns,
         "first": time_at(span.first) if span else None,
         "last": time_at(span.last) if span else None,
+        "properties": properties,
     }
-    return {**ends, **times, "properties": properties}
 
 
-def _ends(places: Places, source: str, target: str) -> tuple[str, str]:
-    """The nodes at both ends of an edge, by the urns they were sent with."""
-    return _goes_by(places, source), _goes_by(places, target)
+def _edge_key(datasets: DatasetBatch, source: str, target: str) -> _Key:
+    """Return the canonical ends of an edge, and the reported ends if they differ."""
+    ends = _canonical_urn(datasets, source), _canonical_urn(datasets, target)
+    return (*ends, "" if ends == (source, target) else f"{source} {target}")
 
 
-def _sent_as(places: Places, source: str, target: str) -> str:
-    return "" if _ends(places, source, target) == (source, target) else f"{source} {target}"
-
-
-def _goes_by(places: Places, urn: str) -> str:
-    if not places.names:
+def _canonical_urn(datasets: DatasetBatch, urn: str) -> str:
+    if not datasets.names:
         return urn
     if urn.startswith("column:"):
         parts = parse_urn(urn).parts
-        return (
-            column_urn(*_halves(canonical_name(Name(*parts[:2]), places.names)), parts[2])
-            if parts
-            else urn
-        )
-    name = places.names.get(urn)
-    return dataset_urn(*_halves(name)) if name else urn
+        if not parts:
+            return urn
+        name = canonical_name(Name(*parts[:2]), datasets.names)
+        return column_urn(name.namespace, name.name, parts[2])
+    name_of_alias = datasets.names.get(urn)
+    return _urn(name_of_alias) if name_of_alias else urn
 
 
-def _halves(name: Name) -> tuple[str, str]:
-    return name.namespace, name.name
+def _urn(name: Name) -> str:
+    return dataset_urn(name.namespace, name.name)
 
 
-def named_on_map(places: Places, jobs: Iterable[JobFacts]) -> set[str]:
-    """The urns of all datasets that these jobs, the datasets that changed and the edges taken apart were sent with."""
+def reported_datasets(datasets: DatasetBatch, jobs: Iterable[JobFacts]) -> set[str]:
+    """Return the urns of all datasets that jobs, changed datasets and detached edges name."""
     urns: set[str] = set()
     for job in jobs:
         urns.update(job.inputs, job.outputs, job.explicit)
-    for facts in places.changed.values():
+    for facts in datasets.changed.values():
         urns.update(key.removeprefix(_RENAMED) for key in facts.sources)
-    for edge in places.dissolved.edges:
-        urns.update(map(_dataset_of, _sent_with(edge)))
+    for edge in datasets.detached.edges:
+        urns.update(map(_dataset_of, _reported_ends(edge)))
     return {urn for urn in urns if urn.startswith("dataset:")}
 
 
-def _sent_with(edge: Row) -> tuple[str, str]:
-    """The urns of the ends of an edge as they were sent."""
-    source, target = (
-        edge["properties"].get("reportedUrns") or f"{edge['source']} {edge['target']}"
-    ).split(" ")
+def _reported_ends(edge: Row) -> tuple[str, str]:
+    """Return the urns of both ends as the event reported them."""
+    text = edge["properties"].get("reportedUrns") or f"{edge['source']} {edge['target']}"
+    source, target = text.split(" ")
     return source, target
 
 
@@ -138,190 +139,202 @@ def _dataset_of(urn: str) -> str:
     return dataset_urn(*parts[:2]) if parts else urn
 
 
-def write_map(
+def write_lineage_edges(
     transaction: Transaction,
-    places: Places,
+    datasets: DatasetBatch,
     jobs: Mapping[str, JobFacts],
     runs: Mapping[str, RunFacts],
-    memory: Memory,
+    cache: WriteCache,
 ) -> set[str]:
-    """Write what these datasets, jobs and runs say of the map; returns the jobs whose edges are not what they were."""
-    edges = _Edges(places)
-    for urn, facts in places.changed.items():
-        _from_dataset(edges, urn, facts)
+    """Write the edges of changed datasets, jobs and runs. Return the jobs with changed edges."""
+    edges = _EdgeBatch(datasets)
+    for urn, facts in datasets.changed.items():
+        _add_dataset_edges(edges, urn, facts)
     for urn, job in jobs.items():
-        _from_job(edges, urn, job)
+        _add_job_edges(edges, urn, job)
     for run in runs.values():
         for job_urn in run.jobs:
             for dataset in run.inputs:
                 edges.add("feeds", dataset, job_urn, run.span)
-            for dataset in (dataset for dataset, usage in run.outputs.items() if usage.made):
-                edges.add("produced", job_urn, dataset, run.span)
-    rewired = edges.write(transaction, memory)
-    # As with runs: part of the parent, or, where no parent was told, of the root.
-    above = {urn: sorted(job.parents or job.roots) for urn, job in jobs.items()}
-    moved = {
-        urn: parents
-        for urn, parents in above.items()
-        if parents and memory.above.get(urn) != parents
-    }
-    run_rows(
-        transaction,
-        "write/lineage/part_of",
-        [{"job": urn, "parents": moved[urn]} for urn in sorted(moved)],
-    )
-    for urn, parents in moved.items():
-        memory.above[urn] = parents
+            for dataset, usage in run.outputs.items():
+                if usage.made:
+                    edges.add("produced", job_urn, dataset, run.span)
+    rewired = edges.write(transaction, cache)
+    _write_parents(transaction, jobs, cache)
     return rewired
 
 
-def _from_dataset(edges: _Edges, urn: str, facts: DatasetFacts) -> None:
+def _write_parents(
+    transaction: Transaction, jobs: Mapping[str, JobFacts], cache: WriteCache
+) -> None:
+    """Write which jobs contain a job: its parents or, if no event named a parent, its roots."""
+    moved: dict[str, list[str]] = {}
+    for urn, job in jobs.items():
+        parents = sorted(job.parents or job.roots)
+        if parents and cache.job_parents.get(urn) != parents:
+            moved[urn] = parents
+    rows = [{"job": urn, "parents": moved[urn]} for urn in sorted(moved)]
+    run_rows(transaction, "write/lineage/part_of", rows)
+    cache.job_parents.update(moved)
+
+
+def _add_dataset_edges(edges: _EdgeBatch, urn: str, facts: DatasetFacts) -> None:
     declared = set(msgspec.json.decode(facts.declared.value)) if facts.declared else set()
-    for key, claim in facts.sources.items():
+    for key, assertion in facts.sources.items():
         source = key.removeprefix(_RENAMED)
-        # That a table was renamed stays true whatever is declared later.
+        # A renaming stays true after any later declaration.
         current = source in declared or f"{_RENAMED}{source}" in facts.sources
+        span = _span(assertion)
         if source.startswith("job:"):
-            edges.add("produced", source, urn, _span(claim), assertedByDataset=current)
+            edges.add("produced", source, urn, span, assertedByDataset=current)
         else:
-            edges.add("dataset_feeds", source, urn, _span(claim), current=current)
+            edges.add("dataset_feeds", source, urn, span, current=current)
 
 
-def _from_job(edges: _Edges, urn: str, facts: JobFacts) -> None:
-    inputs = (
-        set(msgspec.json.decode(facts.declared_inputs.value)) if facts.declared_inputs else set()
-    )
-    outputs = (
-        set(msgspec.json.decode(facts.declared_outputs.value)) if facts.declared_outputs else set()
-    )
-    for source, claim in facts.inputs.items():
+def _add_job_edges(edges: _EdgeBatch, urn: str, facts: JobFacts) -> None:
+    inputs, outputs = facts.declared_inputs, facts.declared_outputs
+    declared_inputs = set(msgspec.json.decode(inputs.value)) if inputs else set()
+    declared_outputs = set(msgspec.json.decode(outputs.value)) if outputs else set()
+    for source, assertion in facts.inputs.items():
+        span, is_declared = _span(assertion), source in declared_inputs
         if source.startswith("job:"):
-            # Seen on a run, it stays; only declared, it goes with the declaration.
-            current = source in inputs or source in facts.sources
-            edges.add("job_feeds", source, urn, _span(claim), current=current)
+            # An edge that a run showed stays; a declared edge ends with the declaration.
+            current = is_declared or source in facts.sources
+            edges.add("job_feeds", source, urn, span, current=current)
         else:
-            edges.add("feeds", source, urn, _span(claim), declared=source in inputs)
-    for target, claim in facts.outputs.items():
-        edges.add("produced", urn, target, _span(claim), declared=target in outputs)
-    for source, claim in facts.sources.items():
-        edges.add("job_feeds", source, urn, _span(claim), current=True)
-    for source, claim in facts.after.items():
-        edges.add("triggers", source, urn, _span(claim))
+            edges.add("feeds", source, urn, span, declared=is_declared)
+    for target, assertion in facts.outputs.items():
+        edges.add("produced", urn, target, _span(assertion), declared=target in declared_outputs)
+    for source, assertion in facts.sources.items():
+        edges.add("job_feeds", source, urn, _span(assertion), current=True)
+    for source, assertion in facts.after.items():
+        edges.add("triggers", source, urn, _span(assertion))
 
 
-def _span(claim: Assertion) -> Span:
-    return Span(claim.first, claim.last)
+def _span(assertion: Assertion) -> Span:
+    return Span(assertion.first, assertion.last)
 
 
-def write_explicit(transaction: Transaction, places: Places, jobs: Mapping[str, JobFacts]) -> None:
-    """Of which outputs of a job it is told what they came from, and what the newest declaration says of that."""
+def write_explicit_outputs(
+    transaction: Transaction, datasets: DatasetBatch, jobs: Mapping[str, JobFacts]
+) -> None:
+    """Write of which outputs of jobs the origins are listed, by runs or by the newest declaration."""
     rows: dict[tuple[str, str], Row] = {}
     for urn, job in jobs.items():
         declared = msgspec.json.decode(job.declared_outputs.value) if job.declared_outputs else {}
         for output in sorted({*job.explicit, *job.outputs}):
-            # An output that the job knows by two names is one.
-            place = _goes_by(places, output)
+            # Two names of one dataset are one output.
+            dataset = _canonical_urn(datasets, output)
             row = rows.setdefault(
-                (urn, place), {"job": urn, "output": place, "explicit": False, "declared": None}
+                (urn, dataset), {"job": urn, "output": dataset, "explicit": False, "declared": None}
             )
             row["explicit"] = row["explicit"] or output in job.explicit
             if (sources := declared.get(output)) is not None:
-                told = {*(row["declared"] or ()), *(_goes_by(places, source) for source in sources)}
-                row["declared"] = sorted(told)
+                origins = set(row["declared"] or ())
+                origins.update(_canonical_urn(datasets, source) for source in sources)
+                row["declared"] = sorted(origins)
     run_rows(transaction, "write/lineage/explicit_outputs", list(rows.values()))
 
 
 def write_derivations(
-    transaction: Transaction, places: Places, derivations: Mapping[DerivationKey, Derivation]
+    transaction: Transaction,
+    datasets: DatasetBatch,
+    derivations: Mapping[DerivationKey, Derivation],
 ) -> None:
-    """Write which datasets are known to come from which."""
+    """Write which datasets come from which."""
     rows = []
     for key in sorted(derivations):
-        ends = dataset_urn(*_halves(key.output)), dataset_urn(*_halves(key.input))
-        rows.append(_flow_row(places, *ends, key.job, "evidence", derivations[key]))
+        row = _derivation_row(datasets, _urn(key.output), _urn(key.input), derivations[key])
+        row |= {"job": key.job, "evidence": sorted(derivations[key].ways)}
+        rows.append(row)
     run_rows(transaction, "write/lineage/derived_from", rows)
 
 
-def write_column_flows(
-    transaction: Transaction, places: Places, flows: Mapping[ColumnKey, Derivation]
+def write_column_edges(
+    transaction: Transaction, datasets: DatasetBatch, derivations: Mapping[ColumnKey, Derivation]
 ) -> None:
-    """Write which columns feed which, and which feed whole datasets."""
+    """Write which columns feed which columns and datasets."""
     columns: dict[str, Row] = {}
     into_columns, into_datasets = [], []
-    for key in sorted(flows):
-        source = _mention_column(places, columns, key.source, key.source_field)
+    for key in sorted(derivations):
+        source = _add_column(datasets, columns, key.source, key.source_field)
         if key.target_field:
-            target = _mention_column(places, columns, key.target, key.target_field)
-            into_columns.append(
-                _flow_row(places, source, target, key.job, "transformations", flows[key])
-            )
+            rows = into_columns
+            target = _add_column(datasets, columns, key.target, key.target_field)
         else:
-            target = dataset_urn(*_halves(key.target))
-            into_datasets.append(
-                _flow_row(places, source, target, key.job, "transformations", flows[key])
-            )
-    run_rows(
-        transaction, "write/datasets/ensure_columns", [columns[urn] for urn in sorted(columns)]
-    )
+            rows = into_datasets
+            target = _urn(key.target)
+        row = _derivation_row(datasets, source, target, derivations[key])
+        row |= {"job": key.job, "transformations": sorted(derivations[key].ways)}
+        rows.append(row)
+    _ensure_columns(transaction, columns)
     run_rows(transaction, "write/lineage/column_feeds", into_columns)
     run_rows(transaction, "write/lineage/column_feeds_dataset", into_datasets)
 
 
-def _flow_row(
-    places: Places, source: str, target: str, job: str, kinds: str, flow: Derivation
+def _derivation_row(
+    datasets: DatasetBatch, source: str, target: str, derivation: Derivation
 ) -> Row:
-    key = (*_ends(places, source, target), _sent_as(places, source, target))
-    return {**_row(key, Span(flow.first, flow.first), {}), "job": job, kinds: sorted(flow.ways)}
+    span = Span(derivation.first, derivation.first)
+    return _edge_row(_edge_key(datasets, source, target), span, {})
 
 
-def _mention_column(places: Places, columns: dict[str, Row], dataset: Name, field: str) -> str:
-    """A column node that an edge needs; returns the urn it was sent with."""
-    name = canonical_name(dataset, places.names)
-    urn = column_urn(*_halves(name), field)
+def _add_column(datasets: DatasetBatch, columns: dict[str, Row], dataset: Name, field: str) -> str:
+    """Add the row of a column that an edge needs; return the reported urn of the column."""
+    name = canonical_name(dataset, datasets.names)
+    urn = column_urn(name.namespace, name.name, field)
     columns[urn] = {
         "urn": urn,
-        "dataset": dataset_urn(*_halves(name)),
+        "dataset": _urn(name),
         "properties": column_properties(name, field),
     }
-    return column_urn(*_halves(dataset), field)
+    return column_urn(dataset.namespace, dataset.name, field)
 
 
-def write_as_they_were(transaction: Transaction, places: Places) -> None:
-    """The edges of datasets that were taken apart, between the nodes that their names go by now."""
+def _ensure_columns(transaction: Transaction, columns: Mapping[str, Row]) -> None:
+    rows = [columns[urn] for urn in sorted(columns)]
+    run_rows(transaction, "write/datasets/ensure_columns", rows)
+
+
+def restore_detached_edges(transaction: Transaction, datasets: DatasetBatch) -> None:
+    """Write the edges of joined and split datasets again, between the nodes of now."""
     rows: dict[str, list[Row]] = {}
     columns: dict[str, Row] = {}
-    for edge in places.dissolved.edges:
-        # What was told of an output is told of all its names together: it is judged afresh (`write_explicit`).
-        told = {"reportedUrns", "explicit"} | (
-            {"declared"} if edge["type"] == "DERIVED_FROM" else set()
-        )
-        properties = {key: value for key, value in edge["properties"].items() if key not in told}
-        source, target = _sent_with(edge)
+    for edge in datasets.detached.edges:
+        source, target = _reported_ends(edge)
         for end in (source, target):
             parts = parse_urn(end).parts if end.startswith("column:") else ()
             if parts:
-                _mention_column(places, columns, Name(*parts[:2]), parts[2])
-        kinds = (edge["type"], *(urn.partition(":")[0] for urn in (source, target)))
-        row = {
-            "source": _goes_by(places, source),
-            "target": _goes_by(places, target),
-            "reportedUrns": _sent_as(places, source, target),
-            "first": properties.pop("firstSeen", None),
-            "last": properties.pop("lastSeen", None),
-            "job": properties.pop("job", ""),
-            "transformations": properties.pop("transformations", []),
-            "evidence": properties.pop("evidence", []),
-            "properties": properties,
-        }
+                _add_column(datasets, columns, Name(*parts[:2]), parts[2])
+        kinds = (edge["type"], source.partition(":")[0], target.partition(":")[0])
+        row = _restored_row(datasets, edge, source, target)
         rows.setdefault(_STATEMENTS[kinds], []).append(row)
-    run_rows(
-        transaction, "write/datasets/ensure_columns", [columns[urn] for urn in sorted(columns)]
-    )
+    _ensure_columns(transaction, columns)
     for statement in sorted(rows):
         run_rows(transaction, f"write/lineage/{statement}", rows[statement])
 
 
-# (type of an edge, what its ends are) -> what writes it
+def _restored_row(datasets: DatasetBatch, edge: Row, source: str, target: str) -> Row:
+    # These properties belong to all names of an output together: later stages compute them again.
+    recomputed = {"reportedUrns", "explicit"}
+    if edge["type"] == "DERIVED_FROM":
+        recomputed.add("declared")
+    properties = {key: value for key, value in edge["properties"].items() if key not in recomputed}
+    canonical_source, canonical_target, reported_urns = _edge_key(datasets, source, target)
+    return {
+        "source": canonical_source,
+        "target": canonical_target,
+        "reportedUrns": reported_urns,
+        "first": properties.pop("firstSeen", None),
+        "last": properties.pop("lastSeen", None),
+        "job": properties.pop("job", ""),
+        "transformations": properties.pop("transformations", []),
+        "evidence": properties.pop("evidence", []),
+        "properties": properties,
+    }
+
+
+# (type of an edge, kinds of its ends) -> its statement
 _STATEMENTS = {
     ("FEEDS", "dataset", "job"): "feeds",
     ("FEEDS", "dataset", "dataset"): "dataset_feeds",
@@ -332,48 +345,48 @@ _STATEMENTS = {
 }
 
 
-def judge_map(transaction: Transaction, rewired: set[str], views: RunViews, memory: Memory) -> None:
-    """Tell which edges are current, of jobs that were rewired and of those whose newest run may be another one."""
+def recompute_current_edges(
+    transaction: Transaction, rewired: set[str], views: RunViews, cache: WriteCache
+) -> None:
+    """Recompute which edges are current, of jobs with changed edges or another newest run."""
     for side, statement in ((READS, "current_inputs"), (WRITES, "current_outputs")):
-        urns = sorted(rewired | _with_other_newest(side, views, memory))
+        urns = sorted(rewired | _jobs_with_newer_run(side, views, cache))
         for row in transaction.run(f"write/lineage/{statement}", urns=urns) if urns else []:
-            newest = (
-                Newest(row["finished"], row["run"], frozenset(row["used"]))
-                if row["finished"]
-                else None
-            )
-            memory.newest[row["job"], side] = newest
+            newest = None
+            if row["finished"]:
+                newest = NewestRun(row["finished"], row["run"], frozenset(row["used"]))
+            cache.newest_runs[row["job"], side] = newest
 
 
-def _with_other_newest(side: str, views: RunViews, memory: Memory) -> set[str]:
-    """The jobs whose newest run on one side may be another one than it was, or use other datasets than it did."""
+def _jobs_with_newer_run(side: str, views: RunViews, cache: WriteCache) -> set[str]:
+    """Return the jobs whose newest run on a side, or the datasets it used, may have changed."""
     jobs = set()
     for urn, (old, new) in views.items():
-        before, now = _newest(side, urn, old), _newest(side, urn, new)
+        before, now = _newest_run(side, urn, old), _newest_run(side, urn, new)
         if before is not None and before != now:
             jobs.add(before[0])
         if now is None or now == before:
             continue
         job, newest = now
-        last = memory.newest.get((job, side))
-        if last is None or (newest >= last and newest.used != last.used):
+        last = cache.newest_runs.get((job, side))
+        if last is None or (newest >= last and newest.datasets != last.datasets):
             jobs.add(job)
         elif newest > last:
-            memory.newest[job, side] = newest
+            cache.newest_runs[job, side] = newest
     return jobs
 
 
-def _newest(side: str, urn: str, view: RunView | None) -> tuple[str, Newest] | None:
-    """The job whose newest run this may be, by what is shown of it."""
-    if (
-        view is None
-        or view.job is None
-        or view.node["reportedSides"] not in ("both", side)
-        or view.node["finishedAt"] is None
-    ):
+def _newest_run(side: str, urn: str, view: RunView | None) -> tuple[str, NewestRun] | None:
+    """Return the job whose newest run this may be, and the run; None if it reported no such side."""
+    if view is None or view.job is None:
         return None
-    read = {use.dataset for use in view.reads} if view.node["startedAt"] is not None else set()
-    made = {artifact["dataset"] for artifact in view.artifacts.values()}
-    return view.job, Newest(
-        view.node["finishedAt"], urn, frozenset(read if side == READS else made)
-    )
+    finished = view.node["finishedAt"]
+    if finished is None or view.node["reportedSides"] not in (BOTH, side):
+        return None
+    if side == WRITES:
+        datasets = frozenset(artifact["dataset"] for artifact in view.artifacts.values())
+    elif view.node["startedAt"] is not None:
+        datasets = frozenset(use.dataset for use in view.reads)
+    else:
+        datasets = frozenset()
+    return view.job, NewestRun(finished, urn, datasets)

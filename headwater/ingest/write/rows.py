@@ -1,4 +1,4 @@
-"""Statements over rows, and facts as rows bring them."""
+"""Statements over rows, and the facts in the rows they return."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ F = TypeVar("F", bound=msgspec.Struct)
 
 
 def run_rows(transaction: Transaction, name: str, rows: list[Any]) -> list[Row]:
-    """Run a statement over some rows, and not at all over none."""
+    """Run a statement over rows; without rows, do not run it."""
     return transaction.run(name, rows=rows) if rows else []
 
 
-def held(
+def read_facts(
     transaction: Transaction,
     kind: str,
     type: type[F],
     urns: Iterable[str],
-    known: Mapping[str, F | None],
+    cached: Mapping[str, F | None],
 ) -> dict[str, F]:
-    """What the graph holds of these runs, jobs or answers (`kind`), in the order of their urns: as it is known, where
-    None is for those that it does not have, or else read."""
+    """Return the stored facts of runs, jobs or answers (`kind`), in the order of their urns.
+
+    Facts come from `cached`, where None stands for a missing entity, or else from the graph.
+    """
     urns = sorted(urns)
-    unknown = [urn for urn in urns if urn not in known]
+    unknown = [urn for urn in urns if urn not in cached]
     rows = transaction.run(f"read/write_path/facts_of_{kind}", urns=unknown) if unknown else []
-    read = {row["urn"]: facts_in(row["facts"], type) for row in rows if row["facts"]}
-    return {urn: facts for urn in urns if (facts := known.get(urn) or read.get(urn)) is not None}
+    read = {row["urn"]: decode_facts(row["facts"], type) for row in rows if row["facts"]}
+    return {urn: facts for urn in urns if (facts := cached.get(urn) or read.get(urn)) is not None}
 
 
-def facts_in(text: str, type: type[F]) -> F:
-    """The facts that a row brings as JSON."""
+def decode_facts(text: str, type: type[F]) -> F:
+    """Return the facts in the JSON of a row."""
     return msgspec.json.decode(text, type=type)

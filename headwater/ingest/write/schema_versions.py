@@ -1,7 +1,8 @@
-"""Schemas as versions: nodes shared by hash, and how the schema of each version of a dataset drifted.
+"""Schemas as nodes shared by hash, and the drift of each version of a dataset.
 
-The drift of a complete version is what its schema added, dropped and retyped against the newest complete version made
-before it; it is judged afresh for a version, and for the one that follows it, whenever one of them moves.
+The drift of a complete version lists the columns that its schema added, dropped and retyped against
+the newest complete version before it. When a version moves, its drift and that of the version after
+it are computed again.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import msgspec
 
 from headwater.cypher.driver.database import Transaction
 from headwater.ingest.project import RunView
-from headwater.ingest.write.datasets import Places
+from headwater.ingest.write.consumers import MovedVersion
+from headwater.ingest.write.datasets import DatasetBatch
 from headwater.ingest.write.rows import run_rows
-from headwater.ingest.write.version_links import Moved
 from headwater.schema.drift import Fields, drift
 from headwater.schema.urns import schema_urn
 
@@ -32,7 +33,7 @@ def write_schemas(transaction: Transaction, schemas: Mapping[str, str]) -> None:
 def write_artifact_schemas(
     transaction: Transaction, views: Iterable[tuple[RunView | None, RunView]]
 ) -> None:
-    """Link versions to the schemas that they were written with."""
+    """Link versions to the schemas with which they were written."""
     rows = []
     for old, new in views:
         for urn, artifact in sorted(new.artifacts.items()):
@@ -42,32 +43,32 @@ def write_artifact_schemas(
     run_rows(transaction, "write/versions/artifact_schemas", rows)
 
 
-def judge_drift(transaction: Transaction, moved: Iterable[Moved], places: Places) -> None:
-    """Judge the drift of versions that moved and of those that follow them."""
-    rows = [version.row() for version in moved if _may_drift(version, places)]
-    judged = run_rows(transaction, "read/versions/schema_neighbours", rows)
-    hashes = sorted({row[key] for row in judged for key in ("schema", "before") if row[key]})
-    texts = (
-        transaction.run("read/versions/schema_fields", urns=[schema_urn(hash) for hash in hashes])
-        if hashes
-        else []
-    )
-    fields: dict[str, Fields] = {
-        row["hash"]: dict(msgspec.json.decode(row["fields"])) for row in texts
-    }
+def recompute_drift(
+    transaction: Transaction, moved: Iterable[MovedVersion], datasets: DatasetBatch
+) -> None:
+    """Compute the drift of moved versions and of the versions after them."""
+    rows = [version.row() for version in moved if _may_drift(version, datasets)]
+    neighbours = run_rows(transaction, "read/versions/schema_neighbours", rows)
+    hashes = {row[key] for row in neighbours for key in ("schema", "before") if row[key]}
+    fields = _read_fields(transaction, hashes)
     written = []
-    for row in judged:
-        before = row["before"] if row["before"] is not None else row["schema"]
-        words = (
-            drift(fields[before], fields[row["schema"]])
-            if row["schema"] in fields and before in fields
-            else []
-        )
-        if (words or None) != row["drift"]:
-            written.append({"artifact": row["artifact"], "drift": words or None})
+    for row in neighbours:
+        schema = row["schema"]
+        before = row["before"] if row["before"] is not None else schema
+        is_known = schema in fields and before in fields
+        changes = drift(fields[before], fields[schema]) if is_known else []
+        if (changes or None) != row["drift"]:
+            written.append({"artifact": row["artifact"], "drift": changes or None})
     run_rows(transaction, "write/versions/drift", written)
 
 
-def _may_drift(version: Moved, places: Places) -> bool:
-    """A dataset that only ever had one schema cannot have drifted."""
-    return version.dataset not in places.members or len(places.whole(version.dataset).schemas) > 1
+def _read_fields(transaction: Transaction, hashes: set[str]) -> dict[str, Fields]:
+    urns = [schema_urn(hash) for hash in sorted(hashes)]
+    rows = transaction.run("read/versions/schema_fields", urns=urns) if urns else []
+    return {row["hash"]: dict(msgspec.json.decode(row["fields"])) for row in rows}
+
+
+def _may_drift(version: MovedVersion, datasets: DatasetBatch) -> bool:
+    """Return False for a dataset that only ever had one schema."""
+    urn = version.dataset
+    return urn not in datasets.members or len(datasets.joined(urn).schemas) > 1

@@ -1,7 +1,7 @@
-"""The newest versions of one dataset, and which of them was there at an instant.
+"""The newest versions of one dataset, and which of them existed at an instant.
 
-The same question as `read/versions/versions_at` asks of the graph, answered from what is known: all versions made after
-`floor` (all there are, when it is None). What lies further back is not known, and must be asked.
+A timeline answers the question of `read/versions/versions_at` from cached versions: all versions
+made after `floor`, or all versions if `floor` is None. It does not know older ones.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-# So many of each kind are read; of twice as many of both that are kept, half are forgotten.
+# The versions of each kind that are read. Beyond twice as many of both kinds, half are removed.
 TIMELINE_MAX = 8
 _VERSIONS_MAX = 2 * TIMELINE_MAX
 Row = Sequence[Any]
 
 
 class Version(NamedTuple):
-    """A version: when it was and is made, whether its run succeeded, its urn and that of the run."""
+    """A version: its creation, its urn, the urn and start of its run, and if the run succeeded."""
 
     created: datetime
     urn: str
@@ -27,8 +27,10 @@ class Version(NamedTuple):
 
 
 def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
-    """A timeline from the newest versions of each kind, newest first, each the fields of a `Version`. Where there are
-    as many as were asked for, there may be others before them."""
+    """Return a timeline of the newest versions of each kind, newest first, as fields of `Version`.
+
+    A kind with `TIMELINE_MAX` rows may have older versions.
+    """
     kinds = [[Version(*row) for row in rows] for rows in (complete, partial)]
     floors = [kind[-1].created for kind in kinds if len(kind) >= TIMELINE_MAX]
     return Timeline([version for kind in kinds for version in kind], max(floors, default=None))
@@ -44,7 +46,7 @@ class Timeline:
         self._floor = floor
 
     def put(self, version: Version) -> None:
-        """A version is known to be as it is now."""
+        """Add or replace a version."""
         if self._floor is not None and version.created <= self._floor:
             self._versions.pop(version.urn, None)
             return
@@ -55,35 +57,39 @@ class Timeline:
             self._versions = {one.urn: one for one in newest if one.created > self._floor}
 
     def drop(self, urn: str) -> None:
+        """Remove a version."""
         self._versions.pop(urn, None)
 
-    def at(self, instant: datetime, reader: str) -> list[str] | None:
-        """The urns of the versions that a reader which began then read: the newest complete one and the newest that a
-        failed or unfinished run left after it, or else the first that was being made. Empty when there was none; None
-        when it is not known."""
-        whole: Version | None = None
-        parts = []
-        # Every reader asks, so this is one look at each; versions compare by when they were made, then by their urns.
-        for one in self._versions.values():
-            created, _, run, _, complete = one
-            if created > instant or run == reader:
-                continue
-            if not complete:
-                parts.append(one)
-            elif whole is None or one > whole:
-                whole = one
-        if whole is None and self._floor is not None:
-            return None
-        left = [one for one in parts if whole is None or one.created > whole.created]
-        found = [one.urn for one in (whole, max(left, default=None)) if one is not None]
-        return found or self._begun(instant, reader)
+    def at(self, instant: datetime, consumer: str) -> list[str] | None:
+        """Return the urns of the versions that a consumer read if it started at an instant.
 
-    def _begun(self, instant: datetime, reader: str) -> list[str]:
-        being_made = [
+        These are the newest complete version, and the newest one that a failed or unfinished run
+        left after it; without both, the first version that was being written. Empty if there was
+        none, None if only older versions can answer.
+        """
+        complete: Version | None = None
+        partial = []
+        # Every consumer asks, so each version is visited once. Versions compare by creation and urn.
+        for one in self._versions.values():
+            created, _, run, _, is_complete = one
+            if created > instant or run == consumer:
+                continue
+            if not is_complete:
+                partial.append(one)
+            elif complete is None or one > complete:
+                complete = one
+        if complete is None and self._floor is not None:
+            return None
+        later = [one for one in partial if complete is None or one.created > complete.created]
+        found = [one.urn for one in (complete, max(later, default=None)) if one is not None]
+        return found or self._being_written(instant, consumer)
+
+    def _being_written(self, instant: datetime, consumer: str) -> list[str]:
+        started = [
             one
             for one in self._versions.values()
             if one.started is not None
             and one.started <= instant < one.created
-            and one.run != reader
+            and one.run != consumer
         ]
-        return [min(being_made).urn] if being_made else []
+        return [min(started).urn] if started else []

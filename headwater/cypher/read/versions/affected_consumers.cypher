@@ -70,10 +70,10 @@ WHERE coalesce(consumer.startedAt, consumer.generatedAt) >= row.since OR version
 RETURN DISTINCT consumer.urn AS urn
 UNION
 UNWIND $rows AS row
-UNWIND row.wanted AS wanted
+UNWIND row.requested AS requested
 MATCH ()-[e:FEEDS]->(consumer:PipelineRun)
 USING INDEX SEEK e:FEEDS(requestedVersion)
-WHERE e.requestedVersion = wanted
+WHERE e.requestedVersion = requested
 RETURN DISTINCT consumer.urn AS urn
 UNION
 UNWIND $rows AS row

@@ -15,6 +15,6 @@ CALL (link) {
 CREATE (v)-[e:FEEDS]->(r)
 SET e = link.properties
 WITH v, link
-UNWIND link.into AS made
+UNWIND link.derived AS made
 MATCH (a:Artifact {urn: made})
 MERGE (a)-[:DERIVED_FROM]->(v)

@@ -1,0 +1,48 @@
+"""The state that the stages of one write share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from headwater.cypher.driver.database import Transaction
+from headwater.ingest.project import RunView
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.consumers import Consumer, RunChanges
+from headwater.ingest.write.datasets import DatasetBatch
+from headwater.schema.facts import AnswerFacts, GraphDelta, JobFacts, RunFacts
+from headwater.schema.naming import Naming
+
+F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
+# urn -> (the facts in the graph, the facts it must have), in the order of urns.
+FactChanges = dict[str, tuple[F | None, F]]
+
+
+@dataclass
+class WriteContext:
+    """The delta of one transaction and the results of its stages."""
+
+    transaction: Transaction
+    cache: WriteCache
+    naming: Naming
+    delta: GraphDelta
+    # True if the delta repeats events whose deferred updates were lost.
+    refold: bool = False
+
+    # Set by `resolve_datasets`: the datasets of the delta.
+    datasets: DatasetBatch = field(default_factory=DatasetBatch)
+    # Set by `join_facts`: changed facts, the facts that the graph really has, and new runs.
+    runs: FactChanges[RunFacts] = field(default_factory=dict)
+    jobs: FactChanges[JobFacts] = field(default_factory=dict)
+    answers: FactChanges[AnswerFacts] = field(default_factory=dict)
+    stored_runs: dict[str, RunFacts] = field(default_factory=dict)
+    new_runs: set[str] = field(default_factory=set)
+    # Set by `project_runs`: the projections of changed runs, before and after, and their effects.
+    run_views: dict[str, tuple[RunView | None, RunView]] = field(default_factory=dict)
+    changes: RunChanges = field(default_factory=RunChanges)
+    # Set by `project_runs` and `write_answers`: runs and answers whose links changed.
+    consumers: dict[str, Consumer] = field(default_factory=dict)
+    # Set by `write_lineage_edges`: jobs whose edges changed.
+    rewired: set[str] = field(default_factory=set)
+    # Set by `link_versions`: every run that was linked.
+    linked: dict[str, Consumer] = field(default_factory=dict)

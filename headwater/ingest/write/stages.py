@@ -1,0 +1,339 @@
+"""The stages of one write: a delta joins the graph, in the order of `STAGES`.
+
+The order follows what each stage needs:
+
+1. Late events of rolled-up runs leave the delta first: no later stage may write them.
+2. Aliases come before all facts: every later stage refers to datasets by their canonical urns. When
+   names are joined or split, the facts of the affected entities are written again.
+3. Nodes come before edges: datasets and jobs, then runs with their versions, then answers.
+4. Edges of the lineage graph follow. Detached edges come first, because new events override them.
+   Derivations and columns need the edges of their jobs.
+5. Consumers are linked to versions when every version of the delta exists. Origins of versions need
+   these links.
+6. Drift, parents, attempts and current edges compare entities with others in the graph, so they come
+   after all that the delta itself reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from headwater.ingest.project import (
+    RunView,
+    answer_view,
+    is_repeated_observation,
+    differs_visibly,
+    job_properties,
+    run_view,
+)
+from headwater.ingest.write.consumers import (
+    answer_consumer,
+    changed_consumers,
+    has_new_origins,
+    run_changes,
+)
+from headwater.ingest.write.containment import recompute_attempts, write_parents
+from headwater.ingest.write.context import FactChanges, WriteContext
+from headwater.ingest.write.datasets import (
+    DatasetBatch,
+    read_datasets,
+    rebind_aliases,
+    resolve_names,
+    write_datasets,
+)
+from headwater.ingest.write.last_seen import write_last_seen
+from headwater.ingest.write.late_events import without_rolled_up
+from headwater.ingest.write.map_edges import (
+    recompute_current_edges,
+    reported_datasets,
+    restore_detached_edges,
+    write_column_edges,
+    write_derivations,
+    write_explicit_outputs,
+    write_lineage_edges,
+)
+from headwater.ingest.write.rows import read_facts, run_rows
+from headwater.ingest.write.runs import write_runs
+from headwater.ingest.write.schema_versions import recompute_drift, write_schemas
+from headwater.ingest.write.version_links import link_consumers, named_datasets, update_timelines
+from headwater.schema.facts import (
+    AnswerFacts,
+    DatasetFacts,
+    JobFacts,
+    RunFacts,
+    join_answers,
+    join_jobs,
+    join_runs,
+)
+
+F = TypeVar("F", RunFacts, JobFacts, AnswerFacts)
+Stage = Callable[[WriteContext], None]
+
+
+def drop_rolled_up_runs(context: WriteContext) -> None:
+    """Leave late events of rolled-up runs out of the delta."""
+    context.delta = without_rolled_up(context.transaction, context.delta, context.cache)
+
+
+def resolve_datasets(context: WriteContext) -> None:
+    """Join the facts of datasets, and rebind names that were joined or split."""
+    transaction, cache = context.transaction, context.cache
+    datasets = context.datasets = read_datasets(transaction, context.delta.datasets, cache)
+    if datasets.rebound:
+        # `rebind_aliases` clears the cache, so deferred updates are written first.
+        write_last_seen(transaction, cache)
+        rebind_aliases(transaction, datasets, cache)
+
+
+def join_facts(context: WriteContext) -> None:
+    """Join the facts of runs, jobs and answers, and resolve the datasets they name."""
+    transaction, cache = context.transaction, context.cache
+    delta, detached = context.delta, context.datasets.detached
+    urns = {*delta.runs, *detached.runs}
+    stored = read_facts(transaction, "runs", RunFacts, urns, cache.runs)
+    context.runs = _join_changes(stored, delta.runs, cache.runs, join_runs, detached.runs)
+    context.stored_runs = stored
+    context.new_runs = context.runs.keys() - stored.keys()
+    urns = {*delta.jobs, *detached.jobs}
+    jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
+    context.jobs = _join_changes(jobs, delta.jobs, cache.jobs, join_jobs, detached.jobs)
+    urns = {*delta.answers, *detached.answers}
+    answers = read_facts(transaction, "answers", AnswerFacts, urns, {})
+    context.answers = _join_changes(answers, delta.answers, {}, join_answers, detached.answers)
+    pairs = context.runs.values()
+    runs = [facts for _, facts in pairs] + [facts for facts, _ in pairs if facts is not None]
+    named = named_datasets(runs, [facts for _, facts in context.answers.values()], context.naming)
+    named |= reported_datasets(context.datasets, [facts for _, facts in context.jobs.values()])
+    resolve_names(transaction, context.datasets, named)
+
+
+def _join_changes(
+    stored: Mapping[str, F],
+    facts: Mapping[str, F],
+    cached: dict[str, F] | dict[str, F | None],
+    join: Callable[[F, F], F],
+    detached: set[str],
+) -> FactChanges[F]:
+    """Return the facts that change by a join, and cache them.
+
+    Facts of `detached` entities are changes in any case, as if the graph did not have them.
+    """
+    changes: FactChanges[F] = {}
+    for urn in sorted({*facts, *detached}):
+        old, new = stored.get(urn), facts.get(urn)
+        joined = join(old, new) if old is not None and new is not None else new or old
+        if joined is None:
+            continue
+        cached[urn] = joined
+        if urn in detached:
+            changes[urn] = (None, joined)
+        elif joined != old:
+            changes[urn] = (old, joined)
+    return changes
+
+
+def write_new_schemas(context: WriteContext) -> None:
+    """Write the schemas of the delta."""
+    schemas = context.delta.schemas
+    write_schemas(context.transaction, context.cache.new_schemas(schemas))
+    context.cache.put_schemas(schemas)
+
+
+def write_dataset_nodes(context: WriteContext) -> None:
+    """Write changed datasets with their aliases, columns and sources."""
+    write_datasets(context.transaction, context.datasets, context.cache)
+
+
+def write_jobs(context: WriteContext) -> None:
+    """Write changed jobs; defer updates that change only last-seen times."""
+    deferred, rows = context.cache.deferred.jobs, []
+    for urn, (old, new) in context.jobs.items():
+        if old is not None and is_repeated_observation(old, new):
+            deferred.setdefault(urn, context.cache.position)
+            continue
+        deferred.pop(urn, None)
+        properties = job_properties(new)
+        is_visible_change = differs_visibly(job_properties(old) if old else None, properties)
+        rows.append({"urn": urn, "properties": properties, "shown": is_visible_change})
+    run_rows(context.transaction, "write/lineage/jobs", rows)
+
+
+def project_runs(context: WriteContext) -> None:
+    """Compute the projections of changed runs, before and after, and their effects."""
+    names, stored = context.datasets.names, context.stored_runs
+    for urn, (old, new) in context.runs.items():
+        context.run_views[urn] = _project_run(context, urn, old, new)
+    rebound = context.datasets.detached.runs & context.runs.keys() & stored.keys()
+    before = {urn: run_view(stored[urn], names) for urn in rebound}
+    context.changes = run_changes(context.runs, context.run_views, before, context.new_runs)
+    context.consumers = changed_consumers(context.runs, context.run_views)
+
+
+def _project_run(
+    context: WriteContext, urn: str, old: RunFacts | None, new: RunFacts
+) -> tuple[RunView | None, RunView]:
+    names, cached = context.datasets.names, context.cache.run_views
+    cached_view = cached.pop(urn, None)
+    view = run_view(new, names)
+    if not names:
+        cached[urn] = view
+    if old is None:
+        return None, view
+    if cached_view is not None and not names:
+        return cached_view, view
+    return run_view(old, names), view
+
+
+def write_run_nodes(context: WriteContext) -> None:
+    """Write changed runs with their versions and their edges to jobs and runs."""
+    heard = context.delta.heard
+    write_runs(context.transaction, context.runs, context.run_views, heard, context.changes)
+
+
+def write_answers(context: WriteContext) -> None:
+    """Write changed answers."""
+    rows = []
+    for urn, (_, facts) in context.answers.items():
+        view = answer_view(facts, context.naming, context.datasets.names)
+        rows.append({"urn": urn, "properties": view.node})
+        context.consumers[urn] = answer_consumer(urn, view)
+    run_rows(context.transaction, "write/versions/answers", rows)
+
+
+def restore_edges(context: WriteContext) -> None:
+    """Write the edges of joined and split datasets again."""
+    restore_detached_edges(context.transaction, context.datasets)
+
+
+def write_edges(context: WriteContext) -> None:
+    """Write the edges of the lineage graph between datasets and jobs."""
+    cache, datasets = context.cache, context.datasets
+    runs: dict[str, RunFacts] = {}
+    if context.refold:
+        # The graph may have the run, but not the last observation of its job's edges.
+        for urn in context.delta.runs:
+            cached = cache.runs[urn]
+            if cached is not None:
+                runs[urn] = cached
+    runs.update((urn, facts) for urn, (_, facts) in context.runs.items())
+    jobs = {urn: facts for urn, (_, facts) in context.jobs.items()}
+    context.rewired = write_lineage_edges(context.transaction, datasets, jobs, runs, cache)
+    context.rewired |= _reported_rewired(context.jobs, datasets)
+
+
+def _reported_rewired(jobs: FactChanges[JobFacts], datasets: DatasetBatch) -> set[str]:
+    """Return the jobs whose reported edges changed in more than their times."""
+    rewired: set[str] = set()
+    for edge in datasets.detached.edges:
+        rewired.update((edge["source"], edge["target"]))
+    for urn, facts in datasets.changed.items():
+        before = datasets.stored.get(urn)
+        if before is None or _producers(before) != _producers(facts):
+            rewired.update(facts.sources)
+    rewired = {urn for urn in rewired if urn.startswith("job:")}
+    for urn, (old, new) in jobs.items():
+        if old is None or _reported_edges(old) != _reported_edges(new):
+            rewired.add(urn)
+    return rewired
+
+
+def _producers(dataset: DatasetFacts) -> tuple[object, ...]:
+    """Return the producers that a dataset reports."""
+    return (dataset.sources.keys(), dataset.declared)
+
+
+def _reported_edges(job: JobFacts) -> tuple[object, ...]:
+    """Return the edges that a job reports."""
+    ends = (job.inputs.keys(), job.outputs.keys(), job.sources.keys(), job.after.keys())
+    return (*ends, job.declared_inputs, job.declared_outputs, job.explicit)
+
+
+def write_origins(context: WriteContext) -> None:
+    """Write derivations and column lineage, and of which outputs the origins are listed."""
+    transaction, cache, datasets = context.transaction, context.cache, context.datasets
+    derivations = cache.new_derivations(context.delta.derivations)
+    columns = cache.new_derivations(context.delta.columns)
+    write_derivations(transaction, datasets, derivations)
+    write_column_edges(transaction, datasets, columns)
+    cache.put_derivations(derivations)
+    cache.put_derivations(columns)
+    # A run may write a dataset that its job did not write before, while the job's facts stay the same.
+    urns = context.rewired | {key.job for key in derivations}
+    jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
+    resolve_names(transaction, datasets, reported_datasets(datasets, jobs.values()))
+    write_explicit_outputs(transaction, datasets, jobs)
+
+
+def link_versions(context: WriteContext) -> None:
+    """Link consumers to the versions they read."""
+    for urn, (old, new) in context.run_views.items():
+        update_timelines(urn, old, new, context.cache)
+    context.linked = link_consumers(context)
+
+
+def write_version_origins(context: WriteContext) -> None:
+    """Write the origins of versions, among the versions that their runs read."""
+    derived = {
+        urn: view.derived
+        for urn, (old, view) in context.run_views.items()
+        if has_new_origins(old, view)
+    }
+    derived.update((urn, consumer.derived) for urn, consumer in context.linked.items())
+    # `create_run_inputs` has written those of new runs.
+    urns = sorted(derived.keys() - context.new_runs)
+    rows = [{"run": urn, "derived": derived[urn]} for urn in urns]
+    run_rows(context.transaction, "write/versions/derived_from", rows)
+
+
+def update_drift(context: WriteContext) -> None:
+    """Recompute the drift of moved versions and of the versions after them."""
+    recompute_drift(context.transaction, context.changes.moved, context.datasets)
+
+
+def update_parents(context: WriteContext) -> None:
+    """Write the parents of runs, and recompute which runs are abandoned."""
+    write_parents(context.transaction, context.runs, context.run_views, context.new_runs)
+
+
+def update_attempts(context: WriteContext) -> None:
+    """Recompute the attempts of schedule slots."""
+    recompute_attempts(context.transaction, context.run_views)
+
+
+def update_current_edges(context: WriteContext) -> None:
+    """Recompute which edges of the lineage graph are current."""
+    recompute_current_edges(
+        context.transaction, context.rewired, context.run_views, context.cache
+    )
+
+
+STAGES: tuple[Stage, ...] = (
+    drop_rolled_up_runs,
+    resolve_datasets,
+    join_facts,
+    write_new_schemas,
+    write_dataset_nodes,
+    write_jobs,
+    project_runs,
+    write_run_nodes,
+    write_answers,
+    restore_edges,
+    write_edges,
+    write_origins,
+    link_versions,
+    write_version_origins,
+    update_drift,
+    update_parents,
+    update_attempts,
+    update_current_edges,
+)
+
+
+def write_delta(context: WriteContext) -> None:
+    """Join a delta with the graph and write the changes; deferred updates stay in the cache.
+
+    Needs the write lock. If the transaction is not committed, the caller must clear the cache.
+    """
+    for stage in STAGES:
+        stage(context)
