@@ -33,8 +33,8 @@ from bench.wiring import Wiring
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import migrate
 from headwater.ingest.fold import fold
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.transaction import read_checkpoint, write
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import WriteRequest, read_checkpoint, write
 from headwater.local.neo4j import LocalNeo4j, Running
 from headwater.local.neo4j_settings import Sizes
 from headwater.schema.events import Event, parse
@@ -99,7 +99,7 @@ def fill_map(database: Database, filled: Filled) -> None:
     runs.
     """
     migrate(database)
-    wiring, memory = filled.wiring, Memory()
+    wiring, cache = filled.wiring, WriteCache()
     runs = list(_real_runs(filled))
     for first in range(0, len(runs), _RUNS_AT_ONCE):
         piece = runs[first : first + _RUNS_AT_ONCE]
@@ -112,18 +112,18 @@ def fill_map(database: Database, filled: Filled) -> None:
                     job, wiring.tables[job], number, began, seconds=RUN_SECONDS, state=state
                 )
             ],
-            memory,
+            cache,
         )
         if first % (_RUNS_AT_ONCE * 8) == 0:
             say(f"map: {first + len(piece)} of {len(runs)} jobs and runs")
     cites = [{"namespace": LAKE, "name": table_name(wiring.last_diamond())}]
     answer = answer_event(ANSWER, cites=cites, generated_at=filled.until.isoformat())
     write_events(
-        database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], memory
+        database, [parse(msgspec.json.encode(answer), received=micros(filled.until))], cache
     )
 
 
-def write_events(database: Database, events: list[Event], memory: Memory) -> None:
+def write_events(database: Database, events: list[Event], cache: WriteCache) -> None:
     """Fold and write these events as the worker does."""
     before = read_checkpoint(database, SPOOL)
     count = len(events)
@@ -132,12 +132,8 @@ def write_events(database: Database, events: list[Event], memory: Memory) -> Non
     )
     write(
         database,
-        fold(events),
-        spool=SPOOL,
-        before=before,
-        after=after,
-        holder="bench",
-        memory=memory,
+        WriteRequest(fold(events), spool=SPOOL, before=before, after=after, holder="bench"),
+        cache=cache,
     )
 
 

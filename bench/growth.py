@@ -26,8 +26,8 @@ from bench.queries import ask_all
 from bench.report import Report, percentile, say, spread
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.transaction import read_checkpoint, write
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import WriteRequest, read_checkpoint, write
 from headwater.local.neo4j import Running
 from headwater.schema.events import parse
 
@@ -41,7 +41,7 @@ _SEED = 6
 def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
     """Return the milliseconds of parse, fold and write for batches of new runs of known jobs."""
     database = Database(running.uri, running.user, running.password)
-    memory, chance, tables = Memory(), random.Random(_SEED), filled.wiring.tables
+    cache, chance, tables = WriteCache(), random.Random(_SEED), filled.wiring.tables
     numbers = itertools.count(2**51 + time.time_ns() // 1_000)
     taken = []
     try:
@@ -60,12 +60,10 @@ def ingest(running: Running, filled: Filled, batches: int) -> list[float]:
             after = type(before)(before.position + len(events), before.folded + len(events))
             write(
                 database,
-                fold(events),
-                spool=_SPOOL,
-                before=before,
-                after=after,
-                holder="bench",
-                memory=memory,
+                WriteRequest(
+                    fold(events), spool=_SPOOL, before=before, after=after, holder="bench"
+                ),
+                cache=cache,
             )
             taken.append((time.perf_counter() - began) * 1_000)
     finally:

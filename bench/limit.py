@@ -29,8 +29,14 @@ from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.migrate import migrate
 from headwater.cypher.query_catalog import find_query
 from headwater.ingest.fold import fold
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.transaction import Checkpoint, Sent, read_checkpoint, send
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import (
+    Checkpoint,
+    PendingCommit,
+    WriteRequest,
+    read_checkpoint,
+    send,
+)
 from headwater.local.neo4j import LocalNeo4j
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
@@ -56,10 +62,10 @@ class Line:
 
     def __init__(self, database: Database, jobs: int) -> None:
         self._database, self._jobs = database, jobs
-        self._memory = Memory()
+        self._cache = WriteCache()
         self._checkpoint = read_checkpoint(database, _SPOOL)
         self._naming = load_naming()
-        self._on_the_way: list[Sent] = []
+        self._on_the_way: list[PendingCommit] = []
         self.number = 0
 
     def step(self, runs: int) -> None:
@@ -71,13 +77,15 @@ class Line:
         after = Checkpoint(done, done, 0)
         sent = send(
             self._database,
-            delta,
-            spool=_SPOOL,
-            before=self._checkpoint,
-            after=after,
-            holder="bench",
-            memory=self._memory,
-            naming=self._naming,
+            WriteRequest(
+                delta,
+                spool=_SPOOL,
+                before=self._checkpoint,
+                after=after,
+                holder="bench",
+                naming=self._naming,
+            ),
+            self._cache,
         )
         self._checkpoint = sent.after
         self.finish()

@@ -13,8 +13,8 @@ from typing import Any
 
 from headwater.cypher.driver.database import Database, Row
 from headwater.ingest.fold import fold
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.schema.events import parse
 from tests.canonical import canonical, edges, empty
 from tests.run_builders import FACET, SPOOL, Event, at
@@ -155,10 +155,10 @@ def settle(database: Database, *events: Event) -> None:
     graphs = []
     for batches in ways:
         empty(database)
-        memory = Memory()
+        cache = WriteCache()
         for batch in batches:
-            told(database, batch, memory, later=True)
-        told(database, [], memory)
+            told(database, batch, cache, later=True)
+        told(database, [], cache)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
         for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
@@ -168,7 +168,11 @@ def settle(database: Database, *events: Event) -> None:
 
 
 def told(
-    database: Database, batch: Sequence[Event], memory: Memory | None = None, *, later: bool = False
+    database: Database,
+    batch: Sequence[Event],
+    cache: WriteCache | None = None,
+    *,
+    later: bool = False,
 ) -> None:
     """Fold one batch into the graph; with `later`, what is only seen again may wait in `memory`."""
     before = read_checkpoint(database, SPOOL)
@@ -176,13 +180,15 @@ def told(
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
     write(
         database,
-        delta,
-        spool=SPOOL,
-        before=before,
-        after=after,
-        holder="tests",
-        memory=memory,
-        later=0 if later else None,
+        WriteRequest(
+            delta,
+            spool=SPOOL,
+            before=before,
+            after=after,
+            holder="tests",
+            defer_before=0 if later else None,
+        ),
+        cache=cache,
     )
 
 

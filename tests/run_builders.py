@@ -8,7 +8,7 @@ from typing import Any
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse
 from headwater.schema.urns import artifact_urn, dataset_urn, job_urn, run_urn
@@ -100,7 +100,7 @@ def tell(database: Database, *stories: Sequence[Event]) -> None:
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(bodies), before.folded + len(bodies), before.dead)
     delta = fold(parse(body, received=0) for body in bodies)
-    write(database, delta, spool=SPOOL, before=before, after=after, holder="tests")
+    write(database, WriteRequest(delta, spool=SPOOL, before=before, after=after, holder="tests"))
 
 
 def run_of(run_id: str) -> str:

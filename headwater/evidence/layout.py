@@ -95,8 +95,8 @@ def _order(
     index: dict[str, int] = {}
     for column in columns.values():
         index.update(_indices(column))
-    for sweep in range(SWEEPS):
-        is_forward = sweep % 2 == 0
+    for abandon_lost_heartbeats in range(SWEEPS):
+        is_forward = abandon_lost_heartbeats % 2 == 0
         neighbours = sources_of if is_forward else targets_of
         for rank in sorted(columns, reverse=not is_forward):
             columns[rank].sort(key=_barycentre(neighbours, index))

@@ -38,12 +38,13 @@ from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
-    Sent,
+    PendingCommit,
+    WriteRequest,
     read_checkpoint,
     send,
     write,
@@ -91,7 +92,7 @@ class _PendingBatch(NamedTuple):
 
     batch: Batch
     before: Checkpoint
-    transaction: Sent
+    transaction: PendingCommit
     started: float
 
 
@@ -126,7 +127,7 @@ class Worker:
         self._on_commit = on_commit
         self._holder = f"worker {os.getpid()}@{socket.gethostname()}"
         self._checkpoint: Checkpoint | None = None
-        self._memory = Memory()
+        self._cache = WriteCache()
         # The start times of the recent batches, with the positions before them.
         self._batch_starts: deque[tuple[float, int]] = deque()
         # The events after the checkpoint that an earlier worker dead-lettered.
@@ -205,7 +206,7 @@ class Worker:
             # Waiting events need few of the statements, and need them now.
             warm(self._database, folds, stop=lambda: self._has_work(checkpoint))
             self._needs_warm_up = False
-        self._memory = Memory()  # the graph may be another one than before
+        self._cache = WriteCache()  # the graph may be another one than before
         self._earlier_dead = self._spool.dead_after(checkpoint.position)
         return self._refold_deferred(checkpoint)
 
@@ -247,14 +248,18 @@ class Worker:
         """
         return write(
             self._database,
-            delta or GraphDelta(),
-            spool=self._spool.id,
-            before=before,
-            after=msgspec.structs.replace(before, settled=upto if upto < before.position else None),
-            holder=self._holder,
-            memory=self._memory,
-            naming=self._naming,
-            again=delta is not None,
+            WriteRequest(
+                delta or GraphDelta(),
+                spool=self._spool.id,
+                before=before,
+                after=msgspec.structs.replace(
+                    before, settled=upto if upto < before.position else None
+                ),
+                holder=self._holder,
+                naming=self._naming,
+                refold=delta is not None,
+            ),
+            cache=self._cache,
         )
 
     def _finish(self) -> None:
@@ -379,15 +384,17 @@ class Worker:
         )
         transaction = send(
             self._database,
-            batch.delta,
-            spool=self._spool.id,
-            before=before,
-            after=after,
-            holder=self._holder,
-            memory=self._memory,
-            naming=self._naming,
-            producer_stats=batch.producer_stats,
-            later=self._defer_before(batch, before),
+            WriteRequest(
+                batch.delta,
+                spool=self._spool.id,
+                before=before,
+                after=after,
+                holder=self._holder,
+                naming=self._naming,
+                producer_stats=batch.producer_stats,
+                defer_before=self._defer_before(batch, before),
+            ),
+            self._cache,
         )
         self._checkpoint = transaction.after
         return _PendingBatch(batch, before, transaction, started)
@@ -421,7 +428,7 @@ class Worker:
             return
         self._next_sweep = time.monotonic() + SWEEP_SECONDS
         now = datetime.now(UTC)
-        abandoned = sweep(
+        abandoned = abandon_lost_heartbeats(
             self._database,
             now=now,
             heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,

@@ -18,10 +18,11 @@ from contextlib import suppress
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError, UnavailableError
 from headwater.ingest.producer_stats import ProducerStats
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
+    WriteRequest,
     read_checkpoint,
     write,
 )
@@ -42,7 +43,7 @@ class ChunkWriter:
         self._database = database
         self._name = name
         self._naming = naming
-        self._memory = Memory()
+        self._cache = WriteCache()
         self._holder = f"{name} {os.getpid()}@{socket.gethostname()}"
         self._checkpoint = read_checkpoint(database, name)
         # Facts: written by an earlier writer, passed to this one, and refused by Neo4j.
@@ -121,15 +122,17 @@ class ChunkWriter:
         )
         write(
             self._database,
-            rows_to_delta(rows) if delta is None else delta,
-            spool=self._name,
-            before=before,
-            after=after,
-            holder=self._holder,
-            memory=self._memory,
-            naming=self._naming,
-            # The graph may be an older copy, from a moment when a worker had deferred updates.
-            again=True,
+            WriteRequest(
+                rows_to_delta(rows) if delta is None else delta,
+                spool=self._name,
+                before=before,
+                after=after,
+                holder=self._holder,
+                naming=self._naming,
+                # The graph may be an older copy, from a moment when a worker had deferred updates.
+                refold=True,
+            ),
+            cache=self._cache,
         )
         self._checkpoint = after
         self.transactions += 1
@@ -159,11 +162,13 @@ def advance_checkpoint(
     with suppress(CheckpointMovedError):
         write(
             database,
-            GraphDelta(),
-            spool=spool,
-            before=before,
-            after=after,
-            holder=holder,
-            producer_stats=producer_stats,
-            again=True,
+            WriteRequest(
+                GraphDelta(),
+                spool=spool,
+                before=before,
+                after=after,
+                holder=holder,
+                producer_stats=producer_stats,
+                refold=True,
+            ),
         )

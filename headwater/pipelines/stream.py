@@ -27,7 +27,7 @@ import msgspec
 from headwater.cypher.driver.database import Database
 from headwater.errors import SettingsError, UnavailableError
 from headwater.ingest.worker import SWEEP_SECONDS
-from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.local.jars import ensure_jars, read_lock
 from headwater.local.progress import show_jars
 from headwater.pipelines import run_as_submitted
@@ -152,7 +152,7 @@ class Stream:
             return
         self._sweep_at = time.monotonic() + SWEEP_SECONDS
         try:
-            abandoned = sweep(
+            abandoned = abandon_lost_heartbeats(
                 self._database,
                 now=datetime.now(UTC),
                 heartbeat_timeout_seconds=self._heartbeat_timeout_seconds,

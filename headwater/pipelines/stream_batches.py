@@ -39,10 +39,11 @@ from headwater.errors import HeadwaterError, UnavailableError
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats, absorb
 from headwater.ingest.worker import BACKOFF_SECONDS_MAX, BACKOFF_SECONDS_MIN, CommitReport
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
+    WriteRequest,
     read_checkpoint,
     write,
 )
@@ -121,7 +122,7 @@ class BatchWriter:
         self._rules = rules
         self._events_max = self._events_at_once = events_max
         self._observer = observer
-        self._memory = Memory()
+        self._cache = WriteCache()
         self._migrated = False
         self._id = ""
         self._checkpoint_folder = ""
@@ -195,7 +196,7 @@ class BatchWriter:
                 done = work()
             except (UnavailableError, CheckpointMovedError) as error:
                 failures += 1
-                self._memory = Memory()  # it may be another graph than before
+                self._cache = WriteCache()  # it may be another graph than before
                 self._events_at_once = max(self._events_at_once // 2, 1)
                 pause = min(BACKOFF_SECONDS_MIN * 2 ** min(failures, 10), BACKOFF_SECONDS_MAX)
                 log.warning("retry pause_seconds=%.1f error=%r", pause, _line(error))
@@ -220,7 +221,7 @@ class BatchWriter:
             self._commit(batch, GraphDelta(), checkpoint)
 
     def _fitting(self, parts: Sequence[TaskChunk]) -> Sequence[TaskChunk]:
-        return fitting_chunks(parts, self._memory, events_max=self._events_at_once)
+        return fitting_chunks(parts, self._cache, events_max=self._events_at_once)
 
     def _commit_at_once(self, batch: _Batch, checkpoint: Checkpoint) -> bool:
         try:
@@ -310,14 +311,16 @@ class BatchWriter:
     ) -> None:
         write(
             self._database,
-            delta,
-            spool=self._id,
-            before=before,
-            after=after,
-            holder=self.holder,
-            memory=self._memory,
-            naming=self._rules.naming,
-            producer_stats=producer_stats,
+            WriteRequest(
+                delta,
+                spool=self._id,
+                before=before,
+                after=after,
+                holder=self.holder,
+                naming=self._rules.naming,
+                producer_stats=producer_stats,
+            ),
+            cache=self._cache,
         )
 
 
@@ -364,7 +367,7 @@ class _Batch:
 
 
 def fitting_chunks(
-    parts: Sequence[TaskChunk], memory: Memory, *, events_max: int
+    parts: Sequence[TaskChunk], cache: WriteCache, *, events_max: int
 ) -> Sequence[TaskChunk]:
     """Return the first parts that fit into one transaction, at least one.
 
@@ -376,7 +379,9 @@ def fitting_chunks(
         delta = part.chunk.delta
         events += part.chunk.events
         new += (
-            len(delta.runs) + len(memory.news(delta.columns)) + len(memory.news(delta.derivations))
+            len(delta.runs)
+            + len(cache.new_derivations(delta.columns))
+            + len(cache.new_derivations(delta.derivations))
         )
         if index and (events > events_max or new > NEW_FACTS_MAX):
             return parts[:index]

@@ -14,7 +14,7 @@ from bench.graph import RUN_SECONDS, Filled, began_at, fill_map, grow, micros, n
 from bench.replicas import number_of
 from bench.wiring import DIAMOND, HUB, ROOT, Wiring, edges_downstream
 from headwater.cypher.driver.database import Database
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.schema.events import Event, parse
 from tests.canonical import canonical
 
@@ -77,7 +77,7 @@ def test_replicas_are_what_the_writer_writes_for_the_same_events(
     with clean_graph.session() as session:
         session.run("MATCH (n) WHERE NOT n:Migration DETACH DELETE n").consume()
     fill_map(database, new(SMALL, UNTIL))
-    write_events(database, _same_events(filled), Memory())
+    write_events(database, _same_events(filled), WriteCache())
     assert made == canonical(database)
 
 

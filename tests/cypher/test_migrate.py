@@ -13,7 +13,7 @@ from headwater.cypher.migrate import _run, _statements, migrate, migrations, pen
 from headwater.cypher.query_catalog import find_query
 from headwater.ingest.producer_stats import count_event
 from headwater.ingest.producer_stats_writer import write_producer_stats
-from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.lineage.questions.analyses import Finding, save_analysis
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, source_job, symlinks
@@ -260,7 +260,10 @@ def _write_every_property(database: Database) -> None:
         dataset_event("mart", 4, {"lineage": {"inputs": [source_job("load")], "fields": {}}}),
     ]
     tell(database, [run_event("mute", "START", 5, inputs=["raw"])])
-    assert sweep(database, now=NOW, heartbeat_timeout_seconds=60, holder="tests") == 1
+    assert (
+        abandon_lost_heartbeats(database, now=NOW, heartbeat_timeout_seconds=60, holder="tests")
+        == 1
+    )
     tell(database, events, [run_event("open", "START", 6, inputs=["raw"])])
     body = json.dumps(events[0]).encode()
     stats = count_event(0, 4, body, None, future_seconds=60, reason="not JSON")

@@ -9,7 +9,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.schema.events import parse
 from tests.canonical import Graph, canonical, empty
 from tests.faults.processes import House
@@ -31,10 +31,8 @@ def folded_at_once(database: Database, bodies: Iterable[bytes]) -> Graph:
     delta = fold(parse(body, received=0) for body in bodies)
     write(
         database,
-        delta,
-        spool="oracle",
-        before=Checkpoint(),
-        after=Checkpoint(1, 1, 0),
-        holder="test",
+        WriteRequest(
+            delta, spool="oracle", before=Checkpoint(), after=Checkpoint(1, 1, 0), holder="test"
+        ),
     )
     return canonical(database)

@@ -16,7 +16,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database, Row
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.schema.events import parse
 from headwater.schema.urns import (
     artifact_urn,
@@ -72,7 +72,10 @@ def fold_into(database: Database, *batches: list[bytes]) -> None:
     for batch in batches:
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
         delta = fold(parse(body, received=0) for body in batch)
-        write(database, delta, spool="capture", before=before, after=after, holder="tests")
+        write(
+            database,
+            WriteRequest(delta, spool="capture", before=before, after=after, holder="tests"),
+        )
         before = after
 
 

@@ -15,12 +15,13 @@ from headwater.errors import QueryError
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.write import cache as memory_module
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write import cache as cache_module
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
-    Sent,
+    PendingCommit,
+    WriteRequest,
     read_checkpoint,
     send,
     write,
@@ -47,21 +48,23 @@ def done(number: int) -> Told:
 def on(
     database: Database,
     before: Checkpoint,
-    memory: Memory,
+    cache: WriteCache,
     *events: Told,
     after: Checkpoint | None = None,
-) -> Sent:
+) -> PendingCommit:
     """Send these events and wait for nothing."""
     count = before.position + len(events)
     return send(
         database,
-        fold([parse(json.dumps(event).encode(), received=0) for event in events]),
-        spool=SPOOL,
-        before=before,
-        after=after or Checkpoint(count, count, 0),
-        holder="t",
-        memory=memory,
-        naming=load_naming(),
+        WriteRequest(
+            fold([parse(json.dumps(event).encode(), received=0) for event in events]),
+            spool=SPOOL,
+            before=before,
+            after=after or Checkpoint(count, count, 0),
+            holder="t",
+            naming=load_naming(),
+        ),
+        cache,
     )
 
 
@@ -72,11 +75,11 @@ def at_once(database: Database, *events: Told) -> Graph:
 
 
 def test_the_next_is_sent_before_the_last_is_committed(database: Database) -> None:
-    memory = Memory()
-    first = on(database, START, memory, begun(1))
+    cache = WriteCache()
+    first = on(database, START, cache, begun(1))
     first.wait()
-    second = on(database, first.after, memory, done(1), begun(2))
-    third = on(database, second.after, memory, done(2), begun(3))
+    second = on(database, first.after, cache, done(1), begun(2))
+    third = on(database, second.after, cache, done(2), begun(3))
     assert second.wait() <= third.wait()
     assert read_checkpoint(database, SPOOL) == Checkpoint(5, 5, 0)
     graph = canonical(database)
@@ -84,16 +87,16 @@ def test_the_next_is_sent_before_the_last_is_committed(database: Database) -> No
 
 
 def test_what_comes_after_one_that_fails_is_not_written_either(database: Database) -> None:
-    memory = Memory()
-    on(database, START, memory, begun(1)).wait()
+    cache = WriteCache()
+    on(database, START, cache, begun(1)).wait()
     before = Checkpoint(1, 1, 0)
     # Neo4j takes no number as large as this.
-    second = on(database, before, memory, done(1), after=Checkpoint(2, 2**70, 0))
+    second = on(database, before, cache, done(1), after=Checkpoint(2, 2**70, 0))
     with pytest.raises(CheckpointMovedError):
-        on(database, Checkpoint(2, 2**70, 0), memory, begun(2))
+        on(database, Checkpoint(2, 2**70, 0), cache, begun(2))
     with pytest.raises((QueryError, OverflowError)):
         second.wait()
-    assert memory.go_on() is None, "what was learnt was never written"
+    assert cache.next_revision() is None, "what was learnt was never written"
     assert read_checkpoint(database, SPOOL) == before
     graph = canonical(database)
     assert graph == at_once(database, begun(1))
@@ -101,12 +104,12 @@ def test_what_comes_after_one_that_fails_is_not_written_either(database: Databas
 
 def test_somebody_else_has_written_meanwhile(database: Database) -> None:
     """What is remembered of run 1 does not hold any more, and is not built upon."""
-    memory = Memory()
-    on(database, START, memory, begun(1)).wait()
+    cache = WriteCache()
+    on(database, START, cache, begun(1)).wait()
     own = Checkpoint(1, 1, 0)
     other = fold([parse(json.dumps(done(1)).encode(), received=0)])
-    write(database, other, spool="b", before=START, after=own, holder="b")
-    on(database, own, memory, begun(2)).wait()
+    write(database, WriteRequest(other, spool="b", before=START, after=own, holder="b"))
+    on(database, own, cache, begun(2)).wait()
     graph = canonical(database)
     assert graph == at_once(database, begun(1), done(1), begun(2))
 
@@ -114,21 +117,21 @@ def test_somebody_else_has_written_meanwhile(database: Database) -> None:
 def test_a_run_that_is_forgotten_while_it_is_being_committed(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory_module, "RUNS_MAX", 1)
-    memory = Memory()
-    on(database, START, memory, begun(1), begun(2)).wait()
-    second = on(database, Checkpoint(2, 2, 0), memory, done(1), begun(3), begun(4))
+    monkeypatch.setattr(cache_module, "RUNS_MAX", 1)
+    cache = WriteCache()
+    on(database, START, cache, begun(1), begun(2)).wait()
+    second = on(database, Checkpoint(2, 2, 0), cache, done(1), begun(3), begun(4))
     third = on(
         database,
         second.after,
-        memory,
+        cache,
         done(2),
         done(3),
         run_event("run-1", "OTHER", 18, outputs=["late"]),
     )
     second.wait()
     third.wait()
-    assert len(memory.runs) > 1, "cut back when the next begins"
+    assert len(cache.runs) > 1, "cut back when the next begins"
     graph = canonical(database)
     late = run_event("run-1", "OTHER", 18, outputs=["late"])
     assert graph == at_once(

@@ -29,7 +29,7 @@ from headwater.ingest.producer_stats import ProducerStats, count_event
 from headwater.ingest.receive.redact import Redactor
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.lineage.questions.conformance import producers
 from headwater.lineage.view import GraphView
 from headwater.pipelines import archive
@@ -77,7 +77,7 @@ def folded_at_once(graph: Database, bodies: list[bytes]) -> Graph:
     empty(graph)
     delta = fold(parse(body, received=0) for body in bodies)
     after = Checkpoint(len(bodies), len(bodies), 0)
-    write(graph, delta, spool="s", before=Checkpoint(), after=after, holder="test")
+    write(graph, WriteRequest(delta, spool="s", before=Checkpoint(), after=after, holder="test"))
     return canonical(graph)
 
 
@@ -268,11 +268,9 @@ def test_what_a_worker_folds_meanwhile_the_worker_counts(graph: Database) -> Non
     begun = Checkpoint(5, 5, 0)
     write(
         graph,
-        GraphDelta(),
-        spool="s",
-        before=Checkpoint(),
-        after=Checkpoint(8, 8, 0),
-        holder="test",
+        WriteRequest(
+            GraphDelta(), spool="s", before=Checkpoint(), after=Checkpoint(8, 8, 0), holder="test"
+        ),
     )
     advance_checkpoint(graph, "s", begun, 20, dead=1, producer_stats=said)
     assert (read_checkpoint(graph, "s"), producers(GraphView(graph))) == (Checkpoint(8, 8, 0), [])

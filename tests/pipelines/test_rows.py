@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.pipelines import shuffle as bundles
 from headwater.pipelines.chunk_writer import ChunkWriter
 from headwater.pipelines.rows import (
@@ -151,5 +151,8 @@ def test_any_pieces_same_graph(
     in_pieces = canonical(database)
     empty(database)
     after = Checkpoint(len(bodies), len(bodies), 0)
-    write(database, folded(bodies), spool="s", before=Checkpoint(), after=after, holder="test")
+    write(
+        database,
+        WriteRequest(folded(bodies), spool="s", before=Checkpoint(), after=after, holder="test"),
+    )
     assert in_pieces == canonical(database)

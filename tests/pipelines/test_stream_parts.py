@@ -12,7 +12,7 @@ from headwater.errors import SettingsError
 from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.worker import CommitReport
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import Checkpoint
 from headwater.pipelines import stream_batches
 from headwater.pipelines.stream_batches import TaskChunk, fitting_chunks, sync_plan
@@ -132,20 +132,20 @@ def test_a_plan_is_synced_wherever_it_lies(tmp_path: Path) -> None:
 def test_of_what_is_new_a_transaction_takes_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
     # Of each, four things are new: a run, two column edges, and the one between the datasets.
     parts = [TaskChunk(0, number, chunk_of(number)) for number in range(6)]
-    memory = Memory()
+    cache = WriteCache()
     monkeypatch.setattr(stream_batches, "NEW_FACTS_MAX", 8)
-    assert fitting_chunks(parts, memory, events_max=100) == parts[:2]
-    assert fitting_chunks(parts, memory, events_max=1) == parts[:1]
-    assert fitting_chunks([], memory, events_max=1) == []
+    assert fitting_chunks(parts, cache, events_max=100) == parts[:2]
+    assert fitting_chunks(parts, cache, events_max=1) == parts[:1]
+    assert fitting_chunks([], cache, events_max=1) == []
     # When their edges are known, only the runs are new.
     for part in parts:
-        memory.learn_flows(part.chunk.delta.columns)
-        memory.learn_flows(part.chunk.delta.derivations)
-    assert fitting_chunks(parts, memory, events_max=100) == parts
-    assert fitting_chunks(parts, memory, events_max=5) == parts[:5]
+        cache.put_derivations(part.chunk.delta.columns)
+        cache.put_derivations(part.chunk.delta.derivations)
+    assert fitting_chunks(parts, cache, events_max=100) == parts
+    assert fitting_chunks(parts, cache, events_max=5) == parts[:5]
     # One that is too much for itself goes alone.
     monkeypatch.setattr(stream_batches, "NEW_FACTS_MAX", 0)
-    assert fitting_chunks(parts, memory, events_max=100) == parts[:1]
+    assert fitting_chunks(parts, cache, events_max=100) == parts[:1]
 
 
 def chunk_of(number: int) -> Chunk:

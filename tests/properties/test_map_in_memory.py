@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headwater.cypher.driver.database import Database
 from headwater.errors import HeadwaterError
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.lineage.cache import cache_refresher as map_follower
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.cache.lineage_cache import LineageCache
@@ -81,7 +81,7 @@ def test_it_is_what_neo4j_has_after_every_batch(
         note(f"batch: {batch}")
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
         delta = fold(parse(body, received=0) for body in batch)
-        write(database, delta, spool="s", before=before, after=after, holder="test")
+        write(database, WriteRequest(delta, spool="s", before=before, after=after, holder="test"))
         before = after
         assert follower.catch_up()
         followed, fresh = follower.current(), loaded(database)

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.project import Properties, RunView, answer_view, run_view
-from headwater.ingest.write.cache import Memory
-from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, write
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
 from headwater.schema.dataset_aliases import canonical_urns
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta, Name, join
@@ -81,22 +81,27 @@ def test_links_are_those_worked_out_by_brute_force(database: Database, bodies: l
 def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str], list[str]]:
     empty(database)
     before = Checkpoint()
-    # Two writers, each with what it remembers and puts off, take turns: two transactions each.
-    memories = Memory(), Memory()
+    # Two writers, each with its own cache and deferred updates, take turns of two transactions.
+    caches = WriteCache(), WriteCache()
     bodies = [body for batch in batches for body in batch]
     for number, batch in enumerate(batches):
-        memory = memories[number // 2 % 2]
-        step = partial(write, database, spool="s", holder="test", memory=memory)
+        cache = caches[number // 2 % 2]
+        request = partial(WriteRequest, spool="s", holder="test")
         after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
-        # What was put off two events before, or earlier, is written; in the end all.
-        later = before.position - 2 if number + 1 < len(batches) else None
+        # Updates deferred two events before, or earlier, are written; in the end all of them.
+        defer_before = before.position - 2 if number + 1 < len(batches) else None
+        delta = _fold(batch)
+        new = request(delta, before=before, after=after, defer_before=defer_before)
         try:
-            before = step(_fold(batch), before=before, after=after, later=later)
+            before = write(database, new, cache=cache)
         except CheckpointMovedError:
-            # What the other one put off is told once more.
-            forgotten = _fold(bodies[before.whole : before.position])
-            before = step(forgotten, before=before, after=replace(before, settled=None), again=True)
-            before = step(_fold(batch), before=before, after=after, later=later)
+            # The updates that the other writer deferred are folded again.
+            lost = _fold(bodies[before.whole : before.position])
+            settled = replace(before, settled=None)
+            again = request(lost, before=before, after=settled, refold=True)
+            before = write(database, again, cache=cache)
+            new = request(delta, before=before, after=after, defer_before=defer_before)
+            before = write(database, new, cache=cache)
     assert before.settled is None
     return canonical(database)
 

@@ -15,7 +15,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import Worker
-from headwater.ingest.write.transaction import Checkpoint, read_checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
 from headwater.schema.events import parse
 from tests.canonical import canonical, empty
 from tests.histories import histories
@@ -47,10 +47,8 @@ def test_a_worker_makes_the_same_graph(
     count = len(bodies)
     write(
         database,
-        delta,
-        spool="s",
-        before=Checkpoint(),
-        after=Checkpoint(count, count, 0),
-        holder="test",
+        WriteRequest(
+            delta, spool="s", before=Checkpoint(), after=Checkpoint(count, count, 0), holder="test"
+        ),
     )
     assert canonical(database) == worked

@@ -20,8 +20,8 @@ from headwater.ingest.project import (
     UNREGISTERED_SOURCE,
     DatasetView,
     dataset_view,
-    is_repeated_observation,
     differs_visibly,
+    is_repeated_observation,
     last_seen_row,
     time_at,
 )
@@ -228,7 +228,11 @@ def write_datasets(transaction: Transaction, datasets: DatasetBatch, cache: Writ
         for urn, (old, new) in facts.items()
     }
     nodes = [
-        {"urn": urn, "properties": new.node, "shown": differs_visibly(old.node if old else None, new.node)}
+        {
+            "urn": urn,
+            "properties": new.node,
+            "shown": differs_visibly(old.node if old else None, new.node),
+        }
         for urn, (old, new) in views.items()
     ]
     nodes += [

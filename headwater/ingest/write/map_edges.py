@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import RunView, RunViews, column_properties, canonical_name, time_at
+from headwater.ingest.project import RunView, RunViews, canonical_name, column_properties, time_at
 from headwater.ingest.write.cache import NewestRun, WriteCache
 from headwater.ingest.write.datasets import DatasetBatch
 from headwater.ingest.write.rows import run_rows
@@ -255,7 +255,8 @@ def write_column_edges(
 ) -> None:
     """Write which columns feed which columns and datasets."""
     columns: dict[str, Row] = {}
-    into_columns, into_datasets = [], []
+    into_columns: list[Row] = []
+    into_datasets: list[Row] = []
     for key in sorted(derivations):
         source = _add_column(datasets, columns, key.source, key.source_field)
         if key.target_field:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from headwater.cypher.driver.database import Row, Transaction
-from headwater.ingest.project import Properties, RunView, RunViews, changed_properties, time_at, without_nulls
+from headwater.ingest.project import (
+    Properties,
+    RunView,
+    RunViews,
+    changed_properties,
+    time_at,
+    without_nulls,
+)
 from headwater.ingest.write.consumers import RunChanges
 from headwater.ingest.write.rows import run_rows
 from headwater.ingest.write.schema_versions import write_artifact_schemas
@@ -24,14 +31,16 @@ def write_runs(
     transaction: Transaction,
     facts: Changes,
     views: RunViews,
-    heard: Mapping[str, int],
+    heartbeats: Mapping[str, int],
     changes: RunChanges,
 ) -> None:
     """Write changed runs, the versions they wrote, and their edges to jobs and runs.
 
-    `heard` has the time at which the last event of a run was received, in microseconds since 1970.
+    `heartbeats` has when the last event of a run was received, in microseconds since 1970.
     """
-    created = [_new_run(urn, facts[urn][1], views[urn][1], heard) for urn in sorted(changes.new)]
+    created = [
+        _new_run(urn, facts[urn][1], views[urn][1], heartbeats) for urn in sorted(changes.new)
+    ]
     run_rows(transaction, "write/runs/create_runs", created)
     existing = {urn: pair for urn, pair in sorted(views.items()) if urn not in changes.new}
     # Other writers set `status` and `heartbeatLost` too, and an event of the run overrides them.
@@ -42,7 +51,7 @@ def write_runs(
                 old.node if old else None, view.node, "status", "heartbeatLost"
             ),
             "running": view.is_running,
-            "heard": time_at(heard.get(urn)),
+            "heartbeat": time_at(heartbeats.get(urn)),
         }
         for urn, (old, view) in existing.items()
     ]
@@ -78,7 +87,7 @@ def _write_edges(
     run_rows(transaction, "write/runs/dropped", dropped)
 
 
-def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int]) -> Row:
+def _new_run(urn: str, facts: RunFacts, view: RunView, heartbeats: Mapping[str, int]) -> Row:
     made = [
         {
             "urn": artifact,
@@ -89,7 +98,7 @@ def _new_run(urn: str, facts: RunFacts, view: RunView, heard: Mapping[str, int])
         }
         for artifact, properties in sorted(view.artifacts.items())
     ]
-    heartbeat = time_at(heard.get(urn)) if view.is_running else None
+    heartbeat = time_at(heartbeats.get(urn)) if view.is_running else None
     node = {**view.node, "urn": urn, "lastHeartbeatAt": heartbeat}
     return {"properties": without_nulls(node), "jobs": sorted(facts.jobs), "made": made}
 

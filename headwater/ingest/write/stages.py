@@ -22,8 +22,8 @@ from typing import TypeVar
 from headwater.ingest.project import (
     RunView,
     answer_view,
-    is_repeated_observation,
     differs_visibly,
+    is_repeated_observation,
     job_properties,
     run_view,
 )
@@ -187,8 +187,8 @@ def _project_run(
 
 def write_run_nodes(context: WriteContext) -> None:
     """Write changed runs with their versions and their edges to jobs and runs."""
-    heard = context.delta.heard
-    write_runs(context.transaction, context.runs, context.run_views, heard, context.changes)
+    heartbeats = context.delta.last_heartbeats
+    write_runs(context.transaction, context.runs, context.run_views, heartbeats, context.changes)
 
 
 def write_answers(context: WriteContext) -> None:
@@ -303,9 +303,7 @@ def update_attempts(context: WriteContext) -> None:
 
 def update_current_edges(context: WriteContext) -> None:
     """Recompute which edges of the lineage graph are current."""
-    recompute_current_edges(
-        context.transaction, context.rewired, context.run_views, context.cache
-    )
+    recompute_current_edges(context.transaction, context.rewired, context.run_views, context.cache)
 
 
 STAGES: tuple[Stage, ...] = (

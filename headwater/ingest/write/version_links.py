@@ -54,9 +54,7 @@ _Versions = dict[tuple[str, str], list[str]]
 _Read = tuple[Consumer, VersionRead]
 
 
-def update_timelines(
-    run: str, old: RunView | None, new: RunView, cache: WriteCache
-) -> None:
+def update_timelines(run: str, old: RunView | None, new: RunView, cache: WriteCache) -> None:
     """Update the cached timelines with the versions of a run."""
     for urn in withdrawn_versions(old, new):
         if old and (timeline := cache.timelines.get(old.artifacts[urn]["dataset"])):
@@ -193,10 +191,7 @@ def _find_versions(
     transaction: Transaction, consumers: list[Consumer], cache: WriteCache
 ) -> _Versions:
     reads = [
-        (consumer, read)
-        for consumer in consumers
-        for read in consumer.reads
-        if read.pinned is None
+        (consumer, read) for consumer in consumers for read in consumer.reads if read.pinned is None
     ]
     found = _versions_by_name(transaction, reads)
     left = [

@@ -15,7 +15,7 @@ from headwater.cypher.maintenance import export
 from headwater.cypher.maintenance.erase import PIECE, erase, forget_checkpoints, is_empty
 from headwater.cypher.maintenance.export import Counts, as_line, count
 from headwater.errors import UnavailableError
-from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical, empty
 from tests.run_builders import SPOOL, answer, at, ds, run, run_of, tell, version
@@ -175,7 +175,12 @@ def test_what_the_clock_said_is_left_out(database: Database) -> None:
     whole = canonical(database)
     later = datetime.now(UTC) + timedelta(days=2)
     # The stories were received in 1970.
-    assert sweep(database, now=later, heartbeat_timeout_seconds=86_400, holder="tests") == 1
+    assert (
+        abandon_lost_heartbeats(
+            database, now=later, heartbeat_timeout_seconds=86_400, holder="tests"
+        )
+        == 1
+    )
     assert canonical(database) == whole
     rows = exported(database, canonical=False)
     found = {
@@ -195,7 +200,9 @@ def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) ->
     parent = run("above", "dag", minute=30)
     child = run("late", "load", [], ["more"], parent="above")[:1]
     tell(database, child)
-    sweep(database, now=datetime.now(UTC), heartbeat_timeout_seconds=1, holder="tests")
+    abandon_lost_heartbeats(
+        database, now=datetime.now(UTC), heartbeat_timeout_seconds=1, holder="tests"
+    )
     tell(database, parent)
     found = canonical(database)
     empty(database)

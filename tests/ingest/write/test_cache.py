@@ -12,9 +12,9 @@ import pytest
 from headwater.cypher.driver.database import Database, Transaction
 from headwater.cypher.driver.write_lock import lock
 from headwater.ingest.fold import fold
-from headwater.ingest.write import cache as memory_module
-from headwater.ingest.write.cache import Bounded, Edge, Memory
-from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, write
+from headwater.ingest.write import cache as cache_module
+from headwater.ingest.write.cache import Bounded, CachedEdge, WriteCache
+from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError, WriteRequest, write
 from headwater.schema.events import parse
 from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
 from tests.canonical import canonical, empty
@@ -33,57 +33,57 @@ def test_what_was_learnt_first_is_forgotten_first() -> None:
 
 
 def test_nothing_is_forgotten_while_any_of_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_module, "JOBS_MAX", 1)
-    memory = Memory()
-    memory.jobs.update({"job:a:a": JobFacts(Name("a", "a")), "job:a:b": JobFacts(Name("a", "b"))})
-    memory.seen.jobs["job:a:a"] = 0
-    memory.trim()
-    assert list(memory.jobs) == ["job:a:a", "job:a:b"]
-    assert memory.is_crowded
-    memory.seen.jobs.clear()
-    memory.trim()
-    assert list(memory.jobs) == ["job:a:b"]
+    monkeypatch.setattr(cache_module, "JOBS_MAX", 1)
+    cache = WriteCache()
+    cache.jobs.update({"job:a:a": JobFacts(Name("a", "a")), "job:a:b": JobFacts(Name("a", "b"))})
+    cache.deferred.jobs["job:a:a"] = 0
+    cache.trim()
+    assert list(cache.jobs) == ["job:a:a", "job:a:b"]
+    assert cache.is_overfull
+    cache.deferred.jobs.clear()
+    cache.trim()
+    assert list(cache.jobs) == ["job:a:b"]
 
 
 def test_it_goes_on_from_revision_to_revision_until_it_forgets() -> None:
-    memory = Memory()
-    assert memory.go_on() is None
-    memory.begin(7)
-    assert memory.is_following
-    assert (memory.go_on(), memory.go_on()) == (8, 9)
-    memory.forget()
-    assert memory.go_on() is None
-    assert not memory.is_following
+    cache = WriteCache()
+    assert cache.next_revision() is None
+    cache.restart(7)
+    assert cache.follows_graph
+    assert (cache.next_revision(), cache.next_revision()) == (8, 9)
+    cache.clear()
+    assert cache.next_revision() is None
+    assert not cache.follows_graph
     # What is learnt after that, in the same transaction, is not known to hold in the next.
-    memory.learn_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
-    memory.begin(10)
-    assert memory.goes_by("dataset:a:b") is None
+    cache.put_dataset("dataset:a:b", {"dataset:a:b": DatasetFacts(Name("a", "b"))})
+    cache.restart(10)
+    assert cache.canonical_urn("dataset:a:b") is None
 
 
 def test_of_very_many_datasets_it_is_known_when_the_last_was_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(memory_module, "DATASETS_MAX", 2)
+    monkeypatch.setattr(cache_module, "DATASETS_MAX", 2)
     first, second, third, fourth = (datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4))
-    memory = Memory()
-    memory.newest_reader = first
+    cache = WriteCache()
+    cache.newest_consumer_start = first
     for dataset, at in (("a", second), ("b", third)):
-        memory.learn_read(dataset, at)
-    assert not memory.is_read_since("a", third)
-    memory.learn_read("c", second)
-    assert memory.is_read_since("a", third)
-    assert not memory.is_read_since("b", fourth)
+        cache.put_consumer_start(dataset, at)
+    assert not cache.may_be_read_since("a", third)
+    cache.put_consumer_start("c", second)
+    assert cache.may_be_read_since("a", third)
+    assert not cache.may_be_read_since("b", fourth)
 
 
 def test_an_edge_covers_what_says_nothing_new_but_that_it_was_seen_later() -> None:
-    edge = Edge("5:x:1", Span(10, 20), {"declared": True})
+    edge = CachedEdge("5:x:1", Span(10, 20), {"declared": True})
     assert edge.covers(Span(10, 30), {"declared": True})
     assert edge.covers(None, {})
     assert not edge.covers(Span(9, 9), {})
     assert not edge.covers(Span(10, 10), {"declared": False})
     assert not edge.covers(Span(10, 10), {"assertedByDataset": False})
-    assert not edge.sees(Span(10, 20))
-    assert edge.sees(Span(25, 25))
+    assert not edge.extend(Span(10, 20))
+    assert edge.extend(Span(25, 25))
     assert edge.span == Span(10, 25)
 
 
@@ -100,9 +100,9 @@ def night(number: int) -> list[dict[str, Any]]:
 def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory = Memory()
-    told(database, night(1), memory)
-    told(database, night(2), memory)
+    cache = WriteCache()
+    told(database, night(1), cache)
+    told(database, night(2), cache)
     asked: list[str] = []
     later = Transaction.later
 
@@ -113,7 +113,7 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
         return later(self, name, **parameters)
 
     monkeypatch.setattr(Transaction, "later", listening)
-    told(database, night(3), memory)
+    told(database, night(3), cache)
     # Whether the run is new is read beside the transaction.
     assert set(asked) == {
         "write/maintenance/lock_graph",
@@ -130,37 +130,39 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
 def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Database) -> None:
-    memory = Memory()
-    told(database, night(1), memory)
+    cache = WriteCache()
+    told(database, night(1), cache)
     with pytest.raises(CheckpointMovedError):
         write(
             database,
-            fold([parse(json.dumps(event).encode(), received=0) for event in night(2)]),
-            spool=SPOOL,
-            before=Checkpoint(77, 77, 0),
-            after=Checkpoint(79, 79, 0),
-            holder="test",
-            memory=memory,
+            WriteRequest(
+                fold([parse(json.dumps(event).encode(), received=0) for event in night(2)]),
+                spool=SPOOL,
+                before=Checkpoint(77, 77, 0),
+                after=Checkpoint(79, 79, 0),
+                holder="test",
+            ),
+            cache=cache,
         )
-    assert not memory.runs
-    assert not memory.jobs
-    told(database, night(2), memory)
+    assert not cache.runs
+    assert not cache.jobs
+    told(database, night(2), cache)
     remembered = canonical(database)
     empty(database)
-    told(database, [*night(1), *night(2)], Memory())
+    told(database, [*night(1), *night(2)], WriteCache())
     assert canonical(database) == remembered
 
 
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
 def test_what_somebody_else_wrote_is_read(database: Database) -> None:
-    first, second = Memory(), Memory()
+    first, second = WriteCache(), WriteCache()
     told(database, night(1), first)
     told(database, night(2), second)
     told(database, night(3), first)
     both = canonical(database)
     empty(database)
-    told(database, [*night(1), *night(2), *night(3)], Memory())
+    told(database, [*night(1), *night(2), *night(3)], WriteCache())
     assert canonical(database) == both
 
 
@@ -169,8 +171,8 @@ def test_what_somebody_else_wrote_is_read(database: Database) -> None:
 def test_an_edge_that_was_seen_late_is_not_seen_earlier_by_who_did_not_know(
     database: Database,
 ) -> None:
-    told(database, night(9), Memory())
-    another = Memory()
+    told(database, night(9), WriteCache())
+    another = WriteCache()
     told(database, night(1), another)
     told(database, night(5), another)
     assert edge(database, "dataset:db:raw", "FEEDS", "job:etl:j")["lastSeen"] == datetime(

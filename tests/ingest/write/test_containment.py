@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.ingest.write.containment import ATTEMPTS_MAX, sweep
+from headwater.ingest.write.containment import ATTEMPTS_MAX, abandon_lost_heartbeats
 from tests.canonical import canonical, edges, empty
 from tests.event_builders import dataset, node, parent, read_by, run_event, settle, told
 from tests.run_builders import Event, at, job, run_of, version
@@ -204,11 +204,20 @@ def test_a_silent_run_is_swept_and_news_revives_it(database: Database) -> None:
     settle(database, begun, done)
     # Received at 0, that is in 1970.
     day = datetime(1970, 1, 2, tzinfo=UTC)
-    assert sweep(database, now=day, heartbeat_timeout_seconds=2 * 86_400, holder="tests") == 0
-    assert sweep(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests") == 1
-    assert sweep(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests") == 0, (
-        "once is enough"
+    assert (
+        abandon_lost_heartbeats(
+            database, now=day, heartbeat_timeout_seconds=2 * 86_400, holder="tests"
+        )
+        == 0
     )
+    assert (
+        abandon_lost_heartbeats(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests")
+        == 1
+    )
+    assert (
+        abandon_lost_heartbeats(database, now=day, heartbeat_timeout_seconds=3_600, holder="tests")
+        == 0
+    ), "once is enough"
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "ABANDONED"
     assert status(database, "done") == "COMPLETE"
     told(database, [begun])

@@ -9,7 +9,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, write
+from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.lineage.questions.lineage import trace
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
@@ -29,11 +29,13 @@ def told(database: Database, *events: dict[str, Any]) -> None:
         before, after = Checkpoint(position, position, 0), Checkpoint(position + 1, position + 1, 0)
         write(
             database,
-            delta,
-            spool="s",
-            before=Checkpoint() if position == 0 else before,
-            after=after,
-            holder="t",
+            WriteRequest(
+                delta,
+                spool="s",
+                before=Checkpoint() if position == 0 else before,
+                after=after,
+                holder="t",
+            ),
         )
 
 

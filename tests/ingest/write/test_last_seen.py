@@ -17,10 +17,11 @@ from headwater.ingest.fold import fold
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.spool.spool import Spool
 from headwater.ingest.worker import CommitReport, Worker
-from headwater.ingest.write.cache import Memory
+from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
+    WriteRequest,
     read_checkpoint,
     write,
 )
@@ -75,12 +76,12 @@ def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
 
 
 def test_it_waits_until_it_may_not(database: Database) -> None:
-    memory = Memory()
-    told(database, night(1), memory, later=True)
+    cache = WriteCache()
+    told(database, night(1), cache, later=True)
     assert seen(database) == (minute(15),) * 5, "what is new is written at once"
     assert read_checkpoint(database, SPOOL) == Checkpoint(2, 2, 0)
-    told(database, night(2), memory, later=True)
-    told(database, night(3), memory, later=True)
+    told(database, night(2), cache, later=True)
+    told(database, night(3), cache, later=True)
     assert seen(database) == (minute(15),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0, settled=2)
     assert {
@@ -90,7 +91,7 @@ def test_it_waits_until_it_may_not(database: Database) -> None:
         "run-2",
         "run-3",
     }
-    told(database, [], memory)
+    told(database, [], cache)
     assert seen(database) == (minute(35),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0)
     settled = canonical(database)
@@ -98,51 +99,53 @@ def test_it_waits_until_it_may_not(database: Database) -> None:
 
 
 def test_what_was_put_off_first_is_written_first(database: Database) -> None:
-    memory = Memory()
+    cache = WriteCache()
     other = [
         run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"])
         for number in (1, 2)
     ]
-    told(database, [*night(1), other[0]], memory, later=True)
-    told(database, night(2), memory, later=True)
-    told(database, [other[1]], memory, later=True)
-    told(database, night(3), memory, later=True)
+    told(database, [*night(1), other[0]], cache, later=True)
+    told(database, night(2), cache, later=True)
+    told(database, [other[1]], cache, later=True)
+    told(database, night(3), cache, later=True)
     before = read_checkpoint(database, SPOOL)
     assert (before.position, before.settled) == (8, 3)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
     after = Checkpoint(10, 10, 0)
     write(
-        database, delta, spool=SPOOL, before=before, after=after, holder="t", memory=memory, later=4
+        database,
+        WriteRequest(delta, spool=SPOOL, before=before, after=after, holder="t", defer_before=4),
+        cache=cache,
     )
     # The job that was seen again behind event 3 is written as it is now; that of event 6, seen behind 5, waits.
     assert seen(database) == (minute(45),) * 5
     assert node(database, "job:etl:k")["lastSeen"] == minute(1)
     assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)
-    told(database, [], memory)
+    told(database, [], cache)
     settled = canonical(database)
     assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
 
 
 def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
-    memory = Memory()
-    told(database, night(1), memory, later=True)
-    told(database, night(2), memory, later=True)
+    cache = WriteCache()
+    told(database, night(1), cache, later=True)
+    told(database, night(2), cache, later=True)
     more = run_event("run-3", "COMPLETE", 33, inputs=["raw", "other"], outputs=["mart"])
-    told(database, [more], memory, later=True)
-    told(database, [], memory)
+    told(database, [more], cache, later=True)
+    told(database, [], cache)
     settled = canonical(database)
     assert settled == as_at_once(database, *night(1), *night(2), more)
 
 
 def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
-    memory = Memory()
+    cache = WriteCache()
     other = run_event("other", "COMPLETE", 1, inputs=["alias"])
-    told(database, [other, *night(1)], memory, later=True)
-    told(database, night(2), memory, later=True)
+    told(database, [other, *night(1)], cache, later=True)
+    told(database, night(2), cache, later=True)
     joined = run_event(
         "run-3", "COMPLETE", 33, inputs=[dataset("raw", symlinks("alias"))], outputs=["mart"]
     )
-    told(database, [joined], memory, later=True)
+    told(database, [joined], cache, later=True)
     assert read_checkpoint(database, SPOOL).settled is None, (
         "everything was forgotten, so nothing could wait"
     )
@@ -151,7 +154,7 @@ def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
 
 
 def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
-    first, second = Memory(), Memory()
+    first, second = WriteCache(), WriteCache()
     told(database, night(1), first, later=True)
     told(database, night(2), first, later=True)
     with pytest.raises(CheckpointMovedError, match="put off"):
@@ -162,13 +165,15 @@ def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(2))
     saved = write(
         database,
-        delta,
-        spool=SPOOL,
-        before=checkpoint,
-        after=Checkpoint(4, 4, 0),
-        holder="t",
-        again=True,
-        memory=second,
+        WriteRequest(
+            delta,
+            spool=SPOOL,
+            before=checkpoint,
+            after=Checkpoint(4, 4, 0),
+            holder="t",
+            refold=True,
+        ),
+        cache=second,
     )
     assert saved == read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)
     assert seen(database) == (minute(25),) * 5
@@ -257,21 +262,18 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
 
 
 def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
-    memory = Memory()
-    told(database, night(1), memory, later=True)
-    told(database, night(2), memory, later=True)
+    cache = WriteCache()
+    told(database, night(1), cache, later=True)
+    told(database, night(2), cache, later=True)
     before = read_checkpoint(database, SPOOL)
     assert before.whole == 2
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))
     one = Checkpoint(1, 1, 0)
     write(
         database,
-        delta,
-        spool="backfill",
-        before=Checkpoint(),
-        after=one,
-        holder="backfill",
-        again=True,
+        WriteRequest(
+            delta, spool="backfill", before=Checkpoint(), after=one, holder="backfill", refold=True
+        ),
     )
     advance_checkpoint(database, SPOOL, before, 4, dead=0, producer_stats=ProducerStats())
     assert read_checkpoint(database, SPOOL) == Checkpoint(4, 4, 0)

@@ -13,6 +13,7 @@ from headwater.ingest.fold import fold
 from headwater.ingest.write.transaction import (
     Checkpoint,
     CheckpointMovedError,
+    WriteRequest,
     read_checkpoint,
     write,
 )
@@ -236,18 +237,23 @@ def delta(*events: Event) -> Any:
 
 def test_the_checkpoint_moves_with_the_delta_or_nothing_does(database: Database) -> None:
     start, after = Checkpoint(), Checkpoint(7, 6, 1)
-    write(database, delta(*STORY), spool=SPOOL, before=start, after=after, holder="tests")
+    write(
+        database,
+        WriteRequest(delta(*STORY), spool=SPOOL, before=start, after=after, holder="tests"),
+    )
     assert read_checkpoint(database, SPOOL) == after
     assert read_checkpoint(database, "another spool") == Checkpoint()
     once = canonical(database)
     with pytest.raises(CheckpointMovedError):
         write(
             database,
-            delta(*table(3, "more")),
-            spool=SPOOL,
-            before=start,
-            after=Checkpoint(8, 7, 1),
-            holder="tests",
+            WriteRequest(
+                delta(*table(3, "more")),
+                spool=SPOOL,
+                before=start,
+                after=Checkpoint(8, 7, 1),
+                holder="tests",
+            ),
         )
     assert (read_checkpoint(database, SPOOL), canonical(database)) == (after, once)
 
@@ -258,11 +264,9 @@ def test_what_cannot_be_written_leaves_the_checkpoint_where_it_was(database: Dat
     with pytest.raises(Exception, match="NoneType"):
         write(
             database,
-            broken,
-            spool=SPOOL,
-            before=Checkpoint(),
-            after=Checkpoint(7, 7, 0),
-            holder="tests",
+            WriteRequest(
+                broken, spool=SPOOL, before=Checkpoint(), after=Checkpoint(7, 7, 0), holder="tests"
+            ),
         )
     assert read_checkpoint(database, SPOOL) == Checkpoint()
     assert canonical(database) == ([], [])

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import find_query
-from headwater.ingest.write.containment import sweep
+from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.lineage.questions import changed_runs as news
 from headwater.lineage.questions.changed_runs import changed_runs, read_clock
 from headwater.lineage.view import GraphView
@@ -56,7 +56,7 @@ def test_silence_is_stamped(database: Database, view: GraphView) -> None:
     began = read_clock(view)
     # It was received in 1970.
     assert (
-        sweep(
+        abandon_lost_heartbeats(
             database,
             now=datetime(2026, 1, 1, tzinfo=UTC),
             heartbeat_timeout_seconds=60,

@@ -9,5 +9,5 @@ SET n += row.properties,
     n.changedAt = datetime.realtime(),
     n.lastHeartbeatAt = CASE
       WHEN NOT row.running THEN null
-      WHEN n.lastHeartbeatAt >= row.heard THEN n.lastHeartbeatAt
-      ELSE coalesce(row.heard, n.lastHeartbeatAt) END
+      WHEN n.lastHeartbeatAt >= row.heartbeat THEN n.lastHeartbeatAt
+      ELSE coalesce(row.heartbeat, n.lastHeartbeatAt) END
