@@ -157,7 +157,7 @@ def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
     told(database, night(1), first, later=True)
     told(database, night(2), first, later=True)
-    with pytest.raises(CheckpointMovedError, match="put off"):
+    with pytest.raises(CheckpointMovedError, match="deferred updates are lost"):
         told(database, night(3), second)
     checkpoint = read_checkpoint(database, SPOOL)
     assert checkpoint == Checkpoint(4, 4, 0, settled=2)
