@@ -1,4 +1,5 @@
-"""The small Python API: register sources, runs, artifacts and answers, and trace an answer to its sources.
+"""The small Python API: register sources, runs, artifacts and answers, and trace an answer to its
+sources.
 
     headwater = Headwater("http://127.0.0.1:8000")
     crm = headwater.source("crm-export", origin="Salesforce", row_count=14_200)
@@ -9,8 +10,8 @@
     headwater.answer("retention-q1", content="churn fell 4.2 %", cites=[contacts])
     headwater.trace("retention-q1")["sources"]
 
-Every registration is an ordinary OpenLineage event. When a call returns, the event is on disk in the
-spool; the graph follows, usually within a second. The client needs only the standard library.
+Every registration is an ordinary OpenLineage event. When a call returns, the event is on disk in
+the spool; the graph follows, usually within a second. The client needs only the standard library.
 """
 
 from __future__ import annotations
@@ -332,7 +333,8 @@ class Headwater:
         self.send([native.symlinks_event(_dataset_name(one), same=[_dataset_name(other)])])
 
     def split_aliases(self, one: DatasetName, other: DatasetName) -> None:
-        """Decide that two names are two datasets, whatever the `symlinks` facets of producers state.
+        """Decide that two names are two datasets, whatever the `symlinks` facets of producers
+        state.
 
         The newest decision on a pair counts. Two names that are both merged with a third stay one.
 

@@ -1,27 +1,27 @@
-"""Every error Headwater raises on purpose.
+"""Every error that Headwater raises on purpose.
 
-    HeadwaterError            something a user can fix; carries `hint`, what to do about it
-    ├── SettingsError         a setting is unknown, malformed or unsafe: nothing starts
+    HeadwaterError            an error that a user can correct; its `hint` is the correction
+    ├── SettingsError         a setting is unknown, malformed or unsafe; nothing starts
     ├── JavaError             no usable Java on this machine
-    ├── JarError              Neo4j's jars are missing, or are not the ones the lock file names
+    ├── JarError              Neo4j's jars are missing, or differ from the lock file
     ├── HomeInUseError        another process holds this home directory
-    ├── ServerError           a local server did not start or stop as it should
-    ├── EventError            what was sent is not an OpenLineage event; names the field
-    ├── SpoolFullError        the spool cannot take events now (disk full, sync failed, queue full)
-    ├── QueryError            an unknown query, a wrong parameter, or Cypher that was refused
-    ├── UnauthorizedError     no key where one is needed, or one that is not valid
-    ├── ForbiddenError        a key that is not for this
-    ├── NotFoundError         what was asked for is not in the graph
+    ├── ServerError           a local server did not start or stop
+    ├── EventError            a body is no OpenLineage event; `field` is the path
+    ├── SpoolFullError        the spool cannot store events now (disk full, sync failed, queue full)
+    ├── QueryError            an unknown query, a wrong parameter, or refused Cypher
+    ├── UnauthorizedError     a missing or invalid API key
+    ├── ForbiddenError        a key without the scope or the namespaces
+    ├── NotFoundError         the graph has no such node
     └── UnavailableError      Neo4j or the API did not answer within its deadline
 
-`exit_code` is what the command line ends with; `status` is what HTTP answers.
+`exit_code` is the exit status of the CLI, `status` that of the HTTP response.
 """
 
 from __future__ import annotations
 
 
 class HeadwaterError(Exception):
-    """Base of every error a user may see. `hint` says how to put it right."""
+    """Base of every error that a user may see. `hint` is an imperative sentence, or empty."""
 
     exit_code = 1
     status = 400
@@ -53,7 +53,7 @@ class ServerError(HeadwaterError):
 
 
 class EventError(HeadwaterError):
-    """`field` is the path of what is wrong, for example `run.runId`; `status` 400 when it is not JSON."""
+    """A refused event. `field` is a path, for example `run.runId`; `status` is 400 for no JSON."""
 
     exit_code = 4
     status = 422

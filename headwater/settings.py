@@ -1,7 +1,7 @@
 """Every setting, read once from the environment: `HEADWATER_` and the name in capitals.
 
-An unknown `HEADWATER_` variable, a value of the wrong type or an unsafe combination stops the program with a
-message that names it; nothing is guessed. Durations are in seconds, sizes in bytes.
+An unknown `HEADWATER_` variable, a value of the wrong type or an unsafe combination stops the
+program with a message that names it; nothing is guessed. Durations are in seconds, sizes in bytes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     home: str = "~/.headwater"
     # Where jars that were resolved once are kept; empty: the user's cache folder.
     cache: str = ""
-    # Where the API listens. Anywhere but on loopback it asks for keys, and does not start before there is one.
+    # Where the API listens. Anywhere but on loopback it asks for keys, and does not start before
+    # there is one.
     host: str = "127.0.0.1"
     port: int = 8000
     # Ask for keys on loopback too.
     require_keys: bool = False
-    # Say that whoever reaches the API may use it: for a private network or behind a proxy that checks.
+    # Say that whoever reaches the API may use it: for a private network or behind a proxy that
+    # checks.
     allow_anonymous: bool = False
     neo4j_uri: str = "bolt://127.0.0.1:7687"
     neo4j_user: str = "neo4j"
@@ -52,7 +54,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     spool: str = ""
     # The spool answers 503 beyond this size.
     spool_bytes_max: int = 20 * 2**30
-    # Under which e-mail addresses and card numbers are hashed; empty: a key that is made once, beside the spool.
+    # Under which e-mail addresses and card numbers are hashed; empty: a key that is made once,
+    # beside the spool.
     redaction_key: str = ""
     # The largest event, and the largest batch, after unpacking.
     event_bytes_max: int = 10 * 2**20
@@ -63,13 +66,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     naming_file: str = ""
     # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
     heartbeat_timeout_seconds: int = 86_400
-    # An event that says it happened this much after it was received is counted as one from the future.
+    # An event that says it happened this much after it was received is counted as one from the
+    # future.
     future_seconds: int = 60
-    # Hold the map in memory, so that questions about it need not be asked of Neo4j (docs/decisions/0013).
+    # Hold the map in memory, so that questions about it need not be asked of Neo4j
+    # (docs/decisions/0013).
     lineage_cache: bool = True
     # The most values that the answer to a GraphQL query may hold.
     query_cost_max: int = 100_000
-    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files (docs/reference/graphql.md).
+    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files
+    # (docs/reference/graphql.md).
     persisted_queries: str = ""
     # Answer only those.
     persisted_only: bool = False

@@ -1,7 +1,9 @@
-"""POST over HTTP with bounded retries, on the standard library: for the client, the hooks and the CLI.
+"""POST over HTTP with bounded retries, on the standard library: for the client, the hooks and the
+CLI.
 
 A response of any status is a result, not an error. No redirect is followed: a redirected POST would
-lose its body. An attempt is repeated after a connection error and after a status in `retry_statuses`.
+lose its body. An attempt is repeated after a connection error and after a status in
+`retry_statuses`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from typing import Any, NamedTuple
 from headwater.errors import UnavailableError
 
 SERVICE_UNAVAILABLE = 503
-# After the deadline an attempt gets this long, so that it fails by its timeout and not by an argument error.
+# After the deadline an attempt gets this long, so that it fails by its timeout and not by an
+# argument error.
 _TIMEOUT_SECONDS_MIN = 0.01
 
 

@@ -1,1 +1,1 @@
-"""Who may do what: keys, what each of them is for, and the log of what was asked and refused."""
+"""Access control: API keys, scopes, the rules of routes and fields, and the log of access."""

@@ -1,21 +1,20 @@
-"""What a key may tell: the namespaces in an event's body, judged before the event is kept.
+"""Authorize the content of an event: its key must cover the namespaces that the event describes.
 
-With a key for some namespaces, own jobs and datasets may be described and others may be read, written and referred to;
-what would make another's dataset one with something else may not be said, because whoever sees the one would then see
-the other.
+A key for some namespaces may describe its own jobs and datasets, and may refer to others. It may
+not alias a dataset outside its namespaces: readers of one name would gain access to the other.
 
-| in the body | must lie in sight |
+| in the body | must be in a namespace of the key |
 |---|---|
 | `job.namespace` | yes |
 | the namespace of the dataset of a dataset event | yes |
-| a `symlinks` facet | the dataset that has it and every name it gives |
-| a `headwater_answer` facet | `answers`: an answer goes by its id alone, whatever the namespace it is sent in |
+| a `symlinks` facet | the dataset that has it, and every name in it |
+| a `headwater_answer` facet | `answers`: the id alone identifies an answer, in any namespace |
 | inputs, outputs, parents, column lineage | no: they are references |
 
-Deciding by hand which names are one dataset (`headwater_symlinks`) needs scope steward besides.
+A `headwater_symlinks` facet, a steward's decision on aliases, also needs scope steward.
 
-The body is judged as it will be kept and read: without its secrets, by the reader that the worker has, and datasets by
-the names that the rules of naming give them, or one namespace could be written in the dress of another.
+The check runs on the body that is stored: redacted, parsed by the worker's parser, with dataset
+names normalised. Otherwise one spelling of a namespace could pass for another.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from headwater.schema.events import Dataset, Event, Facets, parse
 from headwater.schema.headwater_facets import ANSWER_FACET, ANSWER_NAMESPACE, SYMLINKS_FACET
 from headwater.schema.naming import Naming
 
-_HINT = "Ask for a key for that namespace, or send it with another key."
-# Where it stands, the namespace, and the name of a dataset in it ("" for that of a job).
-Named = tuple[str, Any, Any]
+_HINT = "Create a key for that namespace, or send the event with another key."
+# The path in the event, the namespace, and the name of the dataset ("" for a job).
+NameAtPath = tuple[str, Any, Any]
 
 
 class ForeignEventError(EventError):
-    """An event that the key it came with may not send; `field` says why."""
+    """An event that its key may not send; `field` is the path of the reason."""
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message, field=field, status=403, hint=_HINT)
@@ -46,44 +45,52 @@ class ForeignEventError(EventError):
 def authorize_event(
     principal: Principal, body: bytes, naming: Naming, event: Event | None = None
 ) -> None:
-    """Raise ForeignEventError when whoever sends it may not tell this, EventError when it is no event. The body is what
-    will be kept; `event` is what it says, where that is known already."""
+    """Check that a principal may send an event.
+
+    `body` is the redacted body, and `event` the event parsed from it, if it is already parsed.
+
+    Raises:
+        ForeignEventError: The key does not cover a namespace, or lacks scope steward.
+        EventError: The body is no event.
+    """
     if principal.visibility.is_unrestricted and principal.has_scope(Scope.STEWARD):
         return
     event = event or parse(body, received=0)
     for field, dataset in _datasets(event):
-        decided = (dataset.facets or Facets()).get(SYMLINKS_FACET)
-        if decided is not None:
+        decision = (dataset.facets or Facets()).get(SYMLINKS_FACET)
+        if decision is not None:
             field = f"{field}.facets.{SYMLINKS_FACET}"
             if not principal.has_scope(Scope.STEWARD):
                 raise ForeignEventError(
-                    f"a {SYMLINKS_FACET} facet needs a key with scope {Scope.STEWARD}", field=field
+                    f"the facet {SYMLINKS_FACET} needs a key with scope {Scope.STEWARD}",
+                    field=field,
                 )
-            _judge_all(principal, naming, _names(field, _read(field, decided)))
+            _check_namespaces(principal, naming, _names(field, _read(field, decision)))
     if not principal.visibility.is_unrestricted:
-        _judge_all(principal, naming, _own(event))
+        _check_namespaces(principal, naming, _described(event))
         for field, dataset in _datasets(event):
-            symlinks = _read(
-                field, (dataset.facets or Facets()).get("symlinks", msgspec.Raw(b"null"))
-            )
+            facet = (dataset.facets or Facets()).get("symlinks")
+            symlinks = _read(field, facet) if facet is not None else None
             if symlinks:
-                _judge_all(
+                _check_namespaces(
                     principal, naming, [(f"{field}.namespace", dataset.namespace, dataset.name)]
                 )
-                _judge_all(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
+                _check_namespaces(principal, naming, _names(f"{field}.facets.symlinks", symlinks))
 
 
-def _judge_all(principal: Principal, naming: Naming, named: Iterator[Named] | list[Named]) -> None:
+def _check_namespaces(
+    principal: Principal, naming: Naming, named: Iterator[NameAtPath] | list[NameAtPath]
+) -> None:
     for field, namespace, name in named:
         if isinstance(namespace, str) and isinstance(name, str) and name:
             namespace = naming.normalise(namespace, name).namespace
         if not isinstance(namespace, str) or not principal.visibility.includes(namespace):
             raise ForeignEventError(
-                f"the key {principal.name!r} is not for namespace {namespace!r}", field=field
+                f"the key {principal.name!r} does not cover namespace {namespace!r}", field=field
             )
 
 
-def _own(event: Event) -> Iterator[Named]:
+def _described(event: Event) -> Iterator[NameAtPath]:
     if event.job is not None:
         yield "job.namespace", event.job.namespace, ""
     if event.dataset is not None and ANSWER_FACET in (event.dataset.facets or {}):
@@ -101,15 +108,15 @@ def _datasets(event: Event) -> Iterator[tuple[str, Dataset]]:
 
 
 def _read(field: str, facet: msgspec.Raw) -> Any:
-    """A facet. Raises ForeignEventError for one that cannot be read, of which nobody knows what it names."""
+    """Decode a facet. Raises ForeignEventError for malformed JSON, whose names are unknown."""
     try:
         return msgspec.json.decode(facet)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise ForeignEventError("what names this gives cannot be read", field=field) from error
+        raise ForeignEventError("the names in this facet cannot be read", field=field) from error
 
 
-def _names(field: str, value: Any) -> Iterator[Named]:
-    """Every name of a dataset that stands anywhere in a facet, with where it stands."""
+def _names(field: str, value: Any) -> Iterator[NameAtPath]:
+    """Find every name of a dataset in a facet, at any depth, with its path."""
     if isinstance(value, Mapping):
         if "namespace" in value:
             yield f"{field}.namespace", value["namespace"], value.get("name", "")

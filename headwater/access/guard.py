@@ -1,10 +1,10 @@
-"""Asks everybody who comes over HTTP for a key, where keys are needed, and judges by the rules what it is for.
+"""Authenticate HTTP requests by their API key, and authorize them by the rules of their route.
 
-Every route is wrapped where it is made, by the path it is declared with, so that no way of writing a path leads past
-its rule. What a key may not do is answered with 401 or 403 and told to the log. Where no keys are needed, whoever comes
-may do everything; a key that is sent is judged all the same, so that what it may do can be tried.
+Every route is wrapped at its declared path, so no spelling of a path bypasses its rule. A refused
+request gets 401 or 403 and an entry in the access log. Where keys are not required, every caller
+may do everything. A key that is sent is still checked, so that its scopes can be tested.
 
-Inside, `principal_of(request)` is whoever asks.
+In a handler, `principal_of(request)` returns the principal of the request.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from headwater.errors import ForbiddenError, HeadwaterError, UnauthorizedError
 from headwater.web import error_response
 
 _HINT = (
-    "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` makes a key."
+    "Send `Authorization: Bearer hw_...`; `headwater keys create NAME --scope read` creates a key."
 )
 
 
 class Guard:
-    """Who comes, and whether they may. `needed`: whether nobody may do anything without a key."""
+    """Authenticates callers and wraps routes. `required`: every request needs a key."""
 
     def __init__(self, keys: Keys, log: AccessLog, *, required: bool) -> None:
         self.keys = keys
@@ -38,29 +38,31 @@ class Guard:
         self.required = required
 
     def authenticate(self, authorization: str) -> Principal:
-        """Whoever sends this header. Raises UnauthorizedError for a key that is not valid, and without one where one is
-        needed."""
+        """Return the principal of an `Authorization` header.
+
+        Raises UnauthorizedError for an invalid key, and for a missing key where one is required.
+        """
         scheme, _, sent = authorization.strip().partition(" ")
         sent = sent.strip() if scheme.lower() == "bearer" else ""
         if sent and (self.required or is_key(sent)):
             return self.keys.principal(sent)
         if self.required:
-            raise UnauthorizedError("this Headwater asks for a key", hint=_HINT)
+            raise UnauthorizedError("this Headwater requires an API key", hint=_HINT)
         return ANONYMOUS
 
     def routes(self, routes: Iterable[BaseRoute]) -> list[BaseRoute]:
-        """The same routes, each behind its rule."""
+        """Wrap each route in its rule."""
         guarded = list(routes)
         for route in guarded:
             if isinstance(route, Route | Mount):
                 route.app = _Guarded(route.app, self, route.path)
             elif not isinstance(route, WebSocketRoute):
-                raise TypeError(f"{route!r} cannot be guarded")
+                raise TypeError(f"{route!r} is no Route, Mount or WebSocketRoute")
         return guarded
 
 
 class _Guarded:
-    """One route behind its rule."""
+    """A route with its rule."""
 
     def __init__(self, app: ASGIApp, guard: Guard, path: str) -> None:
         self._app = app
@@ -83,21 +85,19 @@ class _Guarded:
             return
         scope.setdefault("state", {})["principal"] = principal
 
-        async def watched(message: Message) -> None:
+        async def log_refusal(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 403:
-                await self._refuse(principal, scope, ForbiddenError("not with this key"))
+                await self._refuse(principal, scope, ForbiddenError("the key does not allow this"))
             await send(message)
 
-        await self._app(scope, receive, watched)
+        await self._app(scope, receive, log_refusal)
 
     def _admit(self, connection: HTTPConnection, rule: Rule) -> Principal:
-        """What is open to all is open without a key too; one that is sent counts."""
+        """Authenticate a request; an open route needs no key, but checks one that is sent."""
         authorization = connection.headers.get("authorization", "")
-        return (
-            UNAUTHENTICATED
-            if rule == OPEN and self._guard.required and not authorization
-            else self._guard.authenticate(authorization)
-        )
+        if rule == OPEN and self._guard.required and not authorization:
+            return UNAUTHENTICATED
+        return self._guard.authenticate(authorization)
 
     async def _refuse(self, principal: Principal, scope: Connection, error: HeadwaterError) -> None:
         if error.status not in (401, 403):
@@ -122,7 +122,7 @@ def _answer(error: HeadwaterError) -> ASGIApp:
 
 
 def principal_of(connection: HTTPConnection) -> Principal:
-    """Whoever asks; nobody, where no guard stood before."""
+    """Return the principal of a request; `UNAUTHENTICATED` if no guard wraps its route."""
     found = getattr(connection.state, "principal", UNAUTHENTICATED)
     assert isinstance(found, Principal)
     return found

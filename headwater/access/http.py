@@ -1,6 +1,6 @@
-"""What an administrator may look at over HTTP: the keys, without their secrets, and the log of access.
+"""Routes for administrators: the API keys, without their secrets, and the access log.
 
-GET /access/keys            every key there ever was
+GET /access/keys               all keys, revoked and expired ones included
 GET /access/log?first&before   the newest entries, newest first
 """
 
@@ -19,26 +19,26 @@ from headwater.web import json_response
 
 
 def routes(keys: Keys, log: AccessLog) -> list[Route]:
-    """The routes of access."""
+    """Return the routes of keys and of the access log."""
 
-    async def listed(_: Request) -> Response:
+    async def list_keys(_: Request) -> Response:
         found = await anyio.to_thread.run_sync(keys.list)
         return json_response(
             {"keys": [{**msgspec.to_builtins(key), "state": key.state} for key in found]}
         )
 
-    async def entries(request: Request) -> Response:
+    async def list_entries(request: Request) -> Response:
         first, before = _number(request, "first", 100), _number(request, "before", 0)
         found = await anyio.to_thread.run_sync(
             lambda: log.entries(first=first, before=before or None)
         )
         return json_response({"entries": found})
 
-    return [Route("/access/keys", listed), Route("/access/log", entries)]
+    return [Route("/access/keys", list_keys), Route("/access/log", list_entries)]
 
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise QueryError(f"{name} {text[:50]!r} is not a whole number")
+        raise QueryError(f"{name} {text[:50]!r} is no whole number")
     return int(text)

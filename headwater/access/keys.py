@@ -1,7 +1,8 @@
-"""API keys: made at random, shown once, kept as a hash, named, expiring, revocable.
+"""API keys: random, shown once, stored as a hash, named, expiring, revocable.
 
-A key reads `hw_<id>_<secret>`. The secret has 256 random bits, so one round of SHA-256 is as good as any slower hash:
-there is nothing to guess. What is revoked or has expired is refused from the next request on.
+A key has the form `hw_<id>_<secret>`. The secret has 256 random bits, so one round of SHA-256 is as
+safe as a slower hash: nothing can be guessed. A revoked or expired key is refused from the next
+request on.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ from headwater.schema.visibility import ALL, Visibility
 DAYS_DEFAULT = 365
 NAME_CHARACTERS_MAX = 100
 _KEY = re.compile(r"hw_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
-_HINT = "`headwater keys create NAME --scope read` makes a key; send it as `Authorization: Bearer hw_...`."
+_HINT = (
+    "`headwater keys create NAME --scope read` creates a key; "
+    "send it as `Authorization: Bearer hw_...`."
+)
 _COLUMNS = "id, name, scopes, namespaces, created, expires, revoked"
 
 
 @dataclass(frozen=True)
 class Key:
-    """What is known of a key; the secret is not. Times in UTC."""
+    """An API key without its secret. Times in UTC."""
 
     id: str
     name: str
@@ -42,13 +46,14 @@ class Key:
 
     @property
     def state(self) -> str:
-        """valid, expired or revoked"""
+        """Return `valid`, `expired` or `revoked`."""
         if self.revoked:
             return "revoked"
         return "expired" if self.expires and self.expires <= datetime.now(UTC) else "valid"
 
     @property
     def principal(self) -> Principal:
+        """Return the principal that the key identifies."""
         return Principal(self.name, frozenset(self.scopes), Visibility(self.namespaces))
 
 
@@ -66,37 +71,36 @@ class Keys:
         namespaces: Iterable[str] = (ALL,),
         days: float | None = DAYS_DEFAULT,
     ) -> tuple[str, Key]:
-        """A new key, and what is kept of it. `days` until it expires; None: never.
+        """Create a key; return its text, which is not stored, and its entry.
 
-        Raises QueryError when the name is taken by a valid key, or when the key would be good for nothing.
+        The key expires after `days`, or never if that is None.
+        Raises QueryError if a valid key has the name, or if an argument is malformed.
         """
         wanted = tuple(sorted(set(scopes)))
         patterns = tuple(dict.fromkeys(namespaces))
         _check(name, wanted, patterns, days)
-        id, secret, now = (
-            secrets.token_hex(6),
-            secrets.token_urlsafe(32),
-            _microseconds(datetime.now(UTC)),
-        )
-        expires = (
-            None if days is None else now + int(timedelta(days=days) / timedelta(microseconds=1))
-        )
+        id, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+        now = _microseconds(datetime.now(UTC))
+        expires = None
+        if days is not None:
+            expires = now + int(timedelta(days=days) / timedelta(microseconds=1))
         with self._store.write() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM key WHERE name = ?", (name,))
             if any(_key(row).state == "valid" for row in rows):
                 raise QueryError(
-                    f"there is a valid key named {name!r}",
-                    hint="Revoke it first, or take another name.",
+                    f"a valid key has the name {name!r}",
+                    hint="Revoke it, or choose another name.",
                 )
             row = (id, name, _hash(secret), json.dumps(wanted), json.dumps(patterns), now, expires)
             connection.execute(
-                "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires) VALUES(?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO key(id, name, hash, scopes, namespaces, created, expires)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return f"hw_{id}_{secret}", self._by_id(id)
 
     def list(self) -> list[Key]:
-        """All keys there ever were, oldest first."""
+        """Return all keys, revoked and expired ones included, oldest first."""
         with self._store.read() as connection:
             return [
                 _key(row)
@@ -104,10 +108,11 @@ class Keys:
             ]
 
     def has_valid_key(self) -> bool:
+        """Return True if any key is valid."""
         return any(key.state == "valid" for key in self.list())
 
     def revoke(self, name: str) -> Key:
-        """End a key, by its name or id. Raises NotFoundError when there is no valid one."""
+        """Revoke a key by its name or id. Raises NotFoundError if no unrevoked key has it."""
         for key in self.list():
             if name in (key.name, key.id) and not key.revoked:
                 with self._store.write() as connection:
@@ -115,22 +120,23 @@ class Keys:
                     connection.execute("UPDATE key SET revoked = ? WHERE id = ?", (now, key.id))
                 return self._by_id(key.id)
         raise NotFoundError(
-            f"there is no key named {name!r} to revoke", hint="`headwater keys list` lists them."
+            f"no unrevoked key has the name or id {name!r}",
+            hint="`headwater keys list` lists them.",
         )
 
     def principal(self, sent: str) -> Principal:
-        """Whose key this is. Raises UnauthorizedError when it is none, or no longer valid."""
+        """Return the principal of a key. Raises UnauthorizedError unless the key is valid."""
         match = _KEY.fullmatch(sent)
         if match is None:
-            raise UnauthorizedError("this is not a key of Headwater", hint=_HINT)
+            raise UnauthorizedError("the bearer token is no API key of Headwater", hint=_HINT)
         with self._store.read() as connection:
             row = connection.execute(
                 f"SELECT {_COLUMNS}, hash FROM key WHERE id = ?", (match.group(1),)
             ).fetchone()
-        # Compared even when there is none, so that whether an id is there takes as long to tell.
-        kept = row[-1] if row else bytes(32)
-        if not hmac.compare_digest(kept, _hash(match.group(2))) or row is None:
-            raise UnauthorizedError("this key is not known here", hint=_HINT)
+        # Compare even without a row, so that the time does not reveal the existence of an id.
+        stored = row[-1] if row else bytes(32)
+        if not hmac.compare_digest(stored, _hash(match.group(2))) or row is None:
+            raise UnauthorizedError("this API key does not exist", hint=_HINT)
         key = _key(row[:-1])
         if key.state != "valid":
             raise UnauthorizedError(f"the key {key.name!r} is {key.state}", hint=_HINT)
@@ -143,7 +149,7 @@ class Keys:
 
 
 def is_key(sent: str) -> bool:
-    """Whether it has the form of a key of ours."""
+    """Return True if a text has the prefix of Headwater's API keys."""
     return sent.startswith("hw_")
 
 
@@ -151,22 +157,22 @@ def _check(
     name: str, scopes: tuple[Scope, ...], namespaces: tuple[str, ...], days: float | None
 ) -> None:
     if not name.strip() or len(name) > NAME_CHARACTERS_MAX or not name.isprintable():
-        raise QueryError(f"the name of a key is 1 to {NAME_CHARACTERS_MAX} printable characters")
-    if not scopes:
         raise QueryError(
-            "a key without a scope is good for nothing", hint=f"Give one of {', '.join(Scope)}."
+            f"the name of a key must have 1 to {NAME_CHARACTERS_MAX} printable characters"
         )
+    if not scopes:
+        raise QueryError("a key must have a scope", hint=f"Give one of {', '.join(Scope)}.")
     if not namespaces or not all(namespaces):
         raise QueryError(
-            "a namespace pattern is empty", hint=f"Leave it out for all of them, or write {ALL!r}."
+            "a namespace pattern is empty", hint=f"Omit it for all namespaces, or write {ALL!r}."
         )
     if days is not None and not 0 < days <= 36_500:
-        raise QueryError(f"days {days:g} is not between 0 and 36,500")
+        raise QueryError(f"days {days:g} must be above 0 and at most 36,500")
     wide = {Scope.CYPHER, Scope.ADMIN}.intersection(scopes)
     if wide and ALL not in namespaces:
         raise QueryError(
-            f"scope {', '.join(sorted(wide))} cannot be held to some namespaces",
-            hint="Leave out --namespace, or the scope.",
+            f"scope {', '.join(sorted(wide))} cannot be limited to some namespaces",
+            hint="Omit --namespace, or the scope.",
         )
 
 

@@ -1,8 +1,9 @@
-"""The log of access: reads by auditors, refusals, administration. It only grows.
+"""The access log: queries of auditors, refusals, administration. It only grows.
 
-SQLite refuses to change or cut it (triggers), and every entry carries the SHA-256 of the entry before it and of itself,
-so that `verify` finds what somebody with the file in hand has changed or taken out of its middle. Only the newest
-entries can be cut off unseen: keep the hash of the last one elsewhere to see that too.
+Triggers of SQLite refuse updates and deletes. Every entry has the SHA-256 of its predecessor's hash
+and its own values, so `verify` finds an entry that was changed or removed in the file. It cannot
+find the removal of the newest entries: store the hash of the last entry elsewhere to detect that
+too.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from headwater.access.store import AccessStore
 from headwater.errors import QueryError
 
 ENTRIES_MAX = 10_000
-# Whoever tries keys by the thousand shall not fill the disk: so many refusals a minute are told, the rest are counted.
+# Further refusals within a minute are only counted: an attack must not fill the disk.
 REFUSALS_PER_MINUTE_MAX = 60
-# More than a statement of an auditor may have: what ran must not hide behind a long comment.
+# More than the longest statement of an auditor: a long comment must not hide a statement.
 _TEXT_CHARACTERS_MAX = 25_000
 _MINUTE_SECONDS = 60.0
+_COLUMNS = "seq, at, principal, action, outcome, detail, hash"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """`principal` is the name of a key, or how it came: anybody, the command line. `detail` is what was asked, as JSON."""
+    """An entry. `principal` is the name of a key, `anonymous`, or the command line; `detail` is
+    JSON.
+    """
 
     seq: int
     at: datetime
@@ -40,17 +44,17 @@ class Entry:
 
 
 class AccessLog:
-    """The log in a store."""
+    """The access log in a store."""
 
     def __init__(self, store: AccessStore) -> None:
         self._store = store
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._minute = 0.0
-        self._told = 0
-        self._untold = 0
+        self._recorded = 0
+        self._omitted = 0
 
     def append(self, principal: str, action: str, outcome: str, **detail: Any) -> None:
-        """One more entry. Raises UnavailableError when it cannot be kept."""
+        """Append an entry. Raises UnavailableError if the file cannot be written."""
         shown = {key: _short(value) for key, value in detail.items()}
         text = json.dumps(shown, ensure_ascii=True, sort_keys=True)
         at = time.time_ns() // 1_000
@@ -60,44 +64,47 @@ class AccessLog:
             )
             entry = (at, principal, action, outcome, text)
             connection.execute(
-                "INSERT INTO entry(at, principal, action, outcome, detail, hash) VALUES(?, ?, ?, ?, ?, ?)",
+                "INSERT INTO entry(at, principal, action, outcome, detail, hash)"
+                " VALUES(?, ?, ?, ?, ?, ?)",
                 (*entry, _hash(str(before), *entry)),
             )
 
     def record_refusal(self, principal: str, action: str, **detail: Any) -> None:
-        """A refusal. It is told, unless too many came within this minute; the next one says how many were not."""
-        with self._turn:
+        """Append a refusal, unless this minute has too many; a later one records the number
+        omitted.
+        """
+        with self._lock:
             now = time.monotonic()
             if now - self._minute >= _MINUTE_SECONDS:
-                self._minute, self._told = now, 0
-            if self._told >= REFUSALS_PER_MINUTE_MAX:
-                self._untold += 1
+                self._minute, self._recorded = now, 0
+            if self._recorded >= REFUSALS_PER_MINUTE_MAX:
+                self._omitted += 1
                 return
-            self._told += 1
-            untold, self._untold = self._untold, 0
+            self._recorded += 1
+            omitted, self._omitted = self._omitted, 0
         self.append(
-            principal, action, "refused", **detail, **({"untold": untold} if untold else {})
+            principal, action, "refused", **detail, **({"omitted": omitted} if omitted else {})
         )
 
     def entries(self, *, first: int = 100, before: int | None = None) -> list[Entry]:
-        """The newest entries, newest first; those with a seq under `before`."""
+        """Return the newest entries, newest first; with `before`, only those of a lower seq."""
         if not 0 <= first <= ENTRIES_MAX:
-            raise QueryError(f"first {first} is not between 0 and {ENTRIES_MAX}")
+            raise QueryError(f"first {first} must be from 0 to {ENTRIES_MAX}")
         with self._store.read() as connection:
             rows = connection.execute(
-                "SELECT seq, at, principal, action, outcome, detail, hash FROM entry WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+                f"SELECT {_COLUMNS} FROM entry WHERE seq < ? ORDER BY seq DESC LIMIT ?",
                 (before or 2**62, first),
             )
             return [_entry(*row) for row in rows]
 
     def verify(self) -> tuple[int, int | None]:
-        """How many entries there are, and the seq of the first one that is not as it was written, or whose
-        predecessor is gone; None when all are."""
+        """Return the number of entries and the seq of the first broken one, or None.
+
+        An entry is broken if its values changed or its predecessor is absent.
+        """
         with self._store.read() as connection:
             count, before, last = 0, "", 0
-            rows = connection.execute(
-                "SELECT seq, at, principal, action, outcome, detail, hash FROM entry ORDER BY seq"
-            )
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM entry ORDER BY seq")
             broken = None
             for seq, *entry, hash in rows:
                 count += 1

@@ -5,7 +5,8 @@ browser. Two headers prevent that. `Host` must be a loopback name: a foreign nam
 127.0.0.1 (DNS rebinding). `Origin`, which browsers add, must be this server's own address
 (cross-site request forgery).
 
-Starlette's TrustedHostMiddleware checks neither IPv6 hosts nor origins, and answers 400 in plain text.
+Starlette's TrustedHostMiddleware checks neither IPv6 hosts nor origins, and answers 400 in plain
+text.
 """
 
 from __future__ import annotations

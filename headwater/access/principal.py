@@ -1,15 +1,15 @@
-"""Whoever asks, and what they may do.
+"""The principal of a request, and its scopes.
 
-| scope | what it lets do |
+| scope | permission |
 |---|---|
 | ingest | send events, register assets, sources, runs, artifacts and answers |
-| read | ask everything about what lies in sight |
-| steward | decide by hand what producers would not: which names are one dataset |
-| cypher | run the auditors' library and free Cypher; only with all namespaces, since Cypher cannot be held to some |
-| admin | everything, and see the keys and the log of access |
+| read | query everything in the namespaces of the key |
+| steward | merge and split the names of a dataset by hand |
+| cypher | run the audit queries and free Cypher; only with a key for all namespaces |
+| admin | everything, and read the keys and the access log |
 
-What lies in sight are the namespaces of the key (`headwater.schema.visibility`): own jobs and datasets may be written there,
-and nothing outside is shown.
+The namespaces of a key (`headwater.schema.visibility`) limit both sides: its events describe only
+jobs and datasets there, and its queries return only nodes there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from headwater.schema.visibility import UNRESTRICTED, Visibility
 
 
 class Scope(StrEnum):
+    """A permission of a key."""
+
     INGEST = "ingest"
     READ = "read"
     STEWARD = "steward"
@@ -31,37 +33,43 @@ class Scope(StrEnum):
 
 
 def scopes_of(names: Iterable[str]) -> list[Scope]:
-    """Scopes by name. Raises QueryError for one that is none."""
+    """Return scopes by their names. Raises QueryError for an unknown name."""
     found = []
     for name in names:
         if name not in set(Scope):
-            raise QueryError(f"{name!r} is no scope", hint=f"Give one of {', '.join(Scope)}.")
+            raise QueryError(
+                f"{name!r} is an unknown scope", hint=f"Give one of {', '.join(Scope)}."
+            )
         found.append(Scope(name))
     return found
 
 
 @dataclass(frozen=True)
 class Principal:
-    """Whoever asks. `name` is that of the key."""
+    """An authenticated caller. `name` is that of its key."""
 
     name: str
     scopes: frozenset[Scope]
     visibility: Visibility = UNRESTRICTED
 
     def has_scope(self, scope: Scope) -> bool:
+        """Return True if the principal has the scope; admin includes every scope."""
         return scope in self.scopes or Scope.ADMIN in self.scopes
 
     def require(self, scope: Scope) -> None:
-        """Raises ForbiddenError without the scope, or where it is worth nothing without all namespaces."""
+        """Check a scope; for cypher, also that the key covers all namespaces.
+
+        Raises ForbiddenError.
+        """
         if not self.has_scope(scope):
             raise ForbiddenError(
-                f"this needs a key with scope {scope}; that of {self.name!r} has {_listed(self.scopes)}",
-                hint=f"`headwater keys create NAME --scope {scope}` makes one.",
+                f"this needs a key with scope {scope}; {self.name!r} has {_listed(self.scopes)}",
+                hint=f"`headwater keys create NAME --scope {scope}` creates one.",
             )
         if scope is Scope.CYPHER and not self.visibility.is_unrestricted:
             raise ForbiddenError(
-                "Cypher cannot be held to some namespaces, so a key for some may not run it",
-                hint="Ask over GraphQL, or with a key for all namespaces.",
+                "Cypher cannot be limited to namespaces, so it needs a key for all of them",
+                hint="Use GraphQL, or a key for all namespaces.",
             )
 
 
@@ -69,7 +77,7 @@ def _listed(scopes: frozenset[Scope]) -> str:
     return ", ".join(sorted(scopes)) or "none"
 
 
-# Whoever reaches a Headwater that asks for no keys.
+# Every caller of a Headwater that requires no keys.
 ANONYMOUS = Principal("anonymous", frozenset({Scope.ADMIN}))
-# Whom nobody has looked at.
+# A caller before authentication.
 UNAUTHENTICATED = Principal("unauthenticated", frozenset(), Visibility(()))

@@ -1,8 +1,8 @@
-"""What each route and each field of GraphQL asks of a key: one scope, or nothing (`OPEN`).
+"""The scope that each route and each GraphQL root field requires, or none (`OPEN`).
 
-A route is named by its method and the path it is declared with, a field of GraphQL by its root type and name; what lies
-below a root field is judged node by node, by the namespaces of the key. What has no rule here needs scope admin, and a
-test fails for it.
+A route is identified by its method and its declared path, a GraphQL field by its root type and its
+name. Below a root field the namespaces of the key decide, node by node. A route or field without a
+rule requires scope admin, and a test fails for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ OPEN: Final = "open"
 Rule = Scope | Literal["open"]
 
 _READ: dict[str, Rule] = {"GET": Scope.READ}
-# What Marquez' clients read, under /api/v1.
+# The paths under /api/v1 that clients of Marquez read.
 _MARQUEZ = (
     "/namespaces",
     "/namespaces/{namespace}",
@@ -50,7 +50,7 @@ ROUTES: dict[str, dict[str, Rule]] = {
     "/api/v1/map/lineage": _READ,
     "/api/v1/analyses": _READ,
     "/api/v1/lineage/batch": {"POST": Scope.INGEST},
-    # The page asks with the reader's own key, and every field has a rule of its own.
+    # GraphiQL sends the key of its user, and every field has a rule of its own.
     "/graphql": {"GET": OPEN, "POST": OPEN},
     **{f"{prefix}/lineage/trace": {"POST": Scope.INGEST} for prefix in ("", "/v1")},
     **{f"{prefix}/lineage/impact": {"POST": Scope.READ} for prefix in ("", "/v1")},
@@ -100,11 +100,11 @@ FIELDS: dict[str, Scope] = {
 
 
 def rule_of_route(method: str, path: str) -> Rule:
-    """What a request needs. HEAD is judged as GET is."""
+    """Return the rule of a request; HEAD has the rule of GET."""
     rules = ROUTES.get(path if path == "/" else path.rstrip("/"), {})
     return rules.get("GET" if method == "HEAD" else method, Scope.ADMIN)
 
 
 def rule_of_field(field: str) -> Scope:
-    """What a root field of GraphQL needs: `Query.lineage`."""
+    """Return the scope that a root field of GraphQL requires, for example `Query.lineage`."""
     return FIELDS.get(field, Scope.ADMIN)

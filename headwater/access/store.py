@@ -1,6 +1,8 @@
-"""The file that keys and the log of access are kept in: `access.db` beside the spool, for its owner's eyes only.
+"""The file of the API keys and the access log: `access.db` beside the spool, readable by its owner
+only.
 
-SQLite with a rollback journal, so that the API and the command line may use it at once. Every write is synced.
+SQLite with a rollback journal, so that the API and the CLI may use it together. Every write is
+synced.
 """
 
 from __future__ import annotations
@@ -17,40 +19,43 @@ from headwater.errors import UnavailableError
 _BUSY_MS = 2_000
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS key(
-  id TEXT PRIMARY KEY, name TEXT NOT NULL, hash BLOB NOT NULL, scopes TEXT NOT NULL, namespaces TEXT NOT NULL,
-  created INTEGER NOT NULL, expires INTEGER, revoked INTEGER);
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, hash BLOB NOT NULL, scopes TEXT NOT NULL,
+  namespaces TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, revoked INTEGER);
 CREATE TABLE IF NOT EXISTS entry(
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, principal TEXT NOT NULL, action TEXT NOT NULL,
-  outcome TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE TRIGGER IF NOT EXISTS entry_stays BEFORE UPDATE ON entry BEGIN SELECT raise(ABORT, 'the log stays'); END;
-CREATE TRIGGER IF NOT EXISTS entry_kept BEFORE DELETE ON entry BEGIN SELECT raise(ABORT, 'the log stays'); END;
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, principal TEXT NOT NULL,
+  action TEXT NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE TRIGGER IF NOT EXISTS entry_stays BEFORE UPDATE ON entry
+  BEGIN SELECT raise(ABORT, 'the log stays'); END;
+CREATE TRIGGER IF NOT EXISTS entry_kept BEFORE DELETE ON entry
+  BEGIN SELECT raise(ABORT, 'the log stays'); END;
 """
 
 
 class AccessStore:
-    """One connection to the file, shared by threads, one at a time. `writing` is a transaction."""
+    """A connection to the file, used by one thread at a time; `write` is a transaction."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._connection: apsw.Connection | None = None
 
     def close(self) -> None:
-        with self._turn:
+        """Close the connection; the next use opens it again."""
+        with self._lock:
             if self._connection is not None:
                 self._connection.close()
             self._connection = None
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """Raises UnavailableError when the file cannot be read."""
-        with self._turn, self._told():
+        """Open the file for reading. Raises UnavailableError if that fails."""
+        with self._lock, self._as_unavailable():
             yield self._opened()
 
     @contextmanager
     def write(self) -> Iterator[apsw.Connection]:
-        """A transaction that nobody else's write can come between. Raises UnavailableError when it cannot be kept."""
-        with self._turn, self._told():
+        """Open an exclusive transaction. Raises UnavailableError if the file cannot be written."""
+        with self._lock, self._as_unavailable():
             connection = self._opened()
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -61,13 +66,13 @@ class AccessStore:
             connection.execute("COMMIT")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_unavailable(self) -> Iterator[None]:
         try:
             yield
         except (apsw.Error, OSError) as error:
             raise UnavailableError(
-                f"the keys and the log of access cannot be used now: {error}",
-                hint=f"Can {self.path} be written?",
+                f"the file of keys and access log cannot be used: {error}",
+                hint=f"Make {self.path} writable.",
             ) from error
 
     def _opened(self) -> apsw.Connection:

@@ -6,9 +6,9 @@
         ...
         mlflow.register_model(f"runs:/{run_id}/model", "credit_risk")
 
-`track` reports the active run, `attach` a model version that was registered elsewhere. `model_version`
-names a version so that an answer can cite it. A training never fails because of Headwater, and waits for
-it for seconds at most. A failure to send is logged.
+`track` reports the active run, `attach` a model version that was registered elsewhere.
+`model_version` names a version so that an answer can cite it. A training never fails because of
+Headwater, and waits for it for seconds at most. A failure to send is logged.
 """
 
 from headwater.mlflow_hooks.tracking import attach, model_version, track

@@ -1,9 +1,11 @@
-"""Resolve the inputs and outputs of a training to datasets, from user arguments or from MLflow. Pure.
+"""Resolve the inputs and outputs of a training to datasets, from user arguments or from MLflow.
+Pure.
 
-A dataset is a path (or URI of a file), a result of `headwater.client` or `model_version`, or a mapping
-with `namespace` and `name`. A mapping may also have `type` (FEATURE, VIEW, TOPIC, FILE, REPORT, MODEL,
-...), `version` (the producer's name of the version) and `runId` (the run that made it). A path gets the
-name that Spark's listener gives it, so that a training reads the tables that Spark wrote.
+A dataset is a path (or URI of a file), a result of `headwater.client` or `model_version`, or a
+mapping with `namespace` and `name`. A mapping may also have `type` (FEATURE, VIEW, TOPIC, FILE,
+REPORT, MODEL, ...), `version` (the producer's name of the version) and `runId` (the run that made
+it). A path gets the name that Spark's listener gives it, so that a training reads the tables that
+Spark wrote.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ Reference = dict[str, str]
 KEYS = frozenset({"namespace", "name", "type", "version", "runId"})
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:/")
 _MLFLOW_ID = re.compile(r"[0-9a-f]{32}", re.IGNORECASE | re.ASCII)
-# The field of an MLflow source that has its location, by type; file systems have `uri`, with a scheme.
+# The field of an MLflow source that has its location, by type; file systems have `uri`, with a
+# scheme.
 _LOCATION_FIELDS = {"local": "uri", "http": "url", "delta_table": "path", "spark": "path"}
 
 
@@ -40,7 +43,9 @@ def run_uuid(mlflow_id: str) -> str:
 
 
 def server_namespace(uri: str) -> str:
-    """Return the namespace of an MLflow server or store: its address without scheme, user and password."""
+    """Return the namespace of an MLflow server or store: its address without scheme, user and
+    password.
+    """
     parts = urlsplit(uri)
     host = parts.netloc.rpartition("@")[2]
     if not host and not parts.path.strip("/"):
@@ -91,14 +96,13 @@ def _file_reference(path: str) -> Reference:
 def logged(inputs: Iterable[Any]) -> list[Reference]:
     """Return the datasets of the inputs that `mlflow.log_input` logged.
 
-    A table without its catalog, a snippet of code and rows made in the program have no location. They
-    are omitted.
+    A table without its catalog, a snippet of code and rows made in the program have no location.
+    They are omitted.
     """
-    return unique(
-        reference
-        for one in inputs
-        for reference in _logged(one.dataset.source_type, one.dataset.source)
-    )
+    found: list[Reference] = []
+    for one in inputs:
+        found += _logged(one.dataset.source_type, one.dataset.source)
+    return unique(found)
 
 
 def _logged(source_type: str, source: str) -> list[Reference]:

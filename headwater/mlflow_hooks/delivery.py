@@ -1,7 +1,7 @@
 """Deliver events to Headwater within seconds, and never raise into the training.
 
-After a failure the same address is not tried for half a minute: a search over a hundred small trainings
-does not wait a hundred times.
+After a failure the same address is not tried for half a minute: a search over a hundred small
+trainings does not wait a hundred times.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Delivery:
         self._api_key = api_key
 
     def send(self, event: Mapping[str, Any]) -> bool:
-        """Send an event within `SECONDS`; return True if Headwater accepted it, and log a failure."""
+        """Send an event within `SECONDS`; return True if Headwater accepted it, and log a
+        failure.
+        """
         if _recent_failures.includes(self._address):
             log.warning("lineage_not_sent url=%s reason=recently_unavailable", self._address)
             return False

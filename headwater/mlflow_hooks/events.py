@@ -1,8 +1,8 @@
 """Convert an MLflow run to OpenLineage events. Pure.
 
-The facet `executionParameters` has the parameters, `headwater_mlflow` the metrics, and `tags` MLflow's
-ids and the tags of users. A registered version of a model is an output of type MODEL with the facet
-`version`.
+The facet `executionParameters` has the parameters, `headwater_mlflow` the metrics, and `tags`
+MLflow's ids and the tags of users. A registered version of a model is an output of type MODEL with
+the facet `version`.
 """
 
 from __future__ import annotations

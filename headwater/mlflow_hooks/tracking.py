@@ -1,12 +1,13 @@
-"""`track` and `attach`: report MLflow's runs and model versions to Headwater, and tag them with their urns.
+"""`track` and `attach`: report MLflow's runs and model versions to Headwater, and tag them with
+their urns.
 
-A run has the id of its MLflow run, written as a UUID. Its job is the experiment, unless `job` names it:
-MLflow invents a new run name every time, and repeated trainings are one job. The tag `lineage_id` of
-the MLflow run and of each of its model versions is the urn in Headwater: `headwater lineage
-<lineage_id>`.
+A run has the id of its MLflow run, written as a UUID. Its job is the experiment, unless `job` names
+it: MLflow invents a new run name every time, and repeated trainings are one job. The tag
+`lineage_id` of the MLflow run and of each of its model versions is the urn in Headwater: `headwater
+lineage <lineage_id>`.
 
-Wrong arguments raise before the training begins. Later nothing raises: failures are logged, Headwater
-gets two seconds at the end, and MLflow's own client applies its own timeouts.
+Wrong arguments raise before the training begins. Later nothing raises: failures are logged,
+Headwater gets two seconds at the end, and MLflow's own client applies its own timeouts.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def track(
 ) -> Iterator[str]:
     """Report the active MLflow run, from the beginning to the end of a `with` block.
 
-    The run reads `inputs` and the inputs of `mlflow.log_input`. It writes `outputs` and every version
-    of a model that was registered from it.
+    The run reads `inputs` and the inputs of `mlflow.log_input`. It writes `outputs` and every
+    version of a model that was registered from it.
 
     Args:
         url: Address of Headwater.
@@ -179,8 +180,8 @@ def attach(
 ) -> bool:
     """Report a model version that was registered elsewhere.
 
-    If MLflow has a run of the version, that run made it, as MLflow recorded it. Otherwise a job of its
-    own made it from `inputs` when it was registered.
+    If MLflow has a run of the version, that run made it, as MLflow recorded it. Otherwise a job of
+    its own made it from `inputs` when it was registered.
 
     Args:
         name: Name of the registered model.

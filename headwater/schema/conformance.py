@@ -1,7 +1,9 @@
-"""What an event does against the specification, or against its own interest. It is taken all the same.
+"""What an event does against the specification, or against its own interest. It is taken all the
+same.
 
-`findings` is pure, and says each thing once per event: `field` has no indexes (`inputs[].facets.dataSource.uri`), so
-that the same fault of a thousand events is one line in a table. What each rule means is in `schema.rules`.
+`findings` is pure, and says each thing once per event: `field` has no indexes
+(`inputs[].facets.dataSource.uri`), so that the same fault of a thousand events is one line in a
+table. What each rule means is in `schema.rules`.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ class EventFacet(NamedTuple):
 def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -> list[Finding]:
     """Everything found in one event, each (rule, field) once.
 
-    `received` is in microseconds since 1970; an event is from the future when its own time is more than
-    `future_after` seconds later. `body` is what was sent.
+    `received` is in microseconds since 1970; an event is from the future when its own time is more
+    than `future_after` seconds later. `body` is what was sent.
     """
     found: dict[tuple[str, str], Finding] = {}
     for finding in _all(body, event, received + future_seconds * 1_000_000):
@@ -74,7 +76,9 @@ def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -
 
 
 def invalid_facets(event: Event) -> list[tuple[EventFacet, Fault]]:
-    """The facets of an event that break their schema, each with the first thing in which it does."""
+    """The facets of an event that break their schema, each with the first thing in which it
+    does.
+    """
     pairs = ((facet, fault_of(facet.entity, facet.key, facet.raw)) for facet in event_facets(event))
     return [(facet, fault) for facet, fault in pairs if fault is not None]
 
@@ -268,7 +272,8 @@ def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
         seen.add(name)
 
 
-# The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column lineage is judged by.
+# The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column
+# lineage is judged by.
 _Wired = tuple[Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]]
 _in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(
     64 * 2**20, size=lambda wired, found: _size(wired, found)
@@ -329,7 +334,9 @@ def _source_columns(
 
 
 def _missing(fields: Iterable[str], facets: Facets | None) -> str:
-    """The first of these fields that a dataset's schema does not have; "" when it has all, or there is no schema."""
+    """The first of these fields that a dataset's schema does not have; "" when it has all, or there
+    is no schema.
+    """
     raw = (facets or Facets()).get("schema")
     names = _schema_names(bytes(raw)) if raw is not None else frozenset()
     if not names:

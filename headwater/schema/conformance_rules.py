@@ -1,6 +1,8 @@
-"""What an event can be found to do against the specification or against its own interest, as a table.
+"""What an event can be found to do against the specification or against its own interest, as a
+table.
 
-`error` breaks the specification or costs lineage; `info` is worth knowing and nothing to hint in a hurry.
+`error` breaks the specification or costs lineage; `info` is worth knowing and nothing to hint in a
+hurry.
 """
 
 from __future__ import annotations
@@ -132,7 +134,8 @@ RULES: dict[str, Rule] = {
         "An owner has no name.",
         "Send the owner's name, or leave the owner out.",
     ),
-    # Not wrong: dbt's schemas hold the columns that somebody described, its column lineage all of them.
+    # Not wrong: dbt's schemas hold the columns that somebody described, its column lineage all of
+    # them.
     "unknown-column": Rule(
         "info",
         "The column lineage names a field of the dataset that its own schema in the same event does not have.",

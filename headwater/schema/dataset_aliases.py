@@ -1,9 +1,10 @@
 """Which names are one dataset: symlinks that hold, and what somebody decided by hand. Pure.
 
-A name is joined to those that its `symlinks` facets give it, namespace and name both compared, unless the facet was
-deleted since. A decision by hand, that two names are `same` or `apart`, outweighs any facet; the newest counts. Names
-joined to each other, over however many steps, are one dataset. It goes by the name of one that has symlinks of its
-own (what a table is called in a catalog is another name of the place it lies at), or else by one that events use.
+A name is joined to those that its `symlinks` facets give it, namespace and name both compared,
+unless the facet was deleted since. A decision by hand, that two names are `same` or `apart`,
+outweighs any facet; the newest counts. Names joined to each other, over however many steps, are one
+dataset. It goes by the name of one that has symlinks of its own (what a table is called in a
+catalog is another name of the place it lies at), or else by one that events use.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def linked_urns(facts: DatasetFacts) -> set[str]:
 
 
 def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
-    """urn of a name -> urn of the name by which its dataset goes. The members must hold whole datasets."""
+    """urn of a name -> urn of the name by which its dataset goes. The members must hold whole
+    datasets.
+    """
     first: dict[str, str] = {urn: urn for urn in members}
 
     def root(urn: str) -> str:
@@ -57,8 +60,9 @@ def _joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFact
 def alias_since(
     one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts
 ) -> tuple[str, int] | None:
-    """Why two names are joined, without a third between, and since when: by hand or by a facet. None when they are
-    not."""
+    """Why two names are joined, without a third between, and since when: by hand or by a facet.
+    None when they are not.
+    """
     decided = [
         register
         for register in (facts.by_hand.get(other), others_facts.by_hand.get(one))

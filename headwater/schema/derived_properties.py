@@ -1,9 +1,11 @@
-"""What a node does not keep because something else that it keeps says it, and how it is told all the same.
+"""What a node does not keep because something else that it keeps says it, and how it is told all
+the same.
 
-Of what there is by the million every property costs, a long one a record of its own. So a run keeps how often it was
-begun only when that was more than once, and when it was last seen only when that was not when it ended; a version keeps
-the id of its run, which spells the urn, of the datasets that it came from those that its edges do not tell, and when
-it was begun only when that was not when its run was.
+Of what there is by the million every property costs, a long one a record of its own. So a run keeps
+how often it was begun only when that was more than once, and when it was last seen only when that
+was not when it ended; a version keeps the id of its run, which spells the urn, of the datasets that
+it came from those that its edges do not tell, and when it was begun only when that was not when its
+run was.
 """
 
 from __future__ import annotations
@@ -28,8 +30,10 @@ def with_derived_properties(
     came_from: list[str] | None = None,
     began: datetime | None = None,
 ) -> dict[str, Any]:
-    """The properties of a node with those that it spares. `came_from`: the datasets of the versions that a version is
-    known to come from, `began`: when the run that made it did, where anybody asks."""
+    """The properties of a node with those that it spares. `came_from`: the datasets of the versions
+    that a version is known to come from, `began`: when the run that made it did, where anybody
+    asks.
+    """
     whole = dict(properties)
     if label == "PipelineRun":
         if whole.get("attempts") is None:

@@ -7,7 +7,9 @@ Fields = dict[str, str | None]
 
 
 def drift(old: Fields, new: Fields) -> list[str]:
-    """How a schema changed: `added: b`, `dropped: a`, `retyped: c from int to string`, by column."""
+    """How a schema changed: `added: b`, `dropped: a`, `retyped: c from int to string`, by
+    column.
+    """
     added = [(name, f"added: {name}") for name in new.keys() - old.keys()]
     dropped = [(name, f"dropped: {name}") for name in old.keys() - new.keys()]
     retyped = [

@@ -1,13 +1,14 @@
-"""OpenLineage events as they come in: the envelope decoded and judged, every facet kept as it was sent.
+"""OpenLineage events as they come in: the envelope decoded and judged, every facet kept as it was
+sent.
 
-`parse` promises either an `Event` whose names, times and type can be relied on, or an `EventError` that names the
-field. It is strict about meaning (a run event has a run and a job, 30 February is no day) and lenient about dress:
-a run id that is not a UUID, a time without a zone (read as UTC), a missing time (the time it was received), an
-event type in lower case, a null where a list or object may be absent, half a character (it becomes U+FFFD), unknown
-facets and fields.
+`parse` promises either an `Event` whose names, times and type can be relied on, or an `EventError`
+that names the field. It is strict about meaning (a run event has a run and a job, 30 February is no
+day) and lenient about dress: a run id that is not a UUID, a time without a zone (read as UTC), a
+missing time (the time it was received), an event type in lower case, a null where a list or object
+may be absent, half a character (it becomes U+FFFD), unknown facets and fields.
 
-The facets of a dataset and of a job are the same from run to run: events that send the same bytes of them share one
-`Facets`, by which can be remembered what follows from it.
+The facets of a dataset and of a job are the same from run to run: events that send the same bytes
+of them share one `Facets`, by which can be remembered what follows from it.
 
 Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
 """
@@ -37,7 +38,9 @@ _ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
 
 
 class Facets(dict[str, msgspec.Raw]):
-    """Facets by name, never changed. A key of memos: two that are not one object are different keys."""
+    """Facets by name, never changed. A key of memos: two that are not one object are different
+    keys.
+    """
 
     __slots__ = ()
     __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
@@ -96,12 +99,12 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `received` is when it came in;
-    `state` is "" when it carries no event type. Exactly one of `run` (with `job`), `job` alone, or `dataset` is what it
-    is about.
+    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `received` is
+    when it came in; `state` is "" when it carries no event type. Exactly one of `run` (with `job`),
+    `job` alone, or `dataset` is what it is about.
 
-    The last five say how it was dressed: texts as they were sent, "" where they were missing, and whether half a
-    character had to be replaced.
+    The last five say how it was dressed: texts as they were sent, "" where they were missing, and
+    whether half a character had to be replaced.
     """
 
     instant: int
@@ -157,7 +160,8 @@ def to_datetime(instant: int) -> datetime:
 
 
 def parse(body: bytes, *, received: int) -> Event:
-    """One event from its JSON; `received` (microseconds since 1970) stands in for a missing eventTime.
+    """One event from its JSON; `received` (microseconds since 1970) stands in for a missing
+    eventTime.
 
     Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
     """
@@ -165,8 +169,8 @@ def parse(body: bytes, *, received: int) -> Event:
     try:
         return _event(body, received, repaired=False)
     except EventError as error:
-        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in its middle) as an
-        # escape that strict readers refuse. It is no reason to lose the event.
+        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in
+        # its middle) as an escape that strict readers refuse. It is no reason to lose the event.
         if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
             raise
         return _event(whole, received, repaired=True)

@@ -1,15 +1,17 @@
 """Facts: what the events say of one run, job, dataset or answer, as values that can be joined.
 
-`join` is associative, commutative and idempotent: sets are united, the earliest and latest instants kept, and of
-two values of one facet the one with the higher (event instant, state rank, value) stays. That is the whole reason
-why neither the order, nor the number of times, nor the batches in which events arrive can change the graph:
+`join` is associative, commutative and idempotent: sets are united, the earliest and latest instants
+kept, and of two values of one facet the one with the higher (event instant, state rank, value)
+stays. That is the whole reason why neither the order, nor the number of times, nor the batches in
+which events arrive can change the graph:
 
     facts = join of what each event says          graph = project(facts)
 
-Instants are microseconds since 1970, UTC. Facet values are canonical JSON text; "" stands for a deleted facet.
+Instants are microseconds since 1970, UTC. Facet values are canonical JSON text; "" stands for a
+deleted facet.
 
-What stands in a GraphDelta is never changed, only replaced: so a join may share with its arguments what it does not
-have to make anew, and most of what is joined is already known.
+What stands in a GraphDelta is never changed, only replaced: so a join may share with its arguments
+what it does not have to make anew, and most of what is joined is already known.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ import msgspec
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
-# Of the partitions that a run touched, so many are kept: the smallest, so that their order of arrival does not matter.
+# Of the partitions that a run touched, so many are kept: the smallest, so that their order of
+# arrival does not matter.
 PARTITIONS_MAX = 100
 
 
@@ -42,7 +45,9 @@ class Name(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=
 
 
 class Span(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """The earliest and the latest instant at which something was seen. None where it was only referred to."""
+    """The earliest and the latest instant at which something was seen. None where it was only
+    referred to.
+    """
 
     first: int
     last: int
@@ -52,8 +57,10 @@ Registers = dict[str, LwwRegister]
 
 
 class Usage(msgspec.Struct, omit_defaults=True, gc=False):
-    """How one run used one dataset. The registers hold what the run's own events said of it: for an output its
-    version is what the event that ended the run said, since the one that began it tells the version before."""
+    """How one run used one dataset. The registers hold what the run's own events said of it: for an
+    output its version is what the event that ended the run said, since the one that began it tells
+    the version before.
+    """
 
     dataset: Name
     facets: Registers = {}
@@ -64,8 +71,8 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     # Whether any event names it other than as dropped, and whether any names it as dropped.
     made: bool = True
     dropped: bool = False
-    # For an output, the datasets it came from: by column lineage, and by the lineage facet (None: there was none;
-    # an empty set: the facet says that it came from nothing).
+    # For an output, the datasets it came from: by column lineage, and by the lineage facet (None:
+    # there was none; an empty set: the facet says that it came from nothing).
     derived: set[Name] = set()
     explicit: set[Name] | None = None
 
@@ -73,11 +80,12 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: str
     span: Span | None = None
-    # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept one by one
+    # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept
+    # one by one
     states: set[tuple[int, str]] = set()
     jobs: dict[str, Name] = {}
-    # By urn, with their ids: the runs it is part of, those at the root above, those after which it was to run, and
-    # those whose data it took without a dataset between.
+    # By urn, with their ids: the runs it is part of, those at the root above, those after which it
+    # was to run, and those whose data it took without a dataset between.
     parents: dict[str, str] = {}
     roots: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -104,15 +112,17 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     dataset: Name
     span: Span | None = None
     facets: Registers = {}
-    # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or "apart").
+    # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or
+    # "apart").
     symlinks: Assertions = {}
-    # When its symlinks facet was last deleted: what it said until then counts no more, whatever it says afterwards.
+    # When its symlinks facet was last deleted: what it said until then counts no more, whatever it
+    # says afterwards.
     unlinked: int | None = None
     by_hand: Registers = {}
     # By hash, when each of its schemas was seen.
     schemas: dict[str, Span] = {}
-    # Without a run: the datasets and jobs it was ever declared to come from, and the newest declaration (JSON list of
-    # their urns).
+    # Without a run: the datasets and jobs it was ever declared to come from, and the newest
+    # declaration (JSON list of their urns).
     sources: Assertions = {}
     declared: LwwRegister | None = None
 
@@ -126,8 +136,9 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     # The jobs after which it runs, and those whose data it takes without a dataset between.
     after: Assertions = {}
     sources: Assertions = {}
-    # Design-time lineage: what job events ever declared without a run, and the newest declaration of each side: JSON
-    # of the urns of the inputs, and of the outputs with the urns of what each comes from (null: of all inputs).
+    # Design-time lineage: what job events ever declared without a run, and the newest declaration
+    # of each side: JSON of the urns of the inputs, and of the outputs with the urns of what each
+    # comes from (null: of all inputs).
     inputs: Assertions = {}
     outputs: Assertions = {}
     declared_inputs: LwwRegister | None = None
@@ -143,9 +154,9 @@ class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways. For a derivation
-    those are how it is known: `columns` (column lineage), `lineage` (a run said so), `declared` (said without a run),
-    `renamed` (a run gave the one the name of the other).
+    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways.
+    For a derivation those are how it is known: `columns` (column lineage), `lineage` (a run said
+    so), `declared` (said without a run), `renamed` (a run gave the one the name of the other).
     """
 
     first: int
@@ -159,7 +170,9 @@ class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class ColumnKey(
     msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False
 ):
-    """A column edge: from a field of one dataset to a field of another, through a job ("" when none is named)."""
+    """A column edge: from a field of one dataset to a field of another, through a job ("" when none
+    is named).
+    """
 
     source: Name
     source_field: str
@@ -226,7 +239,8 @@ def _later(a: LwwRegister, b: LwwRegister) -> LwwRegister:
 
 
 def _smaller(a: S, b: S) -> S:
-    # Two spellings cannot share a urn; should a hash ever collide, the choice must not depend on order.
+    # Two spellings cannot share a urn; should a hash ever collide, the choice must not depend on
+    # order.
     return a if a <= b else b
 
 

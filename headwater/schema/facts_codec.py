@@ -1,7 +1,9 @@
-"""How facts are kept in a node: their JSON, packed by Zstandard (RFC 8878) with a dictionary of what facts of common
-producers have in common. A sixth to a tenth of the text's size, which is most of what a run takes up in the graph.
+"""How facts are kept in a node: their JSON, packed by Zstandard (RFC 8878) with a dictionary of
+what facts of common producers have in common. A sixth to a tenth of the text's size, which is most
+of what a run takes up in the graph.
 
-The frames have neither magic number nor checksum nor the dictionary's id: four bytes each, of some two hundred.
+The frames have neither magic number nor checksum nor the dictionary's id: four bytes each, of some
+two hundred.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ _packing = _Packing()
 
 
 def pack(facts: msgspec.Struct) -> bytes:
-    """Facts as a node keeps them: the same facts give the same bytes with one version of Zstandard."""
+    """Facts as a node keeps them: the same facts give the same bytes with one version of
+    Zstandard.
+    """
     return pack_json(msgspec.json.encode(facts, order="sorted"))
 
 

@@ -1,7 +1,9 @@
-"""Headwater's own facets: answers, registered sources, artifacts and run details as OpenLineage events.
+"""Headwater's own facets: answers, registered sources, artifacts and run details as OpenLineage
+events.
 
-What OpenLineage has no word for travels in facets with the prefix `headwater_` (the specification asks custom
-facets to carry one), so that anything which can send an OpenLineage event can also send an answer.
+What OpenLineage has no word for travels in facets with the prefix `headwater_` (the specification
+asks custom facets to carry one), so that anything which can send an OpenLineage event can also send
+an answer.
 
 | facet | on | says |
 |---|---|---|
@@ -92,8 +94,9 @@ def answer_event(
 ) -> Event:
     """An Answer and what it cites.
 
-    Each citation is a mapping: `{"namespace", "name"}` cites a dataset as it was at `generated_at`; with
-    `"runId"` the very version that run produced; with `"field"` one column; `{"answerId"}` another answer.
+    Each citation is a mapping: `{"namespace", "name"}` cites a dataset as it was at `generated_at`;
+    with `"runId"` the very version that run produced; with `"field"` one column; `{"answerId"}`
+    another answer.
     """
     fields = {
         "answerId": answer_id,
@@ -164,8 +167,10 @@ def symlinks_event(
     apart: Sequence[DatasetName] = (),
     event_time: str | None = None,
 ) -> Event:
-    """That other names are the same dataset as this one (`same`) or another one (`apart`), whatever symlinks facets
-    say. Every name is `{"namespace", "name"}`; the newest decision on a pair of names counts."""
+    """That other names are the same dataset as this one (`same`) or another one (`apart`), whatever
+    symlinks facets say. Every name is `{"namespace", "name"}`; the newest decision on a pair of
+    names counts.
+    """
     fields = {
         key: [{**name} for name in names] or None
         for key, names in (("same", same), ("apart", apart))
@@ -182,8 +187,9 @@ def tags_event(
     is_job: bool = False,
     event_time: str | None = None,
 ) -> Event:
-    """All the tags of a dataset, or of a job: those it had before are gone. Each is `{"key", "value"}`, for a dataset
-    also `"field"` where it is about one, and `"source"`."""
+    """All the tags of a dataset, or of a job: those it had before are gone. Each is `{"key",
+    "value"}`, for a dataset also `"field"` where it is about one, and `"source"`.
+    """
     facets = {"tags": _facet("tags", {"tags": [{**tag} for tag in tags]})}
     if is_job:
         body = {
@@ -206,11 +212,13 @@ def asset_events(
     was_process: bool = False,
     event_time: str | None = None,
 ) -> list[Event]:
-    """A registered asset and all that it is made from: the newest registration replaces those before.
+    """A registered asset and all that it is made from: the newest registration replaces those
+    before.
 
-    Every asset is a dataset of its name. One that is a process (a DAG, a Spark job) is also a job of its name, which
-    reads what is upstream and makes that dataset, so that an asset may be named as upstream of others before anybody
-    knows what it is. `was_process` withdraws what such a job declared.
+    Every asset is a dataset of its name. One that is a process (a DAG, a Spark job) is also a job
+    of its name, which reads what is upstream and makes that dataset, so that an asset may be named
+    as upstream of others before anybody knows what it is. `was_process` withdraws what such a job
+    declared.
     """
     told = _facet(ASSET_FACET, {"sourceRef": source_ref})
     sources = [
@@ -276,12 +284,14 @@ def run_events(
     inputs: Sequence[DatasetName] = (),
     outputs: Sequence[DatasetName] = (),
 ) -> list[Event]:
-    """A whole run: its START, where it is known when that was, and, unless it is still running, the event that ended
-    it. A run without any time is marked `undated`: it is placed where the versions it made say they were created.
+    """A whole run: its START, where it is known when that was, and, unless it is still running, the
+    event that ended it. A run without any time is marked `undated`: it is placed where the versions
+    it made say they were created.
 
-    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...). An input is
-    `{"namespace", "name"}`, read as it was when the run started, or with `"runId"` the version that run made.
-    Raises KeyError when the status is neither, EventError when a time is none or the end comes before the start.
+    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...). An
+    input is `{"namespace", "name"}`, read as it was when the run started, or with `"runId"` the
+    version that run made. Raises KeyError when the status is neither, EventError when a time is
+    none or the end comes before the start.
     """
     kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
     if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:

@@ -1,7 +1,9 @@
-"""What was worked out once of something that keeps coming back: kept for the next time, within a bound.
+"""What was worked out once of something that keeps coming back: kept for the next time, within a
+bound.
 
-Producers repeat themselves. From run to run the bytes of a schema, of a column lineage or of a job's SQL are the same,
-and so is all that follows from them alone. A memo never changes an answer, only how soon it is there.
+Producers repeat themselves. From run to run the bytes of a schema, of a column lineage or of a
+job's SQL are the same, and so is all that follows from them alone. A memo never changes an answer,
+only how soon it is there.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ V = TypeVar("V")
 
 
 class Memo(Generic[K, V]):
-    """Values by key, of at most `bytes_max` bytes together; `size` tells about how many a key and its value take.
+    """Values by key, of at most `bytes_max` bytes together; `size` tells about how many a key and
+    its value take.
 
-    There are two generations. What is kept or asked for is in the young one; when that has half of the bytes it becomes
-    the old one, and what nobody asked for since the last time is forgotten. So what keeps coming stays, and what comes
-    once goes, without a list to be put in order at every question. Threads may share it.
+    There are two generations. What is kept or asked for is in the young one; when that has half of
+    the bytes it becomes the old one, and what nobody asked for since the last time is forgotten. So
+    what keeps coming stays, and what comes once goes, without a list to be put in order at every
+    question. Threads may share it.
     """
 
     def __init__(self, bytes_max: int, *, size: Callable[[K, V], int]) -> None:

@@ -1,14 +1,19 @@
-"""One name per dataset: what producers write differently and mean alike is made one, by rules that are data.
+"""One name per dataset: what producers write differently and mean alike is made one, by rules that
+are data.
 
-`normalise("s3a://lake/", "/orders/dt=2026-01-31/")` is (`s3://lake`, `orders`). The rules stand in `naming.toml`, and
-`load` puts a user's own on top; here is only how they are applied, in this order:
+`normalise("s3a://lake/", "/orders/dt=2026-01-31/")` is (`s3://lake`, `orders`). The rules stand in
+`naming.toml`, and `load` puts a user's own on top; here is only how they are applied, in this
+order:
 
-1. the namespace: spelling of its scheme, case and port of its host, no trailing slash, then its alias;
-2. a name that repeats its namespace (`s3a://lake/orders` in `s3://lake`) loses it, and folders that stand in a
-   namespace (`s3://lake/marts` and `orders`) go to the name: the specification reads both as one URI;
+1. the namespace: spelling of its scheme, case and port of its host, no trailing slash, then its
+   alias;
+2. a name that repeats its namespace (`s3a://lake/orders` in `s3://lake`) loses it, and folders that
+   stand in a namespace (`s3://lake/marts` and `orders`) go to the name: the specification reads
+   both as one URI;
 3. names that are paths: slashes in a row and at the end, then partitions.
 
-Normalising twice is normalising once, nothing is ever refused, and what is not recognised comes through as sent.
+Normalising twice is normalising once, nothing is ever refused, and what is not recognised comes
+through as sent.
 """
 
 from __future__ import annotations
@@ -114,7 +119,9 @@ class Naming:
         return f"{found[1]}:{port}" if shown else found[1]
 
     def _without_namespace(self, base: str, name: str) -> tuple[str, str] | None:
-        """Namespace and path of a name that is a whole URI in this namespace; None for any other name."""
+        """Namespace and path of a name that is a whole URI in this namespace; None for any other
+        name.
+        """
         found = _URI.fullmatch(name)
         if found is None or (found[2] is None and found[3] is None):
             return None
@@ -138,7 +145,9 @@ class Naming:
         return f"/{path}" if rooted or not path else path
 
     def _partition(self, folders: list[str], left: int) -> int:
-        """How many of the first `left` folders are, at their end, a partition; one folder always stays."""
+        """How many of the first `left` folders are, at their end, a partition; one folder always
+        stays.
+        """
         for patterns in self._partitions:
             if len(patterns) < left and _holds(patterns, folders[left - len(patterns) : left]):
                 return len(patterns)
@@ -178,7 +187,9 @@ def _is_day(year: str, month: str, day: str) -> bool:
 
 
 def load_naming(path: Path | None = None) -> Naming:
-    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
+    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is
+    wrong in the file.
+    """
     return _packaged() if path is None else Naming(naming_rules.read_rules(path))
 
 

@@ -1,7 +1,8 @@
-"""The rules of naming as they stand in files: our own `naming.toml`, and a user's file on top of it.
+"""The rules of naming as they stand in files: our own `naming.toml`, and a user's file on top of
+it.
 
-Every table is flat, a key and a short value, so that a user's file adds a line or says one differently. What is
-wrong in it is named as `table.key`, with what to do about it.
+Every table is flat, a key and a short value, so that a user's file adds a line or says one
+differently. What is wrong in it is named as `table.key`, with what to do about it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ Folders = tuple[re.Pattern[str], ...]
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The tables of `naming.toml`, the user's own lines among them. `where` is the file that errors name."""
+    """The tables of `naming.toml`, the user's own lines among them. `where` is the file that errors
+    name.
+    """
 
     where: str
     schemes: dict[str, str] = {}
@@ -63,7 +66,9 @@ _OF_SCHEMES = ("schemes", "ports", "portless", "buckets", "paths")
 
 
 def read_rules(path: Path | None = None) -> Rules:
-    """Our own rules, with those of a user's file on top. Raises SettingsError when the file cannot be used."""
+    """Our own rules, with those of a user's file on top. Raises SettingsError when the file cannot
+    be used.
+    """
     own = files("headwater.schema").joinpath("naming.toml").read_text(encoding="utf-8")
     tables = _tables("naming.toml", own)
     if path is None:
@@ -96,7 +101,9 @@ def resolve_chains(steps: Mapping[str, str], rules: Rules, table: str) -> dict[s
 
 
 def partition_patterns(rules: Rules) -> list[Folders]:
-    """The partition rules as patterns, those of many folders first. Raises SettingsError for one that is no rule."""
+    """The partition rules as patterns, those of many folders first. Raises SettingsError for one
+    that is no rule.
+    """
     for word, pattern in rules.words.items():
         _compiled(rules, f"words.{word}", pattern)
     compiled = [_folders(rules, name, rule) for name, rule in rules.partitions.items() if rule]

@@ -1,8 +1,10 @@
-"""Until when the detail of a run is kept: rules by namespace, and the horizon that they draw at one moment.
+"""Until when the detail of a run is kept: rules by namespace, and the horizon that they draw at one
+moment.
 
-A horizon is a pure function of rules and a moment, and of a run's id and namespaces: nothing that happened to the run,
-and nothing that the graph holds. So whoever meets a part of a run (a late event) judges it as whoever meets the whole.
-A run that names jobs of several namespaces is kept as long as the longest of them says.
+A horizon is a pure function of rules and a moment, and of a run's id and namespaces: nothing that
+happened to the run, and nothing that the graph holds. So whoever meets a part of a run (a late
+event) judges it as whoever meets the whole. A run that names jobs of several namespaces is kept as
+long as the longest of them says.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ _HINT = 'It has the tables [days], [sample] and [sampled_days], of lines like "t
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The three tables: patterns of namespaces and days, the share of runs (0 to 1) whose detail is kept longer, and
-    the days that is (0: for ever)."""
+    """The three tables: patterns of namespaces and days, the share of runs (0 to 1) whose detail is
+    kept longer, and the days that is (0: for ever).
+    """
 
     days: dict[str, float]
     sample: dict[str, float]
@@ -50,7 +53,9 @@ class Horizon(msgspec.Struct, frozen=True):
     at: int
 
     def of(self, run_id: str, namespaces: Iterable[str]) -> int | None:
-        """The instant from which on anything heard of a run keeps it whole; None when it is kept whatever its age."""
+        """The instant from which on anything heard of a run keeps it whole; None when it is kept
+        whatever its age.
+        """
         found: int | None = None
         for namespace in namespaces:
             days, share, longer = self.rules.of(namespace)
@@ -69,13 +74,17 @@ class Horizon(msgspec.Struct, frozen=True):
 
 
 def sample_position(run_id: str) -> float:
-    """Where a run stands between 0 and 1: the same on every machine, spread evenly, and no business of its sender."""
+    """Where a run stands between 0 and 1: the same on every machine, spread evenly, and no business
+    of its sender.
+    """
     digest = hashlib.blake2b(run_id.encode(), digest_size=7, person=b"hw-sample").digest()
     return int.from_bytes(digest, "big") / 2.0**56
 
 
 def read_rules(path: Path | None = None) -> Rules:
-    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is wrong in the file."""
+    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is
+    wrong in the file.
+    """
     tables = _tables(
         "retention.toml",
         files("headwater.schema").joinpath("retention.toml").read_text(encoding="utf-8"),
@@ -137,8 +146,9 @@ def _pattern(pattern: str) -> Visibility:
 def is_expired(
     horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int
 ) -> bool:
-    """Whether a run that was last heard of at an instant has had its time by any of these horizons. A run of no
-    namespace has not."""
+    """Whether a run that was last heard of at an instant has had its time by any of these horizons.
+    A run of no namespace has not.
+    """
     namespaces = list(namespaces)
     found = (horizon.of(run_id, namespaces) for horizon in horizons)
     return any(until is not None and last < until for until in found)

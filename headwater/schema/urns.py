@@ -1,16 +1,19 @@
 """Urns: the stable key of every node, derived only from what the node is.
 
-A urn is a kind and its parts, joined by `:`; every part is percent-encoded (RFC 3986) but for `/`, which stays
-readable, so that any namespace or name comes back exactly:
+A urn is a kind and its parts, joined by `:`; every part is percent-encoded (RFC 3986) but for `/`,
+which stays readable, so that any namespace or name comes back exactly:
 
-    dataset:s3%3A//lake:flights/clean      job:spark:flights.clean      column:file:/raw/planes:tailnum
-    run:0198c2f4-...                       answer:worst-carrier-2013    artifact:file:/marts/delay:0198c2f4-...
+    dataset:s3%3A//lake:flights/clean      job:spark:flights.clean
+    column:file:/raw/planes:tailnum run:0198c2f4-...                       answer:worst-carrier-2013
+    artifact:file:/marts/delay:0198c2f4-...
 
-The version that an earlier attempt of a run made has the instant at which that attempt ended as a fourth part.
+The version that an earlier attempt of a run made has the instant at which that attempt ended as a
+fourth part.
 
-Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX` becomes its
-kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed too, a node shows one longer
-than `SHOWN_BYTES_MAX` by its beginning and its hash; its `facts` keep it in full.
+Neo4j's range index refuses keys over about 8 kB. A urn that would be longer than `URN_BYTES_MAX`
+becomes its kind, `#` and a SHA-256: still the same for the same node. So that names may be indexed
+too, a node shows one longer than `SHOWN_BYTES_MAX` by its beginning and its hash; its `facts` keep
+it in full.
 """
 
 from __future__ import annotations
@@ -77,8 +80,9 @@ def canonical_run_id(run_id: str) -> str:
 
 
 def is_uuid(run_id: str) -> bool:
-    """Whether it is a UUID as RFC 9562 writes it. (Python's UUID also takes braces, underscores and dashes anywhere,
-    so that different ids would become one run.)"""
+    """Whether it is a UUID as RFC 9562 writes it. (Python's UUID also takes braces, underscores and
+    dashes anywhere, so that different ids would become one run.)
+    """
     return _UUID.fullmatch(run_id) is not None
 
 
@@ -107,8 +111,9 @@ def source_urn(namespace: str, name: str) -> str:
 
 
 def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = None) -> str:
-    """The version of a dataset that a run made; `ended` (microseconds since 1970, UTC) tells an earlier attempt of the
-    run, which was begun again since."""
+    """The version of a dataset that a run made; `ended` (microseconds since 1970, UTC) tells an
+    earlier attempt of the run, which was begun again since.
+    """
     attempt = "" if ended is None else f":{ended}"
     run = run_id.lower() if is_uuid(run_id) else quote(run_id, safe="/")
     dataset = _lasting("artifact", namespace, name)
@@ -135,7 +140,9 @@ def schema_urn(hash: str) -> str:
 
 
 def guid_of(urn: str) -> str:
-    """The UUID (version 5) of a node, for those who ask in the way of Atlas: always the same for the same urn."""
+    """The UUID (version 5) of a node, for those who ask in the way of Atlas: always the same for
+    the same urn.
+    """
     return str(uuid.uuid5(_GUIDS, urn))
 
 

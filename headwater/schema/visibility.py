@@ -1,8 +1,8 @@
 """Which namespaces somebody may see.
 
-A pattern is the name of a namespace in which `*` stands for any characters, none included: `s3://lake`, `team-a*`, `*`.
-Capitals count, as they do in names. Every question carries a `Sight`; what lies outside it is shown as a stub in a walk
-and not at all in a list.
+A pattern is the name of a namespace in which `*` stands for any characters, none included:
+`s3://lake`, `team-a*`, `*`. Capitals count, as they do in names. Every question carries a `Sight`;
+what lies outside it is shown as a stub in a walk and not at all in a list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ ALL = "*"
 
 @dataclass(frozen=True)
 class Visibility:
-    """The namespaces that match any of `patterns`; with `ALL` among them everything, even what has no namespace."""
+    """The namespaces that match any of `patterns`; with `ALL` among them everything, even what has
+    no namespace.
+    """
 
     patterns: tuple[str, ...] = (ALL,)
 
@@ -33,12 +35,15 @@ class Visibility:
 
     @property
     def regexes(self) -> list[str] | None:
-        """For a query that lists nodes: regular expressions as Java reads them; None when nothing need be left out."""
+        """For a query that lists nodes: regular expressions as Java reads them; None when nothing
+        need be left out.
+        """
         return None if self.is_unrestricted else [_regex(pattern) for pattern in self.patterns]
 
     def prune(self, value: Any) -> Any:
-        """JSON without what names something out of sight: every object whose `namespace` may not be seen is gone from
-        it, wherever it stands."""
+        """JSON without what names something out of sight: every object whose `namespace` may not be
+        seen is gone from it, wherever it stands.
+        """
         if self.is_unrestricted:
             return value
         if isinstance(value, Mapping):
@@ -64,8 +69,10 @@ class Visibility:
 
 
 def _regex(pattern: str) -> str:
-    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*` and the text behind
-    it took is not tried again further on (`(?>`): a pattern with many of them would take for ever to fail."""
+    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*`
+    and the text behind it took is not tried again further on (`(?>`): a pattern with many of them
+    would take for ever to fail.
+    """
     first, *parts = (re.escape(part) for part in pattern.split("*"))
     if not parts:
         return first

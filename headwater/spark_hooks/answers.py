@@ -1,9 +1,10 @@
 """`cite`: record the sources of an answer, so that the answer can be traced.
 
-An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise, because
-the caller can correct them. A Headwater that is absent, slow or refuses only causes a warning, and costs
-two seconds at most. Then `cite` does not try the same address for half a minute, so that a job that
-cites a hundred answers does not wait a hundred times. With `strict=True` it always tries, and raises.
+An answer is a report, a number on a dashboard, a prediction, a decision. Wrong arguments raise,
+because the caller can correct them. A Headwater that is absent, slow or refuses only causes a
+warning, and costs two seconds at most. Then `cite` does not try the same address for half a minute,
+so that a job that cites a hundred answers does not wait a hundred times. With `strict=True` it
+always tries, and raises.
 """
 
 from __future__ import annotations
@@ -60,12 +61,11 @@ def cite(
         answer_id: Id of the answer.
         from_: The sources: paths, names of tables, DataFrames (all files and tables they read), or
             mappings with `namespace` and `name` (and `runId` or `field`), or with `answerId`.
-        type: Type of the answer, for example `report`.
-        content: The answer, or a summary of it.
-        generated_by: Person or program that gave the answer; by default the name of the application.
-        url: Address of Headwater; by default that of `configure` or spark-defaults.conf.
-        api_key: API key; by default that of the session.
-        strict: Raise when Headwater does not accept the answer.
+        type: Type of the answer, for example `report`. content: The answer, or a summary of it.
+        generated_by: Person or program that gave the answer; by default the name of the
+        application. url: Address of Headwater; by default that of `configure` or
+        spark-defaults.conf. api_key: API key; by default that of the session. strict: Raise when
+        Headwater does not accept the answer.
 
     Returns:
         True if Headwater accepted the answer.

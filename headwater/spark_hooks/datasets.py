@@ -1,8 +1,8 @@
 """Resolve the sources of an answer to the datasets that the OpenLineage listener reported.
 
-A source is a path, a table of the catalog, a DataFrame (every file or table that it reads), or a mapping
-with `namespace` and `name` (and optionally `runId` or `field`) or with `answerId`. An unresolvable source
-is an error with its reason, never a guess: a wrong citation is worse than none.
+A source is a path, a table of the catalog, a DataFrame (every file or table that it reads), or a
+mapping with `namespace` and `name` (and optionally `runId` or `field`) or with `answerId`. An
+unresolvable source is an error with its reason, never a guess: a wrong citation is worse than none.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ def _cite_frame(frame: Any) -> Iterator[dict[str, str]]:
 
 
 def _path_of(location: Any) -> str:
-    """Return the location of a table as a path; the catalog has a java.net.URI, with %20 for a blank."""
+    """Return the location of a table as a path; the catalog has a java.net.URI, with %20 for a
+    blank.
+    """
     scheme, authority = location.getScheme(), location.getAuthority()
     return (
         (f"{scheme}:" if scheme else "")

@@ -1,11 +1,11 @@
 """Report the failures that the OpenLineage listener misses.
 
-The listener reports a query as COMPLETE when any of its Spark jobs but the first fails. With adaptive
-execution every shuffle starts a new job, so most real failures would look like successes.
+The listener reports a query as COMPLETE when any of its Spark jobs but the first fails. With
+adaptive execution every shuffle starts a new job, so most real failures would look like successes.
 `FailureListener.java` beside this file corrects that. The driver's own JVM compiles it, with the
-compiler that Spark uses for its queries. It also stops the listener from building events while nothing
-listens at Headwater's address. With another Spark, another listener, or Spark Connect, nothing changes
-and a log line states the reason.
+compiler that Spark uses for its queries. It also stops the listener from building events while
+nothing listens at Headwater's address. With another Spark, another listener, or Spark Connect,
+nothing changes and a log line states the reason.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """The Spark settings that send lineage to Headwater, as text. Reading them needs no Spark.
 
-The official OpenLineage listener does the work. This module chooses its version, its address and its
-limits. A dead, hung or slow Headwater never fails a job, and delays it by seconds at most:
+The official OpenLineage listener does the work. This module chooses its version, its address and
+its limits. A dead, hung or slow Headwater never fails a job, and delays it by seconds at most:
 
-- A request ends after one second (`transport.timeoutInMillis`); the bytes sent by then still arrive.
+- A request ends after one second (`transport.timeoutInMillis`); the bytes sent by then still
+  arrive.
 - The listener runs beside the job, and only `spark.stop()` waits for it: from Spark 4 on for four
   seconds in all (`listenerbus.exitTimeout`). Spark 3 has no such limit, so a circuit breaker ends
   single events.
-- While nothing accepts connections at Headwater's address, the listener builds no events (`failures`).
+- While nothing accepts connections at Headwater's address, the listener builds no events
+  (`failures`).
 
 Values that a job has set stay. Lists (packages, listeners) are extended, never replaced.
 """
@@ -42,7 +44,8 @@ REDACTION = "spark.redaction.regex"
 
 REQUEST_TIMEOUT_MILLIS = 1_000
 STOP_TIMEOUT_SECONDS = 4
-# Spark's own pattern does not match an API key, which would then appear in the UI and in event logs.
+# Spark's own pattern does not match an API key, which would then appear in the UI and in event
+# logs.
 _REDACTED = "(?i)secret|password|token|access[.]?key|credential|api[.]?key"
 # Large facets that no lineage query needs: query plans, and diagnostics of the listener itself.
 _DISABLED_FACETS = ("spark.logicalPlan", "spark_unknown", "debug")
@@ -52,7 +55,9 @@ _CORE_JAR = re.compile(r"spark-core_(2\.\d+)-(\d+\.\d+[^/]*)\.jar")
 
 
 def running_spark() -> tuple[str, str]:
-    """Return the versions of the Spark and Scala installed here; current ones if there is no Spark."""
+    """Return the versions of the Spark and Scala installed here; current ones if there is no
+    Spark.
+    """
     package = importlib.util.find_spec("pyspark")
     homes = [
         os.environ.get("SPARK_HOME"),
@@ -72,12 +77,13 @@ def coordinates(scala: str) -> str:
 
 
 def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
-    """Return `options` for the start of a JVM with the listener on the driver's class path, if that is safe.
+    """Return `options` for the start of a JVM with the listener on the driver's class path, if that
+    is safe.
 
-    Spark then does not ask Ivy for a jar that it has, does not copy 43 MB, and does not search all of
-    its own jars for each class of the listener: 1.5 seconds of CPU less. It is safe only without
-    other packages and jars (Delta, Iceberg), whose classes the listener could not load from there, and
-    only for Spark 4: the listener's jar has a log4j.properties that an older Spark might load.
+    Spark then does not ask Ivy for a jar that it has, does not copy 43 MB, and does not search all
+    of its own jars for each class of the listener: 1.5 seconds of CPU less. It is safe only without
+    other packages and jars (Delta, Iceberg), whose classes the listener could not load from there,
+    and only for Spark 4: the listener's jar has a log4j.properties that an older Spark might load.
     """
     package, jar = options.get(PACKAGES, ""), options.get(JARS, "")
     if (
@@ -101,7 +107,9 @@ def on_class_path(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fetched(package: str, ivy: str | None) -> Path:
-    """Return the path at which the Ivy of Spark 4 stores a package; the file exists only when complete."""
+    """Return the path at which the Ivy of Spark 4 stores a package; the file exists only when
+    complete.
+    """
     group, artifact, version = package.split(":")
     return Path(
         ivy or Path.home() / ".ivy2.5.2",
@@ -207,7 +215,9 @@ def _joined(key: str, present: str, added: str) -> str:
 
 
 def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
-    """Return the settings to add to those of a job: ours for the address, the job's for the limits."""
+    """Return the settings to add to those of a job: ours for the address, the job's for the
+    limits.
+    """
     ours = {URL, URL_PATH, NAMESPACE, API_KEY}
     result = {}
     for key, value in added.items():
@@ -219,7 +229,9 @@ def merged(present: Mapping[str, str], added: Mapping[str, str]) -> dict[str, st
 
 
 def defaults(home: str | None = None) -> dict[str, str]:
-    """Return the entries of spark-defaults.conf: a list set on a builder would hide the list there."""
+    """Return the entries of spark-defaults.conf: a list set on a builder would hide the list
+    there.
+    """
     folder = os.environ.get("SPARK_CONF_DIR") or os.path.join(
         home or os.environ.get("SPARK_HOME", ""), "conf"
     )

@@ -1,9 +1,10 @@
-"""Name a path as the OpenLineage listener does, so that a citation names the dataset the listener reported.
+"""Name a path as the OpenLineage listener does, so that a citation names the dataset the listener
+reported.
 
-A dataset is a namespace and a name: `/data/x` is (`file`, `/data/x`), `s3a://lake/x` is (`s3://lake`, `x`),
-`hdfs://node:8020/x` is (`hdfs://node:8020`, `/x`). The listener removes folders of partitions from the end
-(`dt=2024-01-31`, `2024-01-31`, `2024/01/31`), and so does this module. A test compares every rule here
-with the listener's own classes.
+A dataset is a namespace and a name: `/data/x` is (`file`, `/data/x`), `s3a://lake/x` is
+(`s3://lake`, `x`), `hdfs://node:8020/x` is (`hdfs://node:8020`, `/x`). The listener removes folders
+of partitions from the end (`dt=2024-01-31`, `2024-01-31`, `2024/01/31`), and so does this module. A
+test compares every rule here with the listener's own classes.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def dataset_name(path: str) -> tuple[str, str]:
 
     The path is one of Spark, not a URL: `%20` in it is three characters, and `?` begins no query.
     """
-    scheme, authority, folders = _PARTS.fullmatch(path).groups("")  # type: ignore[union-attr]  # matches anything
+    scheme, authority, folders = _PARTS.fullmatch(path).groups("")  # type: ignore[union-attr]
     name = without_partitions(folders.rstrip("/") or "/")
     if scheme in {"", "file"}:
         return "file", name

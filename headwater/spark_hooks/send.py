@@ -1,9 +1,10 @@
 """Send one event to Headwater within a deadline that holds whatever the server does.
 
-The request runs in a thread of its own. A socket timeout restarts with every byte, and a name server
-can hang before there is a socket. The sender takes no proxy from the environment, as the listener in
-the JVM takes none: both must reach the same address. It repeats refused connections and 5xx responses
-while time remains. It does not repeat 4xx: the same event would get the same response.
+The request runs in a thread of its own. A socket timeout restarts with every byte, and a name
+server can hang before there is a socket. The sender takes no proxy from the environment, as the
+listener in the JVM takes none: both must reach the same address. It repeats refused connections and
+5xx responses while time remains. It does not repeat 4xx: the same event would get the same
+response.
 """
 
 from __future__ import annotations

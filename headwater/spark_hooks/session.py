@@ -1,8 +1,8 @@
 """`configure`: a SparkSession builder that starts Spark with the OpenLineage listener.
 
-The settings of the caller stay; packages and listeners are extended. The JVM gets the API key after its
-start, because everyone on the machine can read the arguments of a process. A JVM that already runs
-cannot load the listener: Spark then starts without it, with a warning.
+The settings of the caller stay; packages and listeners are extended. The JVM gets the API key after
+its start, because everyone on the machine can read the arguments of a process. A JVM that already
+runs cannot load the listener: Spark then starts without it, with a warning.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def _listening(builder: SparkSession.Builder, conf: dict[str, str]) -> SparkSess
 
 
 def _java_options(options: dict[str, str]) -> dict[str, str]:
-    """Return the options for a new JVM, with the listener where it loads fastest, if that is safe."""
+    """Return the options for a new JVM, with the listener where it loads fastest, if that is
+    safe.
+    """
     # This variable may name further jars, whose classes the listener may need.
     if os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell") != "pyspark-shell":
         return options
@@ -96,7 +98,9 @@ def _java_options(options: dict[str, str]) -> dict[str, str]:
 
 
 def _start_java(options: dict[str, Any]) -> bool:
-    """Start the JVM without the API key in its arguments; return False if one runs without the listener."""
+    """Start the JVM without the API key in its arguments; return False if one runs without the
+    listener.
+    """
     from pyspark import SparkConf, SparkContext
 
     context: Any = SparkContext
@@ -112,7 +116,8 @@ def _start_java(options: dict[str, Any]) -> bool:
         loader.loadClass(listener.LISTENER_CLASS)
     except Exception:  # py4j wraps ClassNotFoundException in a class of its own
         warnings.warn(
-            "Spark's JVM already runs without the OpenLineage listener; this session sends no lineage",
+            "Spark's JVM already runs without the OpenLineage listener;"
+            " this session sends no lineage",
             RuntimeWarning,
             stacklevel=3,
         )

@@ -131,7 +131,7 @@ def test_two_that_make_the_same_name_at_once(tmp_path: Path) -> None:
 
 def test_scopes() -> None:
     assert scopes_of(["read", "admin"]) == [Scope.READ, Scope.ADMIN]
-    with pytest.raises(QueryError, match="'fly' is no scope"):
+    with pytest.raises(QueryError, match="'fly' is an unknown scope"):
         scopes_of(["fly"])
     reader = Principal("r", frozenset({Scope.READ}))
     reader.require(Scope.READ)
@@ -141,6 +141,6 @@ def test_scopes() -> None:
     for scope in Scope:
         Principal("a", frozenset({Scope.ADMIN})).require(scope)
     narrow = Principal("n", frozenset({Scope.CYPHER}), Visibility(("a",)))
-    with pytest.raises(ForbiddenError, match="held to some namespaces"):
+    with pytest.raises(ForbiddenError, match="limited to namespaces"):
         narrow.require(Scope.CYPHER)
     assert UNRESTRICTED.is_unrestricted

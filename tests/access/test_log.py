@@ -67,7 +67,7 @@ def test_a_flood_of_refusals_is_counted_and_not_told(log: AccessLog) -> None:
     assert len(log.entries(first=1_000)) == REFUSALS_PER_MINUTE_MAX
     log._minute -= 61.0
     log.record_refusal("unauthenticated", "GET /metrics", why="no key")
-    assert log.entries()[0].detail["untold"] == 40
+    assert log.entries()[0].detail["omitted"] == 40
     assert log.verify() == (REFUSALS_PER_MINUTE_MAX + 1, None)
 
 

@@ -250,7 +250,7 @@ def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Databas
         is False
     )
     foreign = client.post("/v1/lineage/trace", json={**new, "namespace": "db"}, headers=hidden)
-    assert (foreign.status_code, "not for namespace 'db'" in foreign.json()["detail"]) == (
+    assert (foreign.status_code, "does not cover namespace 'db'" in foreign.json()["detail"]) == (
         403,
         True,
     )

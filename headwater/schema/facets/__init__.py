@@ -1,7 +1,8 @@
 """Every facet of the OpenLineage specification 2-0-2 as a type, by its entity and its key.
 
 The same key on two entities is two types. The entity `dataset` means the `facets` of a dataset;
-`input` and `output` mean its `inputFacets` and `outputFacets`. The specification allows unknown fields.
+`input` and `output` mean its `inputFacets` and `outputFacets`. The specification allows unknown
+fields.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ FACETS: dict[tuple[Entity, str], type[Facet]] = {
     ("output", "subset"): usage.OutputSubset,
 }
 
-# Facets that producers send elsewhere: an older spelling of `parent`, and dbt's assertions on the dataset.
+# Facets that producers send elsewhere: an older spelling of `parent`, and dbt's assertions on the
+# dataset.
 _ELSEWHERE: dict[tuple[Entity, str], type[Facet]] = {
     ("run", "parentRun"): parent.ParentFacet,
     ("dataset", "dataQualityAssertions"): usage.DataQualityAssertions,
@@ -93,7 +95,9 @@ _ELSEWHERE: dict[tuple[Entity, str], type[Facet]] = {
 
 
 def kind_of(entity: Entity, key: str) -> type[Facet] | None:
-    """Return the type of a facet by its key; None for a key that the specification does not define."""
+    """Return the type of a facet by its key; None for a key that the specification does not
+    define.
+    """
     return FACETS.get((entity, key)) or _ELSEWHERE.get((entity, key))
 
 

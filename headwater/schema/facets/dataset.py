@@ -1,4 +1,6 @@
-"""The facets of a dataset, wherever it stands. Source: the facet schemas of the OpenLineage specification 2-0-2."""
+"""The facets of a dataset, wherever it stands. Source: the facet schemas of the OpenLineage
+specification 2-0-2.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +133,8 @@ class DatasetTags(Facet, frozen=True):
     tags: list[DatasetTag] | None = None
 
 
-# Deeper fields, and fields with a longer path, are no columns: paths grow with the square of the depth.
+# Deeper fields, and fields with a longer path, are no columns: paths grow with the square of the
+# depth.
 _FIELD_DEPTH_MAX = 50
 _FIELD_PATH_MAX = 2_000
 

@@ -32,7 +32,9 @@ class ArtifactFacet(Facet, frozen=True):
 
 
 class RunFacet(Facet, frozen=True):
-    """`headwater_run`: code version and trigger of a run; `undated` if it was registered without a time."""
+    """`headwater_run`: code version and trigger of a run; `undated` if it was registered without a
+    time.
+    """
 
     version: str | None = None
     triggered_by: str | None = None
@@ -54,7 +56,9 @@ class SymlinksFacet(Facet, frozen=True):
 
 
 class Citation(Part, frozen=True):
-    """One citation as sent: a dataset, a version of it (`run_id`), a column (`field`), or an answer."""
+    """One citation as sent: a dataset, a version of it (`run_id`), a column (`field`), or an
+    answer.
+    """
 
     namespace: str = ""
     name: str = ""

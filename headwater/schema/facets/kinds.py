@@ -1,7 +1,8 @@
-"""The base of every facet, the formats of its texts, and the two ways to read one: strict and lenient.
+"""The base of every facet, the formats of its texts, and the two ways to read one: strict and
+lenient.
 
-Each facet has one definition, a `Facet`. A field that the specification requires and Headwater can do
-without is `Expected`: its absence is a fault, and the facet is still read.
+Each facet has one definition, a `Facet`. A field that the specification requires and Headwater can
+do without is `Expected`: its absence is a fault, and the facet is still read.
 
 - `fault_in` is strict. It returns the first place where a facet breaks its schema.
 - `salvage` is lenient. It returns the readable part of a facet: broken entries and broken optional
@@ -68,7 +69,9 @@ class Part(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Facet(Part, frozen=True, kw_only=True):
-    """Any facet. `schema.conformance` checks `_producer` and `_schemaURL`: many senders omit them."""
+    """Any facet. `schema.conformance` checks `_producer` and `_schemaURL`: many senders omit
+    them.
+    """
 
     deleted: bool | None = msgspec.field(name="_deleted", default=None)
 
@@ -94,7 +97,8 @@ def fault_in(kind: type[msgspec.Struct], raw: bytes) -> Fault | None:
 
 
 def salvage(kind: type[K], raw: bytes | str | msgspec.Raw) -> K | None:
-    """Return the readable part of a facet; None if it is no object or lacks a field it cannot do without.
+    """Return the readable part of a facet; None if it is no object or lacks a field it cannot do
+    without.
 
     Do not change the result: equal texts may share one.
     """

@@ -1,4 +1,4 @@
-"""The facets that say what came from what: `columnLineage`, and `lineage` on datasets and jobs.
+"""Facets of data lineage: `columnLineage`, and `lineage` on datasets and jobs.
 
 Source: the facet schemas of the OpenLineage specification 2-0-2.
 """
@@ -23,7 +23,9 @@ class InputField(Part, frozen=True):
 
 
 class OutputField(Part, frozen=True):
-    """One field of the dataset. The two older words beside its inputs went out of use with version 1-1-0."""
+    """One field of the dataset. The two older words beside its inputs went out of use with version
+    1-1-0.
+    """
 
     input_fields: list[InputField]
     transformation_description: str | None = None

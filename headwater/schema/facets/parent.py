@@ -1,14 +1,15 @@
-"""The `parent` facet: the run that started this one, and the root of them all, in every spelling it was ever sent in.
+"""The `parent` facet: the parent run and the root run of a run, in every spelling that producers
+send.
 
-| spelling | who sent it |
+| spelling | producer |
 |---|---|
-| `parentRun` instead of `parent` | Airflow and Great Expectations until 2022 and 2024, beside `parent` for a while |
+| `parentRun` instead of `parent` | Airflow until 2022, Great Expectations until 2024 |
 | no `job` | hand-written senders |
-| `rootParentRunId` beside `run` | builds of 2025, before version 1-1-0 settled on `root` |
+| `rootParentRunId` beside `run` | builds of 2025, before version 1-1-0 introduced `root` |
 | `run_id`; the run's id without its `run`; `parentRunId` | hand-written senders |
 
-Of two facets `parent` is asked first. What version 1-2-0 lets travel inside `run` and `job` is left to their own
-events.
+Of two facets, `parent` has precedence. The facets that version 1-2-0 allows inside `run` and `job`
+are read only from their own events.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import msgspec
 
 from headwater.schema.facets.kinds import CACHED_BYTES_MAX, Facet, Part, Uuid
 
-# In the order in which they are asked.
+# In order of precedence.
 PARENT_KEYS = ("parent", "parentRun")
 _RUN_ID = ("runId", "run_id", "id")
 _FLAT_RUN_ID = ("runId", "run_id", "parentRunId", "parent_run_id")
@@ -45,7 +46,7 @@ class Root(Part, frozen=True):
 
 
 class ParentFacet(Facet, frozen=True):
-    """The facet as the specification wants it."""
+    """The facet as the specification defines it."""
 
     run: ParentRun
     job: ParentJob
@@ -58,7 +59,7 @@ class JobName(NamedTuple):
 
 
 class Parent(NamedTuple):
-    """What a parent facet says: at least `run_id` or `job` is there."""
+    """A parent facet, read leniently: at least `run_id` or `job` is present."""
 
     run_id: str | None = None
     job: JobName | None = None
@@ -67,7 +68,7 @@ class Parent(NamedTuple):
 
 
 def read_parent(facets: Mapping[str, msgspec.Raw | bytes | str] | None) -> Parent | None:
-    """The parent that a run's facets name, however it is spelled; None when they name none."""
+    """Read the parent from the facets of a run, in any spelling; None if they name none."""
     return next(_parents(facets or {}), None)
 
 
@@ -102,7 +103,7 @@ def _read(raw: bytes | str) -> Parent | None:
     )
 
 
-# All events of a run, and all runs of a parent, send the same.
+# All events of a run, and all runs of a parent, send the same facet.
 _remembered = lru_cache(maxsize=4_096)(_read)
 
 
@@ -118,6 +119,6 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _text(value: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    """The first of these that is a text and not blank."""
+    """Return the first of these values that is a text and not blank."""
     texts = (value.get(name) for name in names)
     return next((text for text in texts if isinstance(text, str) and text.strip()), None)

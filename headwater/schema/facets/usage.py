@@ -1,5 +1,6 @@
-"""The facets of a dataset as a run's input or output. Source: the facet schemas of the OpenLineage specification
-2-0-2."""
+"""The facets of a dataset as a run's input or output. Source: the facet schemas of the OpenLineage
+specification 2-0-2.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class DataQualityAssertions(Facet, frozen=True):
 
 
 class InputDataQualityMetrics(DataQualityMetrics, frozen=True):
-    """The same words as on the dataset, said of what this run read."""
+    """The metrics of the dataset, measured on the input of a run."""
 
 
 class InputStatistics(Facet, frozen=True):
