@@ -58,11 +58,13 @@ def gate(
     junit: Annotated[str | None, typer.Option(help="Write JUnit XML.", metavar="FILE")] = None,
     as_json: Json = False,
 ) -> None:
-    """Assess the table changes of a branch. Exit code 0: nothing downstream breaks. 1: something breaks, too many
-    assets are affected, or a certified one is. 2: the impact cannot be assessed.
+    """Assess the table changes of a branch.
 
-    The key is read from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of the step, and its
-    findings are annotations."""
+    Exit code 0: nothing downstream breaks. 1: something breaks, too many assets are affected, or
+    a certified one is. 2: the impact cannot be assessed.
+
+    The key is read from HEADWATER_API_KEY. In a GitHub workflow the report is also the summary of
+    the step, and its findings are annotations."""
     from headwater.code_analysis.dbt.manifest import read_full_names
     from headwater.gate.client import GateClient
     from headwater.gate.resolve_datasets import ResolutionOptions, parse_map_options
@@ -104,7 +106,9 @@ def _write_reports(
 
 
 def _write(path: str | None, content: bytes, *, append: bool = False) -> None:
-    """Write a file, if a path is given. Raises QueryError, so that a report that is not written blocks."""
+    """Write a file, if a path is given.
+
+    Raises QueryError, so that a report that is not written blocks."""
     if path is None:
         return
     try:

@@ -57,7 +57,9 @@ def impact(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Assess planned changes: the affected assets, the severity and the evidence. Change options are repeatable."""
+    """Assess planned changes: the affected assets, the severity and the evidence.
+
+    Change options are repeatable."""
     from headwater.impact.assess import assess
     from headwater.impact.changes import parse_changes
     from headwater.impact.report import report_json

@@ -1,1 +1,1 @@
-"""Reading SQL, PySpark, notebooks and dbt files: the columns that code reads and the tables it makes."""
+"""Reading SQL, PySpark, notebooks and dbt: the columns code reads and the tables it makes."""

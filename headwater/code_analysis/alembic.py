@@ -1,6 +1,7 @@
 """Alembic migrations: the changes that the `op` calls of `upgrade` make to tables.
 
-A call whose table or column is only known at run time makes the file unreadable, so that the gate blocks.
+A call whose table or column is only known at run time makes the file unreadable, so that the gate
+blocks.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ class _Arguments:
         return prefix + self.text(0, "table_name")
 
     def code(self, name: str) -> str | None:
-        """Return a named argument as written, without the module: `sa.String(10)` is `String(10)`."""
+        """Return a named argument as written, without the module.
+
+        `sa.String(10)` is `String(10)`."""
         node = self._named.get(name)
         if node is None:
             return None

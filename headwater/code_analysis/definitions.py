@@ -29,7 +29,7 @@ _PYTHON_MODEL = re.compile(r"^def model\(\s*dbt\b", re.MULTILINE)
 
 
 def kind_of(path: str) -> str:
-    """Return the kind of a file: model, seed, schema, sql, python, notebook, macro, or "" for any other."""
+    """Return the kind of a file, one of the keys of `_READERS`, or "" for any other file."""
     place = PurePosixPath(path.lower())
     folders, ending = set(place.parts[:-1]), place.suffix
     if ending in {".yml", ".yaml"}:
@@ -101,7 +101,9 @@ def _read_notebook(text: str, path: str, _dialect: str) -> FileContents:
 
 
 def _may_write(text: str) -> bool:
-    """Return True if code may write a table. Other code need not be valid in this version of Python."""
+    """Return True if code may write a table.
+
+    Other code need not be valid in this version of Python."""
     return "spark" in text.lower() or ".write" in text or "alembic" in text
 
 

@@ -1,4 +1,4 @@
-"""The references of files by their kind: .sql, .py, .ipynb, and dbt's manifest.json and catalog.json.
+"""The references of files: .sql, .py, .ipynb, dbt's manifest.json and catalog.json.
 
 A file of another kind, or that cannot be read, is unknown.
 """
@@ -31,7 +31,7 @@ _NO_TIME = "there was no time to read it"
 
 @dataclass(frozen=True)
 class CodeFile:
-    """A piece of code: its path, the tables it makes as far as the code shows them, and its references."""
+    """A piece of code: its path, the tables it is known to make, and its references."""
 
     path: str
     makes: frozenset[TableName]
@@ -45,9 +45,12 @@ def read_files(
     columns: ColumnLookup = no_columns,
     timeout_seconds: float = TIMEOUT_SECONDS,
 ) -> list[CodeFile]:
-    """Return the code in files, by path. A catalog among the files adds columns to those of `columns`.
+    """Return the code in files, by path.
 
-    Raises QueryError for a malformed manifest or catalog. Code that there is no time to read is unknown."""
+    A catalog among the files adds columns to those of `columns`.
+
+    Raises QueryError for a malformed manifest or catalog. Code that there is no time to read is
+    unknown."""
     deadline = time.monotonic() + timeout_seconds
     columns = _with_catalogs(files, columns)
     codes = []
@@ -66,7 +69,9 @@ def read_files(
 def read_file(
     path: str, text: str, *, dialect: str = "", columns: ColumnLookup = no_columns
 ) -> CodeFile:
-    """Return the code in one file. SQL that writes no table makes the table of its file name, as dbt models do."""
+    """Return the code in one file.
+
+    SQL that writes no table makes the table of its file name, as dbt models do."""
     suffix = PurePosixPath(path).suffix.casefold()
     if suffix == ".sql":
         references = references_in_model(text, dialect=dialect, columns=columns)
@@ -122,7 +127,7 @@ def _references_in_script(
 def _read_model(
     model: manifest.DbtModel, dialect: str, columns: ColumnLookup, deadline: float
 ) -> CodeFile:
-    """Return the code of a model of the manifest; its dependencies count as tables that it reads."""
+    """Return the code of a dbt model; its dependencies count as tables that it reads."""
     makes = frozenset({model.table})
     if time.monotonic() > deadline:
         return CodeFile(model.path, makes, unknown_references(_NO_TIME))
@@ -137,7 +142,7 @@ def _read_model(
 
 
 def _with_catalogs(files: Mapping[str, str], columns: ColumnLookup) -> ColumnLookup:
-    """Return a lookup that uses the catalogs among the files for tables that `columns` does not know."""
+    """Return a lookup that completes `columns` with the catalogs among the files."""
     catalog: dict[TableName, list[str]] = {}
     for path, text in files.items():
         if path.endswith(".json") and manifest.is_catalog(text):

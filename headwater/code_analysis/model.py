@@ -1,8 +1,8 @@
-"""The values that the readers of code return: columns that code reads, and tables that it defines or changes.
+"""The values that readers of code return: columns read, and tables defined or changed.
 
-`References` is the view of impact: which columns a source reads, and which outputs they flow into. `FileContents` is
-the view of the gate: which tables a file defines, and which changes it makes to others. Column names are case-folded.
-Table names stay as written, outermost part first.
+`References` is the view of impact: which columns a source reads, and which outputs they flow
+into. `FileContents` is the view of the gate: which tables a file defines, and which changes it
+makes to others. Column names are case-folded. Table names stay as written, outermost part first.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TableName = tuple[str, ...]
 # Returns the columns of a table, or None if they are not known.
 ColumnLookup = Callable[[TableName], list[str] | None]
 
-# The kinds of a table definition: a dbt model, a seed, a CREATE TABLE or VIEW, an INSERT that fills a table, code, and
-# a source that dbt describes.
+# The kinds of a table definition: a dbt model, a seed, a CREATE TABLE or VIEW, an INSERT that
+# fills a table, code, and a source that dbt describes.
 MODEL, SEED, TABLE, VIEW = "model", "seed", "table", "view"
 FILLED, CODE, SOURCE = "filled", "code", "source"
 
@@ -39,7 +39,7 @@ class Reference:
 
     sure: False if the column may belong to another table.
     indirect: the code filters, joins, groups or sorts rows by it.
-    by_position: the columns of this `*` are matched by their position and number (UNION, INSERT)."""
+    by_position: the columns of this `*` are matched by position (UNION, INSERT)."""
 
     table: TableName
     column: str
@@ -54,8 +54,8 @@ class Reference:
 class ColumnFlow:
     """The source of a written column.
 
-    `target` is () if the code does not name the table it writes. A flow from ALL to ALL passes every column on under
-    its own name, except those in `without`."""
+    `target` is () if the code does not name the table it writes. A flow from ALL to ALL passes
+    every column on under its own name, except those in `without`."""
 
     target: TableName
     column: str
@@ -178,7 +178,8 @@ class TableDefinition:
     row_logic: the text of everything else that decides its rows: sources, joins, conditions.
     replaces: the statement replaces an existing table; the graph knows the columns before.
     is_enforced: its columns are a contract, not only a description (dbt).
-    removed: columns removed from a table with unknown columns, each with its new name if it was renamed."""
+    removed: columns removed from a table with unknown columns, each with its new name if it was
+    renamed."""
 
     name: str
     kind: str
@@ -198,7 +199,7 @@ class TableDefinition:
 
 @dataclass(frozen=True)
 class TableChange:
-    """One change to a table: the change as the API takes it, without the urn, and its place in the code.
+    """One change to a table, as the API takes it but without the urn, and its place in the code.
 
     columns: all columns that the table has after the change; the graph knows those before.
     is_new: the same branch creates the table, so that it need not be in the graph."""
@@ -214,7 +215,7 @@ class TableChange:
 
 @dataclass
 class FileContents:
-    """The tables that a file defines, by lower-case name, and its changes to other tables (ALTER, DROP)."""
+    """The tables that a file defines, by lower-case name, and its changes (ALTER, DROP)."""
 
     tables: dict[str, TableDefinition] = field(default_factory=dict)
     changes: list[TableChange] = field(default_factory=list)

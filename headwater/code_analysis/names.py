@@ -8,12 +8,13 @@ from headwater.code_analysis.model import TableName
 def fold_case(name: str) -> str:
     """Return the form in which column names are compared.
 
-    Most databases ignore case. A reference too many is a question; a missing one is a failure at night."""
+    Most databases ignore case. A reference too many is a question; a missing one is a failure at
+    night."""
     return name.strip().casefold()
 
 
 def name_parts(name: str) -> list[str]:
-    """Return the case-folded parts of a name: the folders of a path, or the parts between dots of a table."""
+    """Return the case-folded parts of a name: the folders of a path, or the parts between dots."""
     path = name.split("://", 1)[-1]
     return [part for part in path.replace("/", ".").casefold().split(".") if part]
 
@@ -21,8 +22,8 @@ def name_parts(name: str) -> list[str]:
 def may_be_table(written: TableName, name: str) -> bool:
     """Return True if a table as code writes it may be the dataset of this name.
 
-    The shorter name must equal the end of the longer one, part by part: `orders` may be `shop.raw.orders`,
-    `staging.orders` may not."""
+    The shorter name must equal the end of the longer one, part by part: `orders` may be
+    `shop.raw.orders`, `staging.orders` may not."""
     ours, theirs = name_parts(".".join(written)), name_parts(name)
     shorter = min(len(ours), len(theirs))
     return shorter > 0 and ours[-shorter:] == theirs[-shorter:]

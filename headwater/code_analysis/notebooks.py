@@ -1,8 +1,8 @@
 """Notebooks: Jupyter's .ipynb, and the .py files in which Databricks stores its notebooks.
 
-Python cells are read as one script, in order, so that a frame of one cell is known in the next. Cells and lines of SQL
-(`%%sql`, `%sql`) are read as SQL. Other magics and shell lines are ignored. A whole cell in another language is unknown.
-Lines are counted through all cells.
+Python cells are read as one script, in order, so that a frame of one cell is known in the next.
+Cells and lines of SQL (`%%sql`, `%sql`) are read as SQL. Other magics and shell lines are
+ignored. A whole cell in another language is unknown. Lines are counted through all cells.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _sql_of_cell(first: str, rest: str) -> str:
 
 
 def _without_magics(source: str, notebook: Notebook) -> list[str]:
-    """Return the lines of a Python cell with `pass` for each magic; lines of SQL go to the notebook."""
+    """Return the lines of a Python cell with `pass` for each magic. Collect lines of SQL."""
     lines = []
     for line in source.splitlines():
         sql = _SQL_LINE.match(line)

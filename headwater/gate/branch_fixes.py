@@ -1,8 +1,9 @@
 """Downstream code that the same branch changes together with a table, so that it does not break.
 
-The graph knows code as it last ran. If a branch drops a column and changes its reader too, the code in the branch
-counts: when it no longer names the column, the break becomes a warning. It stays a warning, because a missing word
-proves less than a reference.
+The graph knows code as it last ran. If a branch drops a column and changes its reader too, the
+code in the branch
+counts: when it no longer names the column, the break becomes a warning. It stays a warning,
+because a missing word proves less than a reference.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class BranchFixes:
                 self._texts[change.urn].add(text)
 
     def apply(self, change: DatasetChange, affected: Iterable[Affected]) -> tuple[Affected, ...]:
-        """Return the affected assets without the producers of the dataset; fixed ones are warnings."""
+        """Return the affected assets without producers of the dataset; fixed ones are warnings."""
         remaining = []
         is_made_by_code = change.source.kind in _MADE_BY_CODE
         for one in affected:
@@ -48,7 +49,7 @@ class BranchFixes:
         return tuple(remaining)
 
     def _is_fixed(self, one: Affected, words: set[str]) -> bool:
-        """Return True if the branch changes the code of all outputs, and none of it names a word or has a `*`."""
+        """Return True if the branch changes all output code, and none has a word or a `*`."""
         texts: list[str] = []
         for urn in one.outputs:
             if urn not in self._texts:

@@ -1,4 +1,4 @@
-"""The table changes of changed files: each file is read before and after, and all are compared together."""
+"""The table changes of a branch: files are read before and after, and compared together."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class _Version:
 
 
 def find_changes(files: Iterable[FileChange], dialect: str = "") -> ChangedTables:
-    """Return every change to a table in the changed files. A file that cannot be read is a problem."""
+    """Return every change to a table in the changed files.
+
+    A file that cannot be read is a problem."""
     before, after = _Version(), _Version()
     # The new names of tables whose files were renamed.
     moved: dict[str, str] = {}

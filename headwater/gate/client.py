@@ -1,7 +1,7 @@
-"""The gate's questions to a Headwater API: datasets by name, their columns and tags, and the impact of changes.
+"""The gate's questions to a Headwater API: datasets by name, and the impact of changes.
 
-Every failure, such as a dead server, a proxy that returns HTML or a missing key, is a HeadwaterError. The change cannot
-be assessed then, and the gate blocks.
+Every failure, such as a dead server, a proxy that returns HTML or a missing key, is a
+HeadwaterError. The change cannot be assessed then, and the gate blocks.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ class GateClient:
         return hits, True
 
     def dataset_info(self, urn: str) -> DatasetInfo:
-        """Return the columns, tags and producers of a dataset. Raises NotFoundError if it is not there."""
+        """Return the columns, tags and producers of a dataset.
+
+        Raises NotFoundError if it is not there."""
         result = self._query(_DATASET, {"urn": urn})
         dataset, lineage = result["dataset"] or {}, result["lineage"]
         sources = {edge["source"] for edge in lineage["edges"] if edge["target"] == urn}

@@ -1,7 +1,8 @@
 """The difference between the tables that files define before and after.
 
-All changed files are compared together, so that a definition that moves to another file does not change. A removed and
-an added column are one renamed column if no other pair has the same expression.
+All changed files are compared together, so that a definition that moves to another file does not
+change. A removed and an added column are one renamed column if no other pair has the same
+expression.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ Columns = dict[str, ColumnDefinition]
 
 
 def diff(before: FileContents, after: FileContents, moved: Mapping[str, str]) -> list[TableChange]:
-    """Return all changes, those of one table together. `moved`: new table names by old lower-case name."""
+    """Return all changes, those of one table together.
+
+    `moved`: new table names by old lower-case name."""
     created = after.tables.keys() - before.tables.keys()
     # A statement of a migration counts once, when it is new.
     applied = [(one.table, one.change) for one in before.changes]
@@ -70,7 +73,9 @@ def diff_documented(
 
 
 def merge(files: Mapping[str, FileContents]) -> FileContents:
-    """Return the contents of all files together. A definition of a table comes before statements that fill it."""
+    """Return the contents of all files together.
+
+    A definition of a table comes before statements that fill it."""
     merged = FileContents()
     for _, contents in sorted(files.items()):
         for key, table in contents.tables.items():
@@ -114,7 +119,7 @@ def _removed_table(table: TableDefinition, after: FileContents) -> Iterator[Tabl
 
 
 def _added_table(table: TableDefinition) -> Iterator[TableChange]:
-    """Yield the change of a new definition: none, unless it replaces a table that the graph may know."""
+    """Yield the change of a new definition: none, unless it replaces a known table."""
     if not table.replaces:
         return
     change = {"type": "semantics_change", "description": "another definition replaces it"}

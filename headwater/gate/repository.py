@@ -1,7 +1,8 @@
-"""The files that a branch changes, read from git: at the commit where the branch left its base, and in the working tree.
+"""The files that a branch changes, read from git: at the fork point and in the working tree.
 
-Git runs without a shell, with null-separated output, and without the effects of its configuration (external diffs, text
-conversion, hooks, a file-system monitor). Nothing is written. Submodules and symlinks are ignored.
+Git runs without a shell, with null-separated output, and without the effects of its configuration
+(external diffs, text conversion, hooks, a file-system monitor). Nothing is written. Submodules
+and symlinks are ignored.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class Repository:
         raise QueryError(f"HEAD and {base!r} have no history in common")
 
     def changes(self, fork: str, endings: tuple[str, ...]) -> list[FileChange]:
-        """Return the files that differ between a commit and the working tree, untracked files included."""
+        """Return files that differ between a commit and the working tree, untracked ones too."""
         entries = [entry for entry in self._entries(fork) if entry.ends_with(endings)]
         if len(entries) > FILES_MAX:
             raise QueryError(f"the branch changes {len(entries):,} files, more than {FILES_MAX:,}")
@@ -191,7 +192,9 @@ class Repository:
     def _run(
         self, arguments: tuple[str, ...], folder: Path, stdin: bytes
     ) -> subprocess.CompletedProcess[bytes]:
-        settings = [part for setting in _SAFE_SETTINGS for part in ("-c", setting)]
+        settings: list[str] = []
+        for setting in _SAFE_SETTINGS:
+            settings += ["-c", setting]
         try:
             return subprocess.run(
                 ["git", "--no-pager", *settings, *arguments],
@@ -224,7 +227,9 @@ def _split_names(output: bytes) -> list[str]:
 
 
 def _parse_diff(output: bytes) -> list[_DiffEntry]:
-    """Parse the raw form of git diff: `:mode mode blob blob status`, then one path, or two for a renamed file."""
+    """Parse the raw form of git diff.
+
+    `:mode mode blob blob status`, then one path, or two for a renamed file."""
     fields = iter(_split_names(output))
     entries = []
     for head in fields:

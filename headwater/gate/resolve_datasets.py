@@ -1,8 +1,8 @@
 """The dataset of the graph that each table of a repository is, and so the changes to ask about.
 
-Code rarely names a table in full: `orders` may be `shop.marts.orders`. A dataset of exactly that name comes first.
-Otherwise each dataset matches whose name ends with the table name, or that the table name ends with. With several
-matches the gate blocks and names them.
+Code rarely names a table in full: `orders` may be `shop.marts.orders`. A dataset of exactly that
+name comes first. Otherwise each dataset matches whose name ends with the table name, or that the
+table name ends with. With several matches the gate blocks and names them.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class DatasetChange:
 
 @dataclass
 class ResolvedChanges:
-    """The changes to ask about, the tables whose dataset is not certain, and the new tables, which nothing reads."""
+    """The changes to ask about, the tables without a certain dataset, and the new tables."""
 
     changes: list[DatasetChange] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -99,7 +99,9 @@ class DatasetResolver:
         self._infos: dict[str, DatasetInfo] = {}
 
     def resolve(self, changes: Iterable[TableChange]) -> ResolvedChanges:
-        """Return the changes of datasets. A table in no lineage is a problem, unless the branch creates it."""
+        """Return the changes of datasets.
+
+        A table in no lineage is a problem, unless the branch creates it."""
         resolved = ResolvedChanges()
         for change in changes:
             try:
@@ -134,7 +136,7 @@ class DatasetResolver:
         return self._urns[key]
 
     def _full_name(self, change: TableChange) -> str:
-        """Return the name in the manifest, whose paths are those in the dbt project, or else the table name."""
+        """Return the full name in the manifest, by path or name, or else the table name."""
         manifest = self._options.manifest
         if change.kind in (MODEL, SEED):
             file = f"/{change.file}"
@@ -144,7 +146,9 @@ class DatasetResolver:
         return manifest.get(change.table.lower(), change.table)
 
     def _search(self, name: str, table: str) -> str | None:
-        """Return the one dataset that a name can mean; None if there is none. Raises _AmbiguousError."""
+        """Return the one dataset that a name can mean.
+
+        None if there is none. Raises _AmbiguousError."""
         parts = name_parts(name)
         if not parts:
             return None
@@ -201,7 +205,7 @@ class DatasetResolver:
 def _missing_columns(
     known: Iterable[str], defined: Iterable[str], urn: str
 ) -> list[dict[str, Any]]:
-    """Return a drop for each known column that a definition lacks; fields of structs are not columns."""
+    """Return a drop for each known column that a definition lacks, fields of structs aside."""
     kept = {fold_case(column) for column in defined}
     missing = [column for column in known if fold_case(column) not in kept and "." not in column]
     return [{"type": "column_drop", "column": column, "urn": urn} for column in missing]
@@ -217,7 +221,7 @@ def _ends_with(hit: SearchHit, parts: list[str]) -> bool:
 
 
 def is_certified(tags: Iterable[str]) -> bool:
-    """Return True for a tag `certified` or `canonical`, with no value or any but false, no and 0."""
+    """Return True for a tag `certified` or `canonical`, unless its value is false, no or 0."""
     for tag in tags:
         key, _, value = tag.casefold().partition("=")
         if key.strip() in _CERTIFIED_TAGS and value.strip() not in _NO_VALUES:

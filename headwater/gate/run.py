@@ -44,7 +44,9 @@ class GateRequest:
 def run_gate(
     request: GateRequest, api: ImpactApi, *, on_progress: Callable[[str], None] = lambda _: None
 ) -> Report:
-    """Return the report on a branch. Errors are problems in it, which block. `on_progress` gets status lines."""
+    """Return the report on a branch.
+
+    Errors are problems in it, which block. `on_progress` gets status lines."""
     report = Report(
         request.base, downstream_max=request.downstream_max, allow_reason=request.allow_reason
     )

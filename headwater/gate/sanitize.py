@@ -1,7 +1,7 @@
 """Text from a repository and from events, made harmless for a terminal or a log.
 
-Anybody can choose the names of files, tables and columns. None of them can end a line, so that none is taken for a
-command of the CI machine.
+Anybody can choose the names of files, tables and columns. None of them can end a line, so that
+none is taken for a command of the CI machine.
 """
 
 from __future__ import annotations

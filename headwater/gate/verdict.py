@@ -1,4 +1,4 @@
-"""The verdict of the gate: the affected assets, the reasons to fail, and the problems that block."""
+"""The verdict of the gate: affected assets, reasons to fail, and problems that block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ BREAKING, WARNING = "breaking", "warning"
 
 @dataclass(frozen=True)
 class Affected:
-    """An asset downstream that a change affects, with its evidence. `outputs` are the datasets it makes, by urn."""
+    """An asset downstream that a change affects, with its evidence.
+
+    `outputs` are the datasets it makes, by urn."""
 
     urn: str
     kind: str
@@ -88,7 +90,7 @@ class Report:
 
     @property
     def certified_assets(self) -> list[str]:
-        """Return the certified assets that are affected, or that change by more than a new column."""
+        """Return certified assets that are affected, or that change by more than a new column."""
         names = {one.name for one in self.affected if one.is_certified}
         for assessed in self.assessed:
             change = assessed.change

@@ -2,17 +2,18 @@
 
 The effect of each change downstream:
 
-- A renamed or dropped column breaks every reference to it, and everything made of it. Code that only takes it along
-  (`SELECT *`) hands the change on under the same name.
-- A dropped or renamed table breaks its readers. Everything made of its columns breaks too; the rest is a warning,
-  because it continues on data that nobody refreshes.
+- A renamed or dropped column breaks every reference to it, and everything made of it. Code that
+  only takes it along (`SELECT *`) hands the change on under the same name.
+- A dropped or renamed table breaks its readers. Everything made of its columns breaks too; the
+  rest is a warning, because it continues on data that nobody refreshes.
 - A deleted job leaves its outputs as they are: everything beyond is a warning.
-- A narrower or unlike type breaks references as long as the column is handed on unchanged, and is a warning beyond. A
-  wider type, or another meaning, is a warning for every reference.
-- A new column that must not be null breaks INSERTs without a list of columns. Any new column breaks a `*` in a UNION.
+- A narrower or unlike type breaks references as long as the column is handed on unchanged, and is
+  a warning beyond. A wider type, or another meaning, is a warning for every reference.
+- A new column that must not be null breaks INSERTs without a list of columns. Any new column
+  breaks a `*` in a UNION.
 
-The assessment uses the current lineage graph, unless it is asked to include stale readers. Hidden nodes are traversed
-but never named; the report then sets `hidden_affected`.
+The assessment uses the current lineage graph, unless it is asked to include stale readers. Hidden
+nodes are traversed but never named; the report then sets `hidden_affected`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ class _PlannedChange:
 
     @property
     def column(self) -> str | None:
-        """Return the column of the change as the dataset spells it; None for a change without one."""
+        """Return the column of the change as the dataset spells it.
+
+        None for a change without one."""
         name = getattr(self.change, "column", None)
         if not name:
             return None
@@ -89,7 +92,8 @@ def assess(
     files: code by path, in `dialect`, that counts beside the code that producers sent.
     include_stale: include consumers that no longer read.
 
-    Raises NotFoundError for an unknown dataset or job, QueryError for more than `CHANGES_MAX` changes."""
+    Raises NotFoundError for an unknown dataset or job, QueryError for more than `CHANGES_MAX`
+    changes."""
     if not 1 <= len(changes) <= CHANGES_MAX:
         raise QueryError(
             f"{len(changes)} changes are not between 1 and {CHANGES_MAX}",
@@ -123,7 +127,9 @@ def assess(
             _add_writers(starts[0], writers.get(one.urn, []), result, model.table(one.urn))
         assets.add_result(result)
         _add_answers(view, assets, result)
-    notes = [note for one in planned for note in _notes(one)]
+    notes: list[str] = []
+    for one in planned:
+        notes += _notes(one)
     truncated = down.truncated or ("" if edges.is_complete else "edges")
     return assets.report(truncated=truncated, notes=notes)
 
@@ -187,7 +193,8 @@ def _add_writers(
 def _add_answers(view: GraphView, assets: AffectedAssets, result: ImpactResult) -> None:
     """Add the answers that cite an affected column or dataset.
 
-    A cited column counts like any reference. A cited version of a dataset is a warning, unless the dataset goes away."""
+    A cited column counts like any reference. A cited version of a dataset is a warning, unless
+    the dataset goes away."""
     worst: dict[str, PropagatedChange] = {}
     by_column: dict[str, PropagatedChange] = {}
     for change in result.changes.values():

@@ -1,7 +1,7 @@
 """The affected assets of a report, merged over several changes, without hidden nodes.
 
-A job is one asset with the datasets it makes. A hidden asset is not named. Hidden columns and datasets are removed from
-the evidence of visible assets.
+A job is one asset with the datasets it makes. A hidden asset is not named. Hidden columns and
+datasets are removed from the evidence of visible assets.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _visible_evidence(evidence: Iterable[Evidence], unseen: set[str]) -> tuple[E
 
 
 def _asset_type(kind: str, row: Row) -> str:
-    """Return the type that the producer reports: dbt_model, dag, spark_job, ... or else the kind."""
+    """Return the type that the producer reports (dbt_model, dag, spark_job), or the kind."""
     reported = str(row.get("type") or "").lower()
     integration = str(row.get("integration") or "").lower()
     if kind == "JOB" and integration == "dbt" and reported:

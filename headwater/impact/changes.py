@@ -1,6 +1,7 @@
 """Planned changes to datasets and jobs, validated.
 
-A change is read from JSON. The urn of its dataset or job may be a field of it or be given separately:
+A change is read from JSON. The urn of its dataset or job may be a field of it or be given
+separately:
 
     {"type": "column_rename", "from": "order_total", "to": "total_amount"}
     {"type": "column_drop", "column": "legacy_discount_code"}
@@ -117,7 +118,9 @@ def parse_change(given: Mapping[str, Any], urn: str | None = None) -> Change:
 
 
 def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
-    """Parse a JSON array of changes. Raises QueryError with the position, also for an empty array."""
+    """Parse a JSON array of changes.
+
+    Raises QueryError with the position, also for an empty array."""
     if not isinstance(given, list | tuple) or not given:
         raise QueryError(
             "changes must be a list of at least one change", hint=f"For example [{_example()}]."

@@ -41,8 +41,8 @@ def load_model(
     """Return the dependency model.
 
     changed: columns that a dataset has, even if the graph does not know them.
-    hidden: nodes that may be neither named nor matched by name. Files come from the caller, and a match would confirm a
-    guess of a hidden name."""
+    hidden: nodes that may be neither named nor matched by name. Files come from the caller, and a
+    match would confirm a guess of a hidden name."""
     return _Loader(down, changed, codes, hidden).load(edges)
 
 
@@ -51,7 +51,10 @@ def load_writers(
 ) -> dict[str, list[Consumer]]:
     """Return the jobs that make each changed dataset."""
     loader = _Loader(down, {}, codes, hidden, model.tables)
-    return {table: [loader.job(urn) for urn in jobs] for table, jobs in down.writers.items()}
+    writers: dict[str, list[Consumer]] = {}
+    for table, jobs in down.writers.items():
+        writers[table] = [loader.job(urn) for urn in jobs]
+    return writers
 
 
 def columns_in(tables: Iterable[Table]) -> ColumnLookup:
@@ -141,16 +144,16 @@ class _Loader:
         return replace(job, load_code=partial(_producer_code, row, dialect, urn, near_tables))
 
     def _codes_of_job(self, row: Row, outputs: Iterable[str]) -> list[CodeFile]:
-        """Return the files at the path that a job reports, or that make what it makes."""
+        """Return the files at the path that a job reports, or that make one of its outputs."""
         made = [self.tables[one] for one in outputs if one in self.tables]
-        visible = [table for table in made if table.urn not in self.hidden]
+        names = [table.name for table in made if table.urn not in self.hidden]
         reported = str(row.get("codePath") or "").strip("/")
-        return [
-            code
-            for code in self.codes
-            if _is_same_path(reported, code.path)
-            or any(_makes(code, table.name) for table in visible)
-        ]
+        codes = []
+        for code in self.codes:
+            makes_output = any(_makes(code, name) for name in names)
+            if makes_output or _is_same_path(reported, code.path):
+                codes.append(code)
+        return codes
 
     def _dataset(self, urn: str) -> Consumer:
         """Return a dataset that an unknown job makes of others."""
@@ -162,7 +165,7 @@ class _Loader:
         return _with_code(dataset, codes) if codes else dataset
 
     def _add_files(self, consumers: dict[str, list[Consumer]], jobs: dict[str, Consumer]) -> None:
-        """Add files that are not the code of a job: they read the tables they name and make their outputs."""
+        """Add the files that are not the code of a job, as consumers of the tables they name."""
         used = {job.path for job in jobs.values()}
         for listed in consumers.values():
             used |= {consumer.path for consumer in listed}
@@ -245,12 +248,12 @@ def _references_in_sql(text: str, dialect: str, near: tuple[Table, ...]) -> Refe
 
 @lru_cache(maxsize=_CACHED_TEXTS_MAX)
 def _references_in_short_sql(text: str, dialect: str, near: tuple[Table, ...]) -> References:
-    """Return the references of SQL from the cache: a gate assesses many changes with the same jobs downstream."""
+    """Return cached references: a gate assesses many changes with the same jobs downstream."""
     return references_in_sql(text, dialect=dialect, columns=columns_in(near))
 
 
 def _made_table(make: TableName, tables: dict[str, Table]) -> str:
-    """Return the urn of the table that a file makes: one of the graph, or a new one, which is added."""
+    """Return the urn of the table that a file makes; a table not in the graph is added."""
     name = ".".join(make)
     for urn, table in tables.items():
         if may_be_table(make, table.name):

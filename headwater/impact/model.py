@@ -1,6 +1,7 @@
-"""The dependency model of an assessment: tables, the consumers that read them, and changes that spread between them.
+"""The dependency model of an assessment: tables, their consumers, and the changes between them.
 
-The model consists of values only, so that the rules of severity can be tested without a graph or files.
+The model consists of values only, so that the rules of severity can be tested without a graph or
+files.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from headwater.code_analysis.names import fold_case
 from headwater.lineage.questions.downstream import ColumnEdge
 from headwater.schema.urns import column_urn, parse_urn
 
-# The effect on a column: dropped or made from a dropped one, renamed, its type narrowed or widened, its meaning changed,
-# added (with or without NOT NULL), or no longer refreshed.
+# The effect on a column: dropped or made from a dropped one, renamed, its type narrowed or
+# widened, its meaning changed, added (with or without NOT NULL), or no longer refreshed.
 Effect = Literal[
     "gone", "renamed", "narrowed", "widened", "redefined", "added", "added_required", "stale"
 ]
@@ -52,7 +53,7 @@ class Table:
         return self._spellings.get(fold_case(column), column)
 
     def column_urn(self, column: str) -> str:
-        """Return the urn of a column; of a table that only code names it is the name after a colon."""
+        """Return the urn of a column. For a table that only code names, it ends with the name."""
         urn = self._column_urns.get(column)
         if urn is None:
             urn = f"{self.urn}:{column}"

@@ -1,7 +1,7 @@
-"""Propagation of a change: from consumer to consumer, layer by layer, until no worse change is found.
+"""Propagation of a change from consumer to consumer, layer by layer, until nothing gets worse.
 
-A column is visited again only if the new change is worse than the one before. Cycles therefore end, and a diamond costs
-as much as its edges. The first visit has the shortest distance.
+A column is visited again only if the new change is worse than the one before. Cycles therefore
+end, and a diamond costs as much as its edges. The first visit has the shortest distance.
 """
 
 from __future__ import annotations

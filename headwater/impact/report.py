@@ -1,7 +1,8 @@
 """The report of an assessment: the affected assets, with severity and evidence, and the risk.
 
-The risk is *high* if anything breaks or an affected asset is certified (a tag `certified` or `canonical`). It is *medium*
-if there are only warnings, or if a hidden asset is affected, and *low* otherwise.
+The risk is *high* if anything breaks or an affected asset is certified (a tag `certified` or
+`canonical`). It is *medium* if there are only warnings, or if a hidden asset is affected, and
+*low* otherwise.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ class Evidence:
     """The reason why an asset is affected.
 
     COLUMN_PATH: column lineage leads to it; `path` has the columns in order.
-    SQL_LINE: its code names the column, in `file` or, if that is "", in the code that its producer sent; `path` has
-    the columns that lead there.
-    READS_ONLY: it reads the changed dataset; `path` has both, `unknown` the reasons why no more is known."""
+    SQL_LINE: its code names the column, in `file` or, if that is "", in the code that its
+    producer sent; `path` has the columns that lead there.
+    READS_ONLY: it reads the changed dataset; `path` has both, `unknown` the reasons why no more
+    is known."""
 
     kind: Literal["COLUMN_PATH", "SQL_LINE", "READS_ONLY"]
     path: tuple[str, ...] = ()
@@ -66,7 +68,8 @@ class Affected:
     urn: None for a file that is not a job of the graph.
     references: the columns it reads through which it is affected.
     outputs: the datasets it makes.
-    distance: the number of assets from the change to it, itself included; 0 for a writer of the changed dataset."""
+    distance: the number of assets from the change to it, itself included; 0 for a writer of the
+    changed dataset."""
 
     urn: str | None
     kind: str
@@ -120,7 +123,10 @@ class Report:
     @property
     def owners(self) -> list[str]:
         """Return the owners to notify."""
-        return sorted({owner for one in self.affected for owner in one.owners})
+        owners: set[str] = set()
+        for one in self.affected:
+            owners.update(one.owners)
+        return sorted(owners)
 
 
 def report_json(report: Report) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 | evidence | severity | passed on |
 |---|---|---|
-| a column edge of the consumer leaves the column, or its code names it | that of the change | all that is made of it |
+| a column edge leaves the column, or the code names it | that of the change | its outputs |
 | the code takes it along in a `*` only | warning | the column, under its name |
 | a `*` matched by position (UNION, INSERT) | breaking if columns go or come | the column |
-| the code is read completely without it, or column lineage is complete without it | none | nothing |
+| code or column lineage is complete without it | none | nothing |
 | anything else | warning | a doubt about all outputs |
 
 An edge of a filter, join or grouping counts like any other; it affects all outputs.
@@ -55,7 +55,9 @@ def classify(
     change: PropagatedChange,
     edges: Iterable[ColumnEdge],
 ) -> Classification:
-    """Classify a change for a consumer of the changed table. `edges` leave the column, whichever job made them."""
+    """Classify a change for a consumer of the changed table.
+
+    `edges` leave the column, whichever job made them."""
     classification = _Classifier(model, consumer, change).classify(edges)
     is_own_output = consumer.urn in consumer.outputs and consumer.kind == "JOB"
     if classification.severity is not None and is_own_output:
@@ -144,8 +146,8 @@ class _Classifier:
     def _of_table(self) -> Classification:
         """Classify a change of a whole table.
 
-        If the table itself goes, reading it is a reference. If its rows depend on a removed column, any column that the
-        code names is one."""
+        If the table itself goes, reading it is a reference. If its rows depend on a removed
+        column, any column that the code names is one."""
         change, consumer = self._change, self._consumer
         name = self._model.table(change.table).name
         read = consumer.code.read if change.sure and consumer.code is not None else ()
@@ -231,7 +233,7 @@ class _Classifier:
 
 
 def classify_writer(writer: Consumer, change: PropagatedChange, table: Table) -> Classification:
-    """Classify a change for a job that writes the changed table, by its INSERTs and the columns it names there."""
+    """Classify a change for a writer of the table, by its INSERTs and the columns it names."""
     code = writer.code or References(unknown=("its code is not known",))
     inserts = [one for one in code.inserts if may_be_table(one.table, table.name)]
     without_columns = [one for one in inserts if not one.columns]

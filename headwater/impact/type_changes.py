@@ -1,9 +1,10 @@
 """Whether a change of a column type can lose values.
 
-A change is *wide* if every value survives with its meaning: the promotions of Apache Iceberg's table format (int to long,
-float to double, a decimal to more digits before the point and as many after it), and the up-casts of Spark's store
-assignment (integers to wider ones, to decimals with room for them and to double, date to timestamp, a string to a longer
-one). Every other change is *narrow*: a cast may lose values, fail, or turn numbers into text.
+A change is *wide* if every value survives with its meaning: the promotions of Apache Iceberg's
+table format (int to long, float to double, a decimal to more digits before the point and as many
+after it), and the up-casts of Spark's store assignment (integers to wider ones, to decimals with
+room for them and to double, date to timestamp, a string to a longer one). Every other change is
+*narrow*: a cast may lose values, fail, or turn numbers into text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 from dataclasses import dataclass
 
 _TYPE = re.compile(r"\s*([a-z][a-z0-9_ ]*?)\s*(?:\(\s*(\d+|max)\s*(?:,\s*(-?\d+)\s*)?\))?\s*")
-# A type by family and width: decimal digits of an integer, 1 or 2 for single and double precision, the order of times.
+# A type by family and width: decimal digits of an integer, 1 or 2 for single and double
+# precision, the order of times.
 _FAMILIES: dict[str, dict[str, int]] = {
     "integer": {
         **dict.fromkeys(("tinyint", "byte", "int1", "int8_t"), 3),

@@ -1,8 +1,11 @@
-"""dbt templates as SQL that can be parsed, from the syntax tree of their Jinja. No template is ever executed.
+"""dbt templates as SQL that can be parsed, from the syntax tree of their Jinja.
 
-`ref` and `source` become table names, `config` nothing, a variable set to a text that text, and the most common macros
-of dbt_utils their result. Any other expression becomes `UNKNOWN_NAME`, and a reason in `unknown`: it may hold a
-reference. A loop is rendered once. Each branch of an `if` is rendered in a text of its own. Lines keep their numbers.
+No template is ever executed.
+
+`ref` and `source` become table names, `config` nothing, a variable set to a text that text, and
+the most common macros of dbt_utils their result. Any other expression becomes `UNKNOWN_NAME`, and
+a reason in `unknown`: it may hold a reference. A loop is rendered once. Each branch of an `if` is
+rendered in a text of its own. Lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -39,9 +42,11 @@ class RenderedTemplate:
 
     texts: one SQL text for each way through its branches. The last one enters no condition.
     unknown: reasons why a text may lack references.
-    unresolved: those of them that leave the columns of the model open: loops, calls, syntax errors.
+    unresolved: those of them that leave the columns of the model open: loops, calls, syntax
+    errors.
     config: the literal arguments of `config(...)`.
-    expressions: the expressions that are not `ref`, `source` or `config`; if one changes, so may the model.
+    expressions: the expressions that are not `ref`, `source` or `config`; if one changes, so may
+    the model.
     snapshot: the name of the snapshot that it defines, or "".
     is_model: it calls `ref`, `source` or `config`."""
 
@@ -71,7 +76,9 @@ def has_jinja(text: str) -> bool:
 
 
 def render(text: str) -> RenderedTemplate:
-    """Return a template as SQL. It does not raise: a template that cannot be parsed is its own text, and unknown."""
+    """Return a template as SQL.
+
+    It does not raise: a template that cannot be parsed is its own text, and unknown."""
     from jinja2 import TemplateSyntaxError, nodes
 
     template = RenderedTemplate()
@@ -102,7 +109,7 @@ def render(text: str) -> RenderedTemplate:
 
 @cache
 def _environment() -> Environment:
-    """Return an environment that knows the tags of dbt; jinja2 is loaded when the first template is read."""
+    """Return an environment with the tags of dbt. The first call loads jinja2."""
     from jinja2 import Environment, nodes
     from jinja2.ext import Extension
     from jinja2.parser import Parser

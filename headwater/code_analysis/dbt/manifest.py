@@ -1,4 +1,4 @@
-"""dbt's `manifest.json` and `catalog.json`: models with their SQL and tables, and the columns of tables."""
+"""dbt's `manifest.json` and `catalog.json`: models with their SQL, and columns of tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def read_manifest(text: str) -> list[DbtModel]:
 
 
 def read_catalog(text: str) -> dict[TableName, list[str]]:
-    """Return the columns of each table of a catalog, in order. Raises QueryError if it is not a catalog."""
+    """Return the columns of each table of a catalog, in order.
+
+    Raises QueryError if it is not a catalog."""
     tables: dict[TableName, list[str]] = {}
     for _, node in _table_nodes(_parse_object(text, "catalog.json")):
         metadata, columns = node.get("metadata"), node.get("columns")

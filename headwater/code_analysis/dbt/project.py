@@ -27,7 +27,8 @@ from headwater.code_analysis.sql.parse import TEXT_LENGTH_MAX
 def read_model(text: str, path: str, dialect: str) -> FileContents:
     """Return the table that a model defines.
 
-    Raises UnreadableError if loops or conditions of the template decide its columns: only dbt knows the result."""
+    Raises UnreadableError if loops or conditions of the template decide its columns: only dbt
+    knows the result."""
     template = render_resolved(text)
     if template.config.get("enabled") is False:
         return FileContents()
@@ -53,7 +54,7 @@ def read_model(text: str, path: str, dialect: str) -> FileContents:
 
 
 def read_unresolved_model(text: str, path: str) -> FileContents:
-    """Return the table of a model that is only moved or deleted, so that its columns need not be known."""
+    """Return the table of a moved or deleted model, whose columns need not be known."""
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     snapshot = render(text).snapshot if len(text) <= TEXT_LENGTH_MAX else ""
     name = snapshot or model_name(path, {})
@@ -77,7 +78,9 @@ def model_name(path: str, config: Mapping[str, Any]) -> str:
 
 
 def read_seed(text: str, path: str) -> FileContents:
-    """Return the table of a seed, whose columns are the header of its CSV. Raises UnreadableError."""
+    """Return the table of a seed, whose columns are the header of its CSV.
+
+    Raises UnreadableError."""
     try:
         header = next(csv.reader(io.StringIO(text)), [])
     except csv.Error as error:
@@ -87,7 +90,9 @@ def read_seed(text: str, path: str) -> FileContents:
 
 
 def read_schema_file(text: str, path: str) -> FileContents:
-    """Return the tables that a schema file describes, or whose columns it enforces. Raises UnreadableError."""
+    """Return the tables that a schema file describes, or whose columns it enforces.
+
+    Raises UnreadableError."""
     try:
         import yaml
     except ImportError as error:

@@ -1,7 +1,8 @@
 """The columns that Python reads through PySpark and pandas, and through SQL in text literals.
 
-Nothing is executed. A frame is followed through assignments and chains of methods, from the table it was read from. A
-column named by a variable, a table named by a variable, and SQL built at run time are unknown.
+Nothing is executed. A frame is followed through assignments and chains of methods, from the table
+it was read from. A column named by a variable, a table named by a variable, and SQL built at run
+time are unknown.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ _FRAME_ATTRIBUTES = ("write", "writeStream", "str", "dt", "loc", "iloc", "column
 
 @dataclass(frozen=True)
 class Frame:
-    """The origin of a data frame: tables, or the query whose outputs it has; `added` are columns it was given."""
+    """The origin of a data frame: tables, or the query whose outputs it has.
+
+    `added` are columns it was given."""
 
     tables: frozenset[TableName] = frozenset()
     query: References | None = None
@@ -219,7 +222,7 @@ class _ScriptReader:
         return frame
 
     def _read_call(self, node: ast.Call, around: Frame | None) -> Frame | None:
-        """Read a call by its kind: it writes a frame, runs SQL, reads a table, or is another method."""
+        """Read a call: it writes a frame, runs SQL, reads a table, or is another method."""
         method = called_name(node)
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         base = self._owner_frame(owner, around)
@@ -385,7 +388,7 @@ class _ScriptReader:
         return base
 
     def _literal(self, node: ast.AST | None) -> list[str] | None:
-        """Return the texts that an expression stands for, or None if only a run of the code shows them."""
+        """Return the texts of an expression, or None if they are only known at run time."""
         if isinstance(node, ast.Constant):
             return [node.value] if isinstance(node.value, str) else None
         if isinstance(node, ast.Name):
@@ -418,7 +421,9 @@ def _is_write(method: str) -> bool:
 
 
 def _is_read(method: str, chain: list[str]) -> bool:
-    """Return True for a call that reads a table or a file; `chain` are the names before the method."""
+    """Return True for a call that reads a table or a file.
+
+    `chain` are the names before the method."""
     if method in _FILE_FORMATS:
         return "read" in chain
     return method in _READ_CALLS or method.startswith(_READ_PREFIXES)

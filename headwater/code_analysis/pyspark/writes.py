@@ -1,8 +1,8 @@
 """The tables that PySpark writes, with their columns as far as the code shows them.
 
-Nothing is executed. From each write the chain of calls is followed back, through names, to a list of columns such as
-`select("a", "b")`. Where the start of the chain is not known, renamed, dropped and added columns are still recorded. The
-text of the whole script stands for all its other logic.
+Nothing is executed. From each write the chain of calls is followed back, through names, to a list
+of columns such as `select("a", "b")`. Where the start of the chain is not known, renamed, dropped
+and added columns are still recorded. The text of the whole script stands for all its other logic.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The tables that SQL defines, fills, changes and drops.
 
-CREATE TABLE and CREATE VIEW define a table; the gate compares two versions of the definition. ALTER, DROP and RENAME,
-as in migrations, are changes by themselves, and count if the statement is new.
+CREATE TABLE and CREATE VIEW define a table; the gate compares two versions of the definition.
+ALTER, DROP and RENAME, as in migrations, are changes by themselves, and count if the statement is
+new.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ class _StatementReader:
                 yield TableChange(name, TABLE, change, self._path, self._line)
 
     def _read_fill(self, statement: exp.Expr, target: Any) -> None:
-        """Read INSERT, MERGE, UPDATE, DELETE or TRUNCATE, which change the rows of a table, not its columns."""
+        """Read a statement that changes the rows of a table: INSERT, MERGE, UPDATE, DELETE."""
         name = _written_name(target)
         known = self._contents.tables.get(name.lower())
         if not name or (known is not None and known.kind != FILLED):

@@ -1,7 +1,8 @@
-"""The columns that a query puts out, each with the expression it comes from, and its other clauses as one text.
+"""The output columns of a query with their expressions, and its other clauses as one text.
 
-Table aliases, common table expressions and subqueries are resolved, so that two queries of one meaning compare as
-equal however they are laid out. A long expression is replaced by its hash, so that repeated use does not multiply it.
+Table aliases, common table expressions and subqueries are resolved, so that two queries of one
+meaning compare as equal however they are laid out. A long expression is replaced by its hash, so
+that repeated use does not multiply it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _CLAUSES = ("where", "group", "having", "qualify", "distinct", "limit", "offset"
 
 @dataclass(frozen=True)
 class QueryOutputs:
-    """The columns of a query by lower-case name; `is_open`: there may be more, because a `*` could not be resolved.
+    """The columns of a query by lower-case name.
+
+    `is_open`: there may be more, because a `*` could not be resolved.
 
     row_logic: the text of its sources, joins and conditions."""
 
@@ -37,7 +40,9 @@ class QueryOutputs:
 
 @dataclass(frozen=True)
 class _Expression:
-    """The normalised text of an expression; `cast` if it is only a cast: the text that is cast, and the type."""
+    """The normalised text of an expression.
+
+    `cast` if it is only a cast: the text that is cast, and the type."""
 
     text: str
     cast: tuple[str, str] | None = None
@@ -69,7 +74,9 @@ def read_outputs(query: exp.Query, dialect: str) -> QueryOutputs:
             raise UnreadableError("the query has no scope")
         resolver = _OutputResolver(dialect)
         outputs = resolver.outputs(scope)
-        clauses = [text for one in scope.traverse() for text in resolver.clauses(one)]
+        clauses: list[str] = []
+        for one in scope.traverse():
+            clauses += resolver.clauses(one)
     except (SqlglotError, RecursionError) as error:
         raise UnreadableError(f"the query cannot be resolved: {str(error)[:300]}") from error
     columns = {
@@ -184,7 +191,7 @@ class _OutputResolver:
         return next(iter(sources.values())) if len(sources) == 1 else None
 
     def _text(self, node: exp.Expr, scope: Scope) -> str:
-        """Return an expression as text, with each column replaced by the expression it comes from."""
+        """Return an expression as text, with each column replaced by its own expression."""
 
         def resolve(found: exp.Expr) -> exp.Expr:
             if not isinstance(found, exp.Column) or isinstance(found.this, exp.Star):
@@ -251,8 +258,10 @@ def _sources(scope: Scope) -> dict[str, Any]:
 
 def _tables_below(scope: Scope) -> str:
     """Return the tables that a star of a scope may take a column from."""
-    sources = [source for inner in scope.traverse() for source in inner.sources.values()]
-    names = {_table_name(source) for source in sources if isinstance(source, exp.Table)}
+    names: set[str] = set()
+    for inner in scope.traverse():
+        tables = [source for source in inner.sources.values() if isinstance(source, exp.Table)]
+        names.update(_table_name(table) for table in tables)
     return "|".join(sorted(names))
 
 

@@ -1,6 +1,7 @@
 """Parsing SQL of any dialect that sqlglot reads, within bounds on length, words and nesting.
 
-SQL past a bound, or that cannot be parsed, raises UnreadableError: it is never taken to refer to nothing.
+SQL past a bound, or that cannot be parsed, raises UnreadableError: it is never taken to refer to
+nothing.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ def _parse_in_dialect(text: str, dialect: str) -> list[exp.Expr]:
             deepest = max(deepest, depth)
     if deepest > DEPTH_MAX:
         raise UnreadableError(_TOO_DEEP)
-    # sqlglot logs a warning for each statement that it keeps as text; here such a statement is unknown.
+    # sqlglot logs a warning for each statement that it keeps as text; here such a statement is
+    # unknown.
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     parsed = parser_dialect.parser(error_level=ErrorLevel.RAISE).parse(tokens, text)
     return [one for one in parsed if one is not None and not isinstance(one, exp.Semicolon)]

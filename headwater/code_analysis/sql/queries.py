@@ -1,4 +1,4 @@
-"""Reading queries: each SELECT is read once, from the inside out, into its outputs and the columns it refers to."""
+"""Reading queries: each SELECT is read once, from the inside out, into outputs and references."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class QueryReader:
     def query(
         self, node: exp.Expr, outer: SelectScope | None, queries: NamedQueries
     ) -> list[Output]:
-        """Return the outputs of a query. Its references are added once, however often it is used."""
+        """Return the outputs of a query.
+
+        Its references are added once, however often it is used."""
         if id(node) not in self._outputs:
             # A recursive query meets itself, before its outputs are known.
             self._outputs[id(node)] = []
@@ -85,7 +87,8 @@ class QueryReader:
         named = dict(queries)
         for one in node.args["with_"].expressions if node.args.get("with_") else ():
             name = fold_case(one.alias)
-            # A recursive query reads itself; that adds no source column that it does not have already.
+            # A recursive query reads itself; that adds no source column that it does not have
+            # already.
             named[name] = []
             named[name] = rename_outputs(self.query(one.this, outer, named), one)
         return named
@@ -107,7 +110,9 @@ class QueryReader:
     def _read_set_operation(
         self, node: exp.SetOperation, outer: SelectScope | None, queries: NamedQueries
     ) -> list[Output]:
-        """Return the outputs of a UNION. A long chain leans to the left: it is walked without recursion."""
+        """Return the outputs of a UNION.
+
+        A long chain leans to the left: it is walked without recursion."""
         rights = []
         left: exp.Expr = node
         while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
@@ -235,8 +240,7 @@ class QueryReader:
     def _refer_to_star(
         self, source: Source, without: Iterable[str], projection: exp.Expr, *, is_only: bool
     ) -> None:
-        tables = {table for output in source.outputs for table, _ in output.columns}
-        for table in tables:
+        for table in source.tables:
             for name in without:
                 self.add_reference(table, name, projection, sure=is_only)
         if source.table is not None:
@@ -268,10 +272,7 @@ class QueryReader:
     def _refer_using(self, join: exp.Join, scope: SelectScope) -> None:
         for one in as_list(join.args.get("using")):
             for source in scope.sources.values():
-                if source.table is None:
-                    continue
-                tables = {table for output in source.outputs for table, _ in output.columns}
-                for table in tables:
+                for table in source.tables if source.table is not None else ():
                     self.add_reference(table, one.name, one, indirect=True)
 
     def refer(
@@ -336,7 +337,9 @@ class QueryReader:
         _add_bounded(self.found.read, reference)
 
     def add_written(self, table: TableName, column: str, node: exp.Expr) -> None:
-        """Add one column that the statement writes. Raises UnreadableError past `REFERENCES_MAX`."""
+        """Add one column that the statement writes.
+
+        Raises UnreadableError past `REFERENCES_MAX`."""
         _add_bounded(self.found.written, self.reference(table, column, node))
 
     def reference(
@@ -353,7 +356,9 @@ class QueryReader:
         return Reference(table, fold_case(column), line, text, sure, indirect)
 
     def line_of(self, node: exp.Expr) -> tuple[int, str]:
-        """Return the line of the first name in a node, and its text. Without one it is the line before."""
+        """Return the line of the first name in a node, and its text.
+
+        Without one it is the line before."""
         for one in node.find_all(exp.Identifier, exp.Star):
             line = one.meta.get("line")
             if isinstance(line, int):

@@ -1,7 +1,7 @@
 """The columns that SQL reads and writes, for every statement of a text.
 
-SQL that cannot be read is unknown, never without references. Statements that only set the stage (SET, USE, COMMIT,
-GRANT) refer to nothing.
+SQL that cannot be read is unknown, never without references. Statements that only set the stage
+(SET, USE, COMMIT, GRANT) refer to nothing.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The sources of one SELECT, and the table columns that a name in it stands for.
 
-A name without a qualifier belongs to the source that is known to have the column. If none is, it belongs to the only
-source, or to each source with unknown columns; then the reference is not sure.
+A name without a qualifier belongs to the source that is known to have the column. If none is, it
+belongs to the only source, or to each source with unknown columns; then the reference is not
+sure.
 
-`outputs` uses sqlglot's own scopes. They do not fit here: they leave out the targets of UPDATE, DELETE and MERGE and the
-right side of a semi join, match the names of WITH by case, and list tables before subqueries, not in the order of FROM.
+`outputs` uses sqlglot's own scopes. They do not fit here: they leave out the targets of UPDATE,
+DELETE and MERGE and the right side of a semi join, match the names of WITH by case, and list
+tables before subqueries, not in the order of FROM.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ TableColumn = tuple[TableName, str]
 class Output:
     """A column that a query puts out and the table columns it comes from.
 
-    With the name ALL it stands for all columns of a table whose columns are not known, except `without`."""
+    With the name ALL it stands for all columns of a table whose columns are not known, except
+    `without`."""
 
     name: str
     columns: frozenset[TableColumn]
@@ -50,16 +53,23 @@ class Source:
             outputs[output.name].append(output)
         return outputs
 
+    @property
+    def tables(self) -> set[TableName]:
+        """Return the tables that its outputs come from."""
+        return _tables_of(self.outputs)
+
     def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
         """Return the table columns of one of its columns, and whether that is sure."""
         named = self.by_name.get(name)
         if named:
-            columns = {column for output in named for column in output.columns}
+            columns: set[TableColumn] = set()
+            for output in named:
+                columns |= output.columns
             return columns, all(output.sure for output in named)
         whole = [output for output in self.by_name.get(ALL, ()) if name not in output.without]
         if whole:
-            columns = {(table, name) for output in whole for table, _ in output.columns}
-            return columns, len(whole) == 1
+            tables = _tables_of(whole)
+            return {(table, name) for table in tables}, len(whole) == 1
         return ({(self.table, name)} if self.table is not None else set()), True
 
     def may_have(self, name: str) -> bool:
@@ -97,7 +107,7 @@ class SelectScope:
         return None
 
     def resolve(self, name: str) -> tuple[set[TableColumn], bool]:
-        """Return the table columns that a name without a qualifier may stand for, and whether that is sure."""
+        """Return the table columns that an unqualified name may mean, and whether that is sure."""
         scope: SelectScope | None = self
         columns: set[TableColumn] = set()
         sure = True
@@ -125,6 +135,13 @@ class SelectScope:
         return replace(self, sources=others)
 
 
+def _tables_of(outputs: list[Output]) -> set[TableName]:
+    tables: set[TableName] = set()
+    for output in outputs:
+        tables.update(table for table, _ in output.columns)
+    return tables
+
+
 def rename_outputs(outputs: list[Output], node: exp.Expr) -> list[Output]:
     """Return outputs under the names that an alias gives them: `AS t (a, b)`."""
     names = [fold_case(name) for name in alias_columns(node)]
@@ -135,7 +152,7 @@ def rename_outputs(outputs: list[Output], node: exp.Expr) -> list[Output]:
 
 
 def union_outputs(left: list[Output], right: list[Output]) -> list[Output]:
-    """Return the outputs of a UNION, which matches columns by position under the names of the left side."""
+    """Return the outputs of a UNION: by position, under the names of the left side."""
     if len(left) != len(right):
         return left + right
     return [

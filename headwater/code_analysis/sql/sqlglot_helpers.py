@@ -10,7 +10,9 @@ from headwater.code_analysis.model import TableName
 
 
 def name_of_table(node: exp.Expr | None) -> TableName:
-    """Return the name of a table, outermost part first, or (). A file read by a function is its path."""
+    """Return the name of a table, outermost part first, or ().
+
+    A file read by a function is its path."""
     if isinstance(node, exp.Schema):
         node = node.this
     if not isinstance(node, exp.Table):

@@ -154,7 +154,9 @@ class _StatementReader(QueryReader):
     def _add_flows(
         self, target: TableName, outputs: list[Output], names: tuple[str, ...] = ()
     ) -> None:
-        """Add a flow for each source column of a written query; `names` are its targets by position."""
+        """Add a flow for each source column of a written query.
+
+        `names` are its targets by position."""
         has_star = any(output.name == ALL for output in outputs)
         for number, output in enumerate(outputs):
             is_named = number < len(names) and not has_star

@@ -1,4 +1,6 @@
-"""Findings as GitHub workflow commands, shown beside the code: `::error file=...,line=...::message`."""
+"""Findings as GitHub workflow commands, shown beside the code.
+
+`::error file=...,line=...::message`."""
 
 from __future__ import annotations
 

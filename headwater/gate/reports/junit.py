@@ -1,4 +1,4 @@
-"""The report as JUnit XML: one test a change; it fails on a break, and is an error if it cannot be assessed."""
+"""The report as JUnit XML: one test a finding, a failure if it breaks, an error if not assessed."""
 
 from __future__ import annotations
 

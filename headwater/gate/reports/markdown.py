@@ -1,7 +1,8 @@
 """The report as a comment on a pull request.
 
-The first line is a mark by which a later run finds its comment. All names from the repository and the graph stand in
-code spans, in which GitHub and GitLab read no markup, notify nobody and load nothing.
+The first line is a mark by which a later run finds its comment. All names from the repository and
+the graph stand in code spans, in which GitHub and GitLab read no markup, notify nobody and load
+nothing.
 """
 
 from __future__ import annotations
@@ -68,8 +69,8 @@ def code_span(text: str, limit: int = _CELL_CHARACTERS_MAX) -> str:
         shown = f"{shown[:limit]}…"
     longest_run = max((len(run) for run in re.findall("`+", shown)), default=0)
     ticks = "`" * (longest_run + 1)
-    # A code span keeps every character but the bar, which ends the table cell. An escape is not safe either: a
-    # backslash before it in the text would escape the escape.
+    # A code span keeps every character but the bar, which ends the table cell. An escape is not
+    # safe either: a backslash before it in the text would escape the escape.
     shown = shown.replace("|", BAR)
     pad = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
     return f"{ticks}{pad}{shown}{pad}{ticks}"
