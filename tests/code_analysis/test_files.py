@@ -6,14 +6,10 @@ import json
 import time
 from typing import Any
 
-import nbformat
-import nbformat.v4 as notebook
 import pytest
 
-from headwater.code_analysis.dbt.jinja import render
-from headwater.code_analysis.files import CodeFile, read_file, read_files
+from headwater.code_analysis.files import CodeFile, read_files
 from headwater.code_analysis.model import References
-from headwater.code_analysis.pyspark.references import references_in_python
 from headwater.errors import QueryError
 
 
@@ -52,37 +48,6 @@ def test_a_model_of_dbt() -> None:
     }
     (line,) = {one.text for one in code.references.read if one.line == 6}
     assert line == "from o join {{ source('shop', 'items') }} i on i.id = o.id"
-
-
-@pytest.mark.parametrize(
-    ("text", "rendered", "unknown"),
-    [
-        ("select * from {{ ref('pkg', 'a') }}", "select * from a", False),
-        ("select * from {{ ref('a', v=2) }}", "select * from a", False),
-        ("{% set t = 'orders' %}select * from {{ t }}", "select * from orders", False),
-        ("select {{ dbt_utils.star(from=ref('a')) }} from a", "select * from a", False),
-        (
-            "select {{ dbt_utils.generate_surrogate_key(['x', 'y']) }} from a",
-            "select concat(x, y) from a",
-            False,
-        ),
-        ("select '{{ var('day') }}' from a", "select 'headwater_unknown' from a", False),
-        ("select {{ cents('amount') }} from a", "select headwater_unknown from a", True),
-        (
-            "{% macro f(x) %}select {{ x }} from b{% endmacro %}select 1 from a",
-            "select 1 from a",
-            False,
-        ),
-        ("{% snapshot s %}select x from a{% endsnapshot %}", "select x from a", False),
-        ("{% for m in ms %}{% if not loop.first %}, {% endif %}x{% endfor %}", "x", True),
-        ("select {{ broken from a", "select {{ broken from a", True),
-        ("{{ log('x') }}select 1 from a", "select 1 from a", False),
-    ],
-)
-def test_jinja(text: str, rendered: str, unknown: bool) -> None:
-    found = render(text)
-    assert found.texts == [rendered]
-    assert bool(found.unknown) is unknown
 
 
 def test_a_macro_may_hide_a_reference() -> None:
@@ -157,120 +122,6 @@ def test_a_manifest_that_is_none_is_refused() -> None:
                 "manifest.json": '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v1.json"'
             }
         )
-
-
-SCRIPT = '''
-from pyspark.sql import functions as F
-SRC = "shop.orders"
-df = spark.table(SRC)
-kept = df.filter(F.col("total") > 0).withColumn("ltv", F.sum("price")).select("customer", df.status, df["qty"], "ltv")
-keys = ["a", "b"]
-kept.groupBy(*keys).agg({"z": "sum"}).selectExpr("sum(m) as k").where("p > 1")
-kept.write.mode("overwrite").saveAsTable("marts.ltv")
-spark.sql(f"""select c
-  from {SRC}""").select("c")
-'''
-
-
-def test_pyspark() -> None:
-    found = references_in_python(SCRIPT)
-    sure = {(one.column, one.line) for one in found.read if one.sure}
-    assert sure == {
-        *(("total", 5), ("price", 5), ("customer", 5), ("status", 5), ("qty", 5)),
-        *(("a", 7), ("b", 7), ("z", 7), ("m", 7), ("p", 7)),
-        *(("c", 9), ("c", 10)),
-    }
-    assert {one.table for one in found.read} == {("shop", "orders")}
-    # It was given that column, so it need not have had it.
-    assert {one.column for one in found.read if not one.sure} == {"ltv"}
-    assert [(one.target, one.column, one.source, one.sure) for one in found.flows] == [
-        (("marts", "ltv"), "*", ("shop", "orders"), False)
-    ]
-    assert found.unknown == ()
-
-
-def test_pandas() -> None:
-    found = references_in_python(
-        'import pandas as pd\nd = pd.read_csv("/d/orders.csv")\nd["sum"] = d["price"] * d.qty\n'
-        'e = d[d["ok"]].groupby("id").agg(n=("price", "sum"))\ne.to_parquet("/out/e.parquet")\n'
-        'q = pd.read_sql("select u from users", connection)\n'
-    )
-    orders = {one.column for one in found.read if one.table == ("/d/orders.csv",)}
-    assert orders == {"price", "qty", "ok", "id"}
-    assert {one.column for one in found.read if one.table == ("users",)} == {"u"}
-    assert ("/out/e.parquet",) in found.targets
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def f(:",
-        "x = " + "(" * 500 + "1" + ")" * 500,
-        "x = 1" + " + 1" * 100_000,
-        "spark.read.parquet(path)",
-        "df = spark.table('t')\ndf.select(name)",
-        "df = spark.table('t')\ndf.select(f'{prefix}_total')",
-        "df = spark.table('t')\ndf[name]",
-        "spark.sql(text)",
-        "spark.sql(f'select {names} from t')",
-        "spark.sql('no sql at all !!')",
-        "x = 'nul\0byte'",
-    ],
-)
-def test_python_that_cannot_be_told_is_unknown(text: str) -> None:
-    assert references_in_python(text).unknown
-
-
-def test_two_frames_joined_leave_a_name_unsure() -> None:
-    found = references_in_python("a = spark.table('a')\na.join(spark.table('b'), 'id').select('v')")
-    assert {(one.table, one.sure) for one in found.read if one.column == "v"} == {
-        (("a",), False),
-        (("b",), False),
-    }
-
-
-def test_words_in_which_a_name_may_hide() -> None:
-    found = references_in_python("df = spark.table('t')\nuse(df, 'order_total')\n")
-    assert "order_total" in found.words
-    assert "price" not in found.words
-
-
-def cells(*sources: str) -> str:
-    made = notebook.new_notebook(cells=[notebook.new_code_cell(source) for source in sources])  # type: ignore[no-untyped-call]
-    return str(nbformat.writes(made))  # type: ignore[no-untyped-call]
-
-
-def test_a_notebook() -> None:
-    text = cells(
-        "!pip install x\n%matplotlib inline\nfiles = !ls\ndf = spark.table('orders')\ndf?",
-        "%%sql\nselect a\nfrom items",
-        "x = %sql select b from other\ndf.select('total')",
-        "%%time\ndf['k']",
-        "%%html\n<b>",
-    )
-    found = one_of("n.ipynb", text).references
-    assert {(one.table, one.column) for one in found.read} == {
-        (("orders",), "total"),
-        (("orders",), "k"),
-        (("items",), "a"),
-        (("other",), "b"),
-    }
-    assert found.unknown == ()
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{}", "not json", '{"cells": 3}', cells("%%scala\nval x = 1")]
-)
-def test_a_notebook_that_cannot_be_read_is_unknown(text: str) -> None:
-    assert one_of("n.ipynb", text).references.unknown
-
-
-def test_a_notebook_of_databricks() -> None:
-    python = "# Databricks notebook source\ndf = spark.table('a')\n\n"
-    text = f"{python}# COMMAND ----------\n# MAGIC %sql\n# MAGIC select z from y\n"
-    found = read_file("n.py", text).references
-    assert found.tables == {("a",), ("y",)}
-    assert {(one.table, one.column) for one in found.read} == {(("y",), "z")}
 
 
 def test_other_files_are_unknown() -> None:

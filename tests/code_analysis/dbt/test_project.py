@@ -1,48 +1,66 @@
-"""What dbt's manifest tells of where models lie."""
+"""Models, schema files and seeds of dbt projects."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from tests.gate.files import changes_of, one_file, problem, table_changes
 
-import pytest
-
-from headwater.code_analysis.dbt.manifest import read_full_names
-from headwater.errors import QueryError
-
-MODEL = {
-    "resource_type": "model",
-    "database": "shop",
-    "schema": "marts",
-    "name": "orders_v2",
-    "alias": "Orders",
-}
+FILTER = {"type": "semantics_change", "description": "its sources or conditions changed"}
 
 
-def test_models_by_file_name_and_alias(tmp_path: Path) -> None:
-    manifest = tmp_path / "manifest.json"
-    nodes = {
-        "m": {**MODEL, "original_file_path": "models/orders_v2.sql"},
-        "t": {"resource_type": "test", "name": "x"},
-    }
-    manifest.write_text(json.dumps({"nodes": nodes}))
-    full = "shop.marts.Orders"
-    assert read_full_names(manifest) == {
-        "models/orders_v2.sql": full,
-        "orders_v2": full,
-        "orders": full,
-    }
+def test_what_an_incremental_run_adds_is_compared_too() -> None:
+    model = "select a from t {% if is_incremental() %} where a > 1 {% endif %}"
+    assert changes_of(model, model.replace("a > 1", "a > 2")) == [FILTER]
+    assert changes_of(model, model + " -- remark") == []
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", "{}"])
-def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
-    manifest = tmp_path / "manifest.json"
-    manifest.write_text(content)
-    with pytest.raises(QueryError):
-        read_full_names(manifest)
+SCHEMA = """
+sources:
+  - name: till
+    schema: raw
+    tables:
+      - name: payments
+        columns: [{name: id, data_type: int}, {name: note}]
+models:
+  - name: promised
+    config: {contract: {enforced: true}}
+    columns: [{name: id, data_type: int}, {name: note}]
+  - name: described
+    columns: [{name: id, data_type: int}, {name: note}]
+"""
 
 
-def test_a_manifest_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(QueryError, match="cannot be read") as refused:
-        read_full_names(tmp_path / "manifest.json")
-    assert "dbt parse" in refused.value.hint
+def test_columns_of_schema_files() -> None:
+    found = table_changes(
+        one_file(
+            SCHEMA,
+            SCHEMA.replace(", {name: note}", "").replace("int}", "bigint}"),
+            "models/schema.yml",
+        )
+    )
+    retyped = {"type": "column_type_change", "column": "id", "from": "int", "to": "bigint"}
+    dropped = {"type": "column_drop", "column": "note"}
+    assert [(delta.table, dict(delta.change)) for delta in found] == [
+        ("described", retyped),
+        ("promised", dropped),
+        ("promised", retyped),
+        ("raw.payments", dropped),
+        ("raw.payments", retyped),
+    ]
+    assert table_changes(one_file(SCHEMA, None, "models/schema.yml")) == []
+    assert "not YAML" in problem("a: [", "models/schema.yml")[0]
+
+
+def test_of_a_model_whose_sql_changes_too_that_tells() -> None:
+    model = one_file(
+        "select id, note from t", "select id, note from t -- same", "models/promised.sql"
+    )
+    schema = one_file(SCHEMA, SCHEMA.replace(", {name: note}", ""), "models/schema.yml")
+    assert [delta.table for delta in table_changes(model, schema)] == ["raw.payments"]
+
+
+def test_the_header_of_a_seed() -> None:
+    assert changes_of("id,name\n1,x\n", "id,other\n1,x\n", "seeds/raw.csv") == [
+        {"type": "column_drop", "column": "name"},
+        {"type": "column_add", "column": "other", "nullable": True},
+    ]
+    assert changes_of("id,name\n1,x\n", "id,name\n1,y\n2,z\n", "seeds/raw.csv") == []

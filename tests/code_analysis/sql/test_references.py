@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater.code_analysis.model import Insert, References, TableName
-from headwater.code_analysis.names import may_be_table
-from headwater.code_analysis.sql.parse import DEPTH_MAX, TEXT_LENGTH_MAX, dialect_of
+from headwater.code_analysis.model import References, TableName
+from headwater.code_analysis.sql.parse import DEPTH_MAX, TEXT_LENGTH_MAX
 from headwater.code_analysis.sql.references import references_in_sql
 
 KNOWN: dict[TableName, list[str]] = {("t",): ["id", "a", "x"], ("u",): ["id", "q"]}
@@ -75,73 +74,6 @@ def test_what_it_refers_to_and_makes(
     assert (refers(found), flows(found), found.unknown) == (expected, made, ())
 
 
-def test_a_name_without_a_table_belongs_to_the_one_that_has_it() -> None:
-    sql = "select q from t join u on t.id = u.id"
-    assert refers(read(sql)) == {"t.id", "u.id", "t.q?", "u.q?"}
-    assert refers(read(sql, known=True)) == {"t.id", "u.id", "u.q"}
-
-
-def test_a_star_is_what_the_columns_are_where_they_are_known() -> None:
-    assert flows(read("select * from t", known=True)) == {"id<-t.id", "a<-t.a", "x<-t.x"}
-    assert flows(read("select t.*, u.q from t join u on t.id = u.id", known=True)) == {
-        *("id<-t.id", "a<-t.a", "x<-t.x"),
-        "q<-u.q",
-    }
-
-
-def test_a_known_table_without_the_column_is_still_the_only_one() -> None:
-    assert refers(read("select brand_new from t", known=True)) == {"t.brand_new"}
-
-
-def test_an_alias_is_no_column_where_it_hides_one() -> None:
-    assert refers(read("select a as b from t order by b")) == {"t.a"}
-    assert refers(read("select a as b, b + 1 as c from t")) == {"t.a", "t.a?", "t.b?"}
-
-
-def test_merge() -> None:
-    found = read(
-        """merge into o using t as s on o.id = s.id
-        when matched then update set o.a = s.b
-        when not matched then insert (id, a) values (s.id, s.b)"""
-    )
-    assert refers(found) == {"o.id", "t.id", "t.b"}
-    assert {one.column for one in found.written} == {"id", "a"}
-    assert flows(found) == {"a<-t.b", "id<-t.id"}
-    assert [(one.table, one.columns) for one in found.inserts] == [(("o",), ("id", "a"))]
-    every = read(
-        "merge into o using t on o.id = t.id when matched then update set * when not matched then insert *",
-        "spark",
-    )
-    assert flows(every) == {"*<-t.*"}
-
-
-def test_inserts_with_and_without_columns() -> None:
-    text = "insert into o\nselect * from t"
-    assert read(text).inserts == (Insert(("o",), (), 1, "insert into o"),)
-    assert read("insert into o (p) values (1)").inserts[0].columns == ("p",)
-
-
-def test_stars_that_count_by_position() -> None:
-    by_position = {"insert into o select * from t", "select * from t union all select * from u"}
-    for sql in (*by_position, "create table o as select * from t", "select * from t"):
-        assert any(one.by_position for one in read(sql).read) is (sql in by_position), sql
-
-
-def test_filters_joins_and_groups_are_indirect() -> None:
-    found = read("select a from t where f > 1 group by g having h = 1 order by o")
-    assert {one.column for one in found.read if one.indirect} == {"f", "g", "h", "o"}
-    assert {one.column for one in found.read if not one.indirect} == {"a"}
-
-
-def test_lines_and_their_text() -> None:
-    found = read("select\n  a,\n  x as y\nfrom t\nwhere b = 1")
-    assert {(one.column, one.line, one.text) for one in found.read} == {
-        ("a", 2, "a,"),
-        ("x", 3, "x as y"),
-        ("b", 5, "where b = 1"),
-    }
-
-
 @pytest.mark.parametrize(
     "sql",
     [
@@ -160,22 +92,8 @@ def test_what_cannot_be_read_is_unknown_and_never_nothing(sql: str) -> None:
     assert read(sql).unknown
 
 
-@pytest.mark.parametrize(
-    "sql", ["", "-- only a comment", "set x = 1", "use db", "commit", "grant select on t to r"]
-)
-def test_what_refers_to_nothing(sql: str) -> None:
-    found = read(sql)
-    assert (found.read, found.unknown) == ((), ())
-
-
 def test_a_dialect_that_is_none_is_unknown() -> None:
     assert read("select 1", "klingon").unknown == ("there is no dialect 'klingon'",)
-
-
-def test_dialects_by_what_producers_say() -> None:
-    assert dialect_of(None, "POSTGRES") == "postgres"
-    assert dialect_of("", "dbt", "snowflake://account") == "snowflake"
-    assert dialect_of("dbt", "file") == ""
 
 
 @pytest.mark.parametrize(
@@ -208,16 +126,6 @@ def test_what_is_long_but_plain_is_read() -> None:
     assert refers(read(f"with {chain} select z from c59")) == {"c0.*", "c0.z"}
     assert refers(read(" union all ".join(["select a from t"] * 1_000))) == {"t.a"}
     assert time.monotonic() - began < 10
-
-
-def test_names_of_tables_match_from_their_ends() -> None:
-    assert may_be_table(("orders",), "shop.raw.orders")
-    assert may_be_table(("SHOP", "Raw", "Orders"), "raw.orders")
-    assert may_be_table(("delta", "/lake/orders"), "/lake/orders")
-    assert may_be_table(("s3://bucket/lake/orders",), "lake/orders")
-    assert not may_be_table(("staging", "orders"), "raw.orders")
-    assert not may_be_table(("orders",), "raw.old_orders")
-    assert not may_be_table((), "orders")
 
 
 _CLAUSES = "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into values create table"

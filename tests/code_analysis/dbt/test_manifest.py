@@ -1,0 +1,48 @@
+"""What dbt's manifest tells of where models lie."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from headwater.code_analysis.dbt.manifest import read_full_names
+from headwater.errors import QueryError
+
+MODEL = {
+    "resource_type": "model",
+    "database": "shop",
+    "schema": "marts",
+    "name": "orders_v2",
+    "alias": "Orders",
+}
+
+
+def test_models_by_file_name_and_alias(tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.json"
+    nodes = {
+        "m": {**MODEL, "original_file_path": "models/orders_v2.sql"},
+        "t": {"resource_type": "test", "name": "x"},
+    }
+    manifest.write_text(json.dumps({"nodes": nodes}))
+    full = "shop.marts.Orders"
+    assert read_full_names(manifest) == {
+        "models/orders_v2.sql": full,
+        "orders_v2": full,
+        "orders": full,
+    }
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", "{}"])
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(content)
+    with pytest.raises(QueryError):
+        read_full_names(manifest)
+
+
+def test_a_manifest_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(QueryError, match="cannot be read") as refused:
+        read_full_names(tmp_path / "manifest.json")
+    assert "dbt parse" in refused.value.hint
