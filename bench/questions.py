@@ -18,7 +18,7 @@ from bench.events import LAKE, NAMESPACE, run_id, table_name
 from bench.graph import ANSWER, Filled
 from bench.processes import Client
 from bench.wiring import DIAMOND, HUB, ROOT
-from headwater.lineage.pagination import write_moment
+from headwater.lineage.pagination import encode_time_cursor
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, parse_urn
 
 _MAP = """query($urn: ID!, $depth: Int!) { lineage(urn: $urn, direction: DOWNSTREAM, depth: $depth) {
@@ -200,7 +200,7 @@ AND EXISTS { (r)<-[:FEEDS]-(:Source {dataset: $urn}) } RETURN r.namespace, r.pip
     bare_versions = """MATCH (a:Artifact) USING INDEX SEEK a:Artifact(dataset, complete, createdAt)
 WHERE a.dataset = $urn AND a.complete = true AND a.createdAt < $at RETURN a.urn, a.createdAt, a.status
 ORDER BY a.dataset DESC, a.complete DESC, a.createdAt DESC LIMIT $limit"""
-    window = {"urn": hot, "first": 50, "after": write_moment(at, "run:")}
+    window = {"urn": hot, "first": 50, "after": encode_time_cursor(at, "run:")}
     newest = {"urn": table["hot"], "at": filled.until, "limit": 50}
     one = run_id(filled.patterns[-2])
     return [

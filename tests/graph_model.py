@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from headwater.cypher.driver.database import Database, Row
-from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Mark, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP
+from headwater.lineage.traversal.request import Bounds, ResumePoint, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn
 from headwater.schema.visibility import UNRESTRICTED, Visibility
@@ -65,22 +68,24 @@ class Map:
         known = self.derived
         if name == "read/traversal/dataset_consumers":
             return [
-                {"place": u, "process": j}
+                {"datasetOrVersion": u, "jobOrRun": j}
                 for u in urns
                 for j, some in self.inputs.items()
                 if u in some
             ]
         if name == "read/traversal/job_inputs":
-            return [{"process": j, "place": d} for j in urns for d in self.inputs.get(j, ())]
+            return [
+                {"jobOrRun": j, "datasetOrVersion": d} for j in urns for d in self.inputs.get(j, ())
+            ]
         if name == "read/traversal/job_outputs":
             return [
-                {"process": j, "place": d, "derived": list(known.get((j, d), ()))}
+                {"jobOrRun": j, "datasetOrVersion": d, "derived": list(known.get((j, d), ()))}
                 for j in urns
                 for d in self.outputs.get(j, ())
             ]
         if name == "read/traversal/dataset_producers":
             return [
-                {"place": u, "process": j, "derived": list(known.get((j, u), ()))}
+                {"datasetOrVersion": u, "jobOrRun": j, "derived": list(known.get((j, u), ()))}
                 for u in urns
                 for j, some in self.outputs.items()
                 if u in some
@@ -97,18 +102,15 @@ class Map:
         upstream: bool = False,
         depth: int = 50,
         nodes_max: int = 5_000,
-        marks: Mapping[str, Mark] | None = None,
+        marks: Mapping[str, ResumePoint] | None = None,
         where: Filter = EVERY_NODE,
-    ) -> Walk:
+    ) -> Traversal:
         bounds = Bounds.within(60, depth=depth, nodes_max=nodes_max, edges_max=20_000)
-        layer = MAP_UP if upstream else MAP_DOWN
-        return explore(
+        layer = DATASETS_UP if upstream else DATASETS_DOWN
+        return traverse(
             GraphView(cast(Database, self), self.visibility),
-            layer,
+            TraversalRequest(layer, bounds, resume_from=marks or {}, filter=where),
             {start: [start]},
-            bounds,
-            marks=marks,
-            where=where,
         )[start]
 
 

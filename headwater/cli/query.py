@@ -73,6 +73,7 @@ def lineage(
     from headwater.cli import render
     from headwater.lineage.questions.lineage import lineage as found_lineage
     from headwater.lineage.traversal.filters import Filter
+    from headwater.lineage.traversal.request import LineageRequest
 
     where = Filter(
         namespaces=tuple(namespace or ()),
@@ -84,14 +85,16 @@ def lineage(
     )
     found = found_lineage(
         graph_view(home),
-        urns,
-        direction=direction.upper(),
-        depth=depth,
-        level=level,
-        as_of=time_of("--as-of", as_of),
-        between=_times("--between", between),
-        where=where,
-        after=after,
+        LineageRequest(
+            tuple(urns),
+            direction=direction.upper(),
+            depth=depth,
+            level=level,
+            as_of=time_of("--as-of", as_of),
+            between=_times("--between", between),
+            filter=where,
+            after=after,
+        ),
     )
     if as_json:
         render.print_json(render.lineage_data(found))

@@ -19,10 +19,10 @@ from headwater.schema.urns import parse_urn
 
 if TYPE_CHECKING:
     # These modules load Neo4j's driver; a command that only counts need not wait for it.
+    from headwater.lineage.hidden_nodes import Edge
     from headwater.lineage.node_names import NodeName
     from headwater.lineage.pagination import Page
     from headwater.lineage.questions.lineage import Difference, Lineage, Trace
-    from headwater.lineage.traversal.bfs import Edge
 
 # Piped output has no screen width to be cut to.
 _PLAIN_WIDTH = 240

@@ -18,12 +18,13 @@ import headwater
 from headwater.cypher.driver.database import Row
 from headwater.evidence.digest import Data, to_json_value
 from headwater.evidence.violations import find_violations
-from headwater.lineage.history_pages import newest
+from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.node_names import kind_of
 from headwater.lineage.nodes import name_nodes, read_nodes, require_node
 from headwater.lineage.questions.freshness import Freshness, freshness
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Lineage, lineage
+from headwater.lineage.questions.lineage import Lineage, lineage
 from headwater.lineage.questions.quality import Quality, quality
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import dataset_urn, job_urn, parse_urn
 
@@ -66,13 +67,15 @@ def build_pack(view: GraphView, urn: str, *, at: datetime, depth: int = DEPTH_DE
     lineages = {
         direction: lineage(
             view,
-            urn,
-            direction=direction,
-            depth=depth,
-            nodes_max=NODES_MAX,
-            edges_max=EDGES_MAX,
-            seconds=WALK_SECONDS_MAX,
-            fresh=True,
+            LineageRequest(
+                (urn,),
+                direction=direction,
+                depth=depth,
+                nodes_max=NODES_MAX,
+                edges_max=EDGES_MAX,
+                timeout_seconds=WALK_SECONDS_MAX,
+                fresh=True,
+            ),
         )
         for direction in ("UPSTREAM", "DOWNSTREAM")
     }
@@ -152,7 +155,7 @@ def _producers(view: GraphView, datasets: Iterable[str]) -> set[str]:
     jobs: set[str] = set()
     for dataset in datasets:
         if read_nodes(view, [dataset]):
-            found = lineage(view, dataset, direction="UPSTREAM", depth=1)
+            found = lineage(view, LineageRequest((dataset,), direction="UPSTREAM", depth=1))
             jobs.update(_of_kind([node.urn for node in found.nodes], "job"))
     return jobs
 
@@ -167,7 +170,7 @@ def _job(run: Row) -> str:
 
 def _recent(view: GraphView, query: str, urns: Sequence[str]) -> tuple[dict[str, Row], list[str]]:
     """Return the newest nodes on the pages of the given nodes, and the nodes with further pages."""
-    pages = newest(view, query, urns, first=RECENT)
+    pages = read_history_pages(view, query, urns, first=RECENT)
     entries: list[str] = []
     for page in pages.values():
         entries += page.entries

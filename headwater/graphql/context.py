@@ -21,8 +21,8 @@ from strawberry.dataloader import DataLoader
 from headwater.access.principal import Principal
 from headwater.cypher.driver.database import Row
 from headwater.graphql.run_feed import RunFeed
-from headwater.lineage.history_pages import newest
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.history_pages import read_history_pages
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions.failure_impact import FailureImpact, failure_impact
@@ -123,7 +123,7 @@ class Context:
         """Return the urns of nodes that the principal may see, in order."""
         if self.view.visibility.is_unrestricted:
             return urns
-        return await self.run_in_thread(visible, self.view, urns)
+        return await self.run_in_thread(keep_visible, self.view, urns)
 
     def _load_nodes(self, urns: list[str]) -> list[Row | None]:
         rows = read_nodes(self.view, urns)
@@ -175,7 +175,7 @@ class Context:
             for urn, first, after in keys:
                 urns_by_page[first, after].append(urn)
             pages = {
-                (first, after): newest(self.view, name, urns, first=first, after=after)
+                (first, after): read_history_pages(self.view, name, urns, first=first, after=after)
                 for (first, after), urns in urns_by_page.items()
             }
             return [

@@ -116,13 +116,15 @@ class Counts(Collector):
             yield _gauge(
                 "headwater_map_staleness_seconds",
                 "Since the map in memory was in step.",
-                cache.staleness,
+                cache.staleness_seconds,
             )
             yield _gauge(
                 "headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind
             )
             yield _gauge(
-                "headwater_map_unread", "Datasets whose columns it has not read yet.", cache.unread
+                "headwater_map_unread",
+                "Datasets whose columns it has not read yet.",
+                cache.pending_datasets,
             )
 
 

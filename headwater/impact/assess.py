@@ -45,7 +45,7 @@ from headwater.impact.propagate import ImpactResult, propagate
 from headwater.impact.report import Evidence, Report
 from headwater.impact.severity import classify_writer
 from headwater.impact.type_changes import is_narrowing
-from headwater.lineage.node_visibility import hidden
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import read_nodes, require_node
 from headwater.lineage.questions.downstream import DownstreamGraph, citing_answers, read_downstream
 from headwater.lineage.view import GraphView
@@ -109,7 +109,7 @@ def assess(
         seconds=min(timeout_seconds, TRAVERSAL_SECONDS_MAX),
         ever=include_stale,
     )
-    unseen = hidden(view, down.rows)
+    unseen = find_hidden(view, down.rows)
     codes = read_files(
         files or {},
         dialect=dialect,

@@ -13,7 +13,7 @@ from headwater.cypher.driver.database import Row
 from headwater.impact.model import DependencyModel, PropagatedChange, Severity
 from headwater.impact.propagate import ImpactResult
 from headwater.impact.report import EVIDENCE_MAX, Affected, Evidence, Report, is_certified
-from headwater.lineage.node_visibility import hidden
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import name_nodes, read_nodes
 from headwater.lineage.view import GraphView
 
@@ -78,7 +78,7 @@ class AffectedAssets:
         for asset in self._assets.values():
             named.update(asset.named_urns())
         in_graph = [urn for urn in sorted(named) if not urn.startswith(("file:", "table:"))]
-        unseen = hidden(self._view, [*nodes, *in_graph])
+        unseen = find_hidden(self._view, [*nodes, *in_graph])
         visible = [asset for urn, asset in self._assets.items() if urn not in unseen]
         affected = [self._affected(asset, unseen) for asset in visible]
         affected.sort(key=lambda one: (one.distance, one.severity, one.kind, one.name))

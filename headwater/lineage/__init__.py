@@ -1,1 +1,1 @@
-"""How questions about the graph are answered: one module a question, no driver, no HTTP."""
+"""Answers to questions about the graph: one module a question, without driver or HTTP."""

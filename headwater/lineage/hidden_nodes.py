@@ -1,9 +1,9 @@
-"""How a walk shows what may not be seen: as stubs that keep its paths and tell nothing else.
+"""Stubs: the nodes that stand for hidden ones, keep the paths, and disclose nothing else.
 
-A stub stands for "from this node a way leads out of sight", or for "a way comes into sight here" where none that left
-sight comes back. The nodes where a way comes back into sight hang on the stub of the node where it left. So neither how
-many nodes are hidden, nor how they hang together, nor how long the way through them is can be told from it: two graphs
-that differ only there look the same.
+A stub stands for "hidden paths lead on from this node", or for "hidden paths lead to this node" where none that left a
+visible node ends. The nodes at which hidden paths become visible again are attached to the stub of the node where the
+paths left. So nobody can tell from a stub how many nodes are hidden, how they hang together, or how long the path
+through them is. Two graphs that differ only there look the same.
 """
 
 from __future__ import annotations
@@ -15,85 +15,87 @@ from typing import NamedTuple
 
 HIDDEN = "hidden:"
 _ID_CHARACTERS = 16
-_PROCESSES = ("job:", "run:")
-# No urn has it.
-_INSIDE = "\n"
+_JOBS_AND_RUNS = ("job:", "run:")
+# A character that no urn contains.
+_ENTERED_FROM = "\n"
 
 
 class Edge(NamedTuple):
-    """As in the graph: lineage flows from `source` to `target`."""
+    """An edge of the graph: data flows from `source` to `target`."""
 
     source: str
     target: str
     type: str
 
 
-def inside(process: str, place: str) -> str:
-    """A hidden job or run as it is entered from one place; "": what comes of it wherever it is entered."""
-    return f"{process}{_INSIDE}{place}"
+def hidden_entry(job_or_run: str, entered_from: str) -> str:
+    """Return the name of a hidden job or run as entered from one node; from "": from any node."""
+    return f"{job_or_run}{_ENTERED_FROM}{entered_from}"
 
 
-def is_inside(name: str) -> bool:
-    return _INSIDE in name
+def is_hidden_entry(name: str) -> bool:
+    """Return True for a name of `hidden_entry`."""
+    return _ENTERED_FROM in name
 
 
 def with_stubs(
-    hops: Mapping[str, int], edges: Iterable[Edge], unseen: set[str]
+    distances: Mapping[str, int], edges: Iterable[Edge], hidden: set[str]
 ) -> tuple[dict[str, int], set[Edge]]:
-    """Nodes with their hops, and edges, of which `unseen` may not be shown."""
-    if not unseen:
-        return dict(hops), set(edges)
-    kept: set[Edge] = set()
-    onward: dict[str, set[str]] = defaultdict(set)
+    """Replace hidden nodes by stubs, in nodes with their distances and in edges."""
+    if not hidden:
+        return dict(distances), set(edges)
+    shown_edges: set[Edge] = set()
+    next_of_hidden: dict[str, set[str]] = defaultdict(set)
     leaving: dict[str, set[str]] = defaultdict(set)
     entering: set[str] = set()
     for edge in edges:
-        if edge.source not in unseen and edge.target not in unseen:
-            kept.add(edge)
-        elif edge.source in unseen:
-            onward[edge.source].add(edge.target)
+        if edge.source not in hidden and edge.target not in hidden:
+            shown_edges.add(edge)
+        elif edge.source in hidden:
+            next_of_hidden[edge.source].add(edge.target)
             entering.add(edge.target)
         else:
             leaving[edge.source].add(edge.target)
-    shown = {urn: hop for urn, hop in hops.items() if urn not in unseen}
-    hung: set[str] = set()
-    for urn, hidden in leaving.items():
-        reached = _reached(hidden, onward) - unseen
-        hung |= reached
-        _hang(shown, kept, stub("from", urn), {urn}, reached)
-    for urn in entering - unseen - hung:
-        _hang(shown, kept, stub("to", urn), set(), {urn})
-    return shown, kept
+    shown = {urn: distance for urn, distance in distances.items() if urn not in hidden}
+    attached: set[str] = set()
+    for urn, first_hidden in leaving.items():
+        ends = _reachable(first_hidden, next_of_hidden) - hidden
+        attached |= ends
+        _attach(shown, shown_edges, stub_urn("from", urn), {urn}, ends)
+    for urn in entering - hidden - attached:
+        _attach(shown, shown_edges, stub_urn("to", urn), set(), {urn})
+    return shown, shown_edges
 
 
-def stub(way: str, urn: str) -> str:
-    """The name of the stub at a node that is seen: a hash of that node and of the way, so it is the same every time."""
-    return HIDDEN + hashlib.sha256(f"{way} {urn}".encode()).hexdigest()[:_ID_CHARACTERS]
+def stub_urn(side: str, urn: str) -> str:
+    """Return the urn of the stub `from` or `to` a visible node: a hash, the same at every call."""
+    return HIDDEN + hashlib.sha256(f"{side} {urn}".encode()).hexdigest()[:_ID_CHARACTERS]
 
 
-def _reached(starts: Iterable[str], onward: Mapping[str, set[str]]) -> set[str]:
-    """What lies on the ways out of sight that begin here, up to where they come back into sight."""
+def _reachable(starts: Iterable[str], next_of_hidden: Mapping[str, set[str]]) -> set[str]:
+    """Return the nodes on the hidden paths from these, up to where the paths become visible again."""
     reached: set[str] = set()
     waiting = list(starts)
     while waiting:
         urn = waiting.pop()
         if urn not in reached:
             reached.add(urn)
-            waiting.extend(onward.get(urn, ()))
+            waiting.extend(next_of_hidden.get(urn, ()))
     return reached
 
 
-def _hang(
-    shown: dict[str, int], kept: set[Edge], name: str, before: set[str], after: set[str]
+def _attach(
+    shown: dict[str, int], edges: set[Edge], stub: str, before: set[str], after: set[str]
 ) -> None:
-    kept.update(
-        Edge(urn, name, "PRODUCED" if urn.startswith(_PROCESSES) else "FEEDS") for urn in before
-    )
-    kept.update(Edge(name, urn, _type_into(urn)) for urn in after)
-    shown[name] = min(shown[urn] for urn in before | after)
+    """Add a stub with its edges, at the distance of the nearest node beside it."""
+    for urn in before:
+        edges.add(Edge(urn, stub, "PRODUCED" if urn.startswith(_JOBS_AND_RUNS) else "FEEDS"))
+    for urn in after:
+        edges.add(Edge(stub, urn, _type_into(urn)))
+    shown[stub] = min(shown[urn] for urn in before | after)
 
 
 def _type_into(urn: str) -> str:
     if urn.startswith("answer:"):
         return "CITED_BY"
-    return "FEEDS" if urn.startswith(_PROCESSES) else "PRODUCED"
+    return "FEEDS" if urn.startswith(_JOBS_AND_RUNS) else "PRODUCED"

@@ -1,9 +1,10 @@
-"""Who may see which node.
+"""The visibility of nodes: which of them a caller may see.
 
-A dataset, job, source, version or column is seen by whoever sees its namespace; a run by whoever sees those of all jobs
-that it was ever said to be one of, since anybody may say that a run whose id they know is one of their own job; a
-schema by whoever sees one dataset or version that has it; an answer by whoever sees everything that it rests on, since
-its text may tell of all of it, and one that rests on nothing by whoever sees everything.
+A dataset, job, source, version or column is visible to a caller who sees its namespace. A run is visible to a caller
+who sees the namespaces of all jobs that it was ever reported to belong to: any producer could claim a known run id for
+a job of its own. A schema is visible to a caller who sees one dataset or version that has it. An answer is visible to a
+caller who sees everything that it cites, since its text may disclose all of that. An answer that cites nothing is
+visible to a caller who sees everything.
 """
 
 from __future__ import annotations
@@ -17,42 +18,51 @@ from headwater.schema.urns import parse_urn
 from headwater.schema.visibility import Visibility
 
 _URNS_PER_QUERY_MAX = 2_000
-_SPELLED = ("dataset", "job", "source", "artifact", "column")
+# The kinds of node whose urn contains their namespace, unless it is hashed.
+_KINDS_WITH_NAMESPACE = ("dataset", "job", "source", "artifact", "column")
 
 
-def hidden(view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX) -> set[str]:
-    """Those of these nodes that whoever asks may not see. What is not in the graph may not be seen either, unless its
-    urn spells a namespace that may."""
+def find_hidden(
+    view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
+) -> set[str]:
+    """Return those of these nodes that the caller may not see.
+
+    An unknown node is hidden too, unless its urn contains a visible namespace.
+    """
     if view.visibility.is_unrestricted:
         return set()
-    found: set[str] = set()
-    unspelled: list[str] = []
+    hidden: set[str] = set()
+    unread: list[str] = []
     for urn in dict.fromkeys(urns):
         if urn.startswith(HIDDEN):
-            found.add(urn)
+            hidden.add(urn)
             continue
         kind, parts = parse_urn(urn)
-        if kind not in _SPELLED or not parts:
-            unspelled.append(urn)
+        if kind not in _KINDS_WITH_NAMESPACE or not parts:
+            unread.append(urn)
         elif not view.visibility.includes(parts[0]):
-            found.add(urn)
-    for start in range(0, len(unspelled), _URNS_PER_QUERY_MAX):
-        some = unspelled[start : start + _URNS_PER_QUERY_MAX]
+            hidden.add(urn)
+    for start in range(0, len(unread), _URNS_PER_QUERY_MAX):
+        some = unread[start : start + _URNS_PER_QUERY_MAX]
         rows = view.read("read/nodes/namespaces", seconds=seconds, urns=some)
-        seen = {
-            row["urn"] for row in rows if _is_seen(view.visibility, row["urn"], row["namespaces"])
+        visible = {
+            row["urn"]
+            for row in rows
+            if _is_visible(view.visibility, row["urn"], row["namespaces"])
         }
-        found.update(urn for urn in some if urn not in seen)
-    return found
+        hidden.update(urn for urn in some if urn not in visible)
+    return hidden
 
 
-def visible(view: GraphView, urns: Iterable[str]) -> list[str]:
-    """Those of these nodes that whoever asks may see, in order."""
+def keep_visible(view: GraphView, urns: Iterable[str]) -> list[str]:
+    """Return those of these nodes that the caller may see, in order."""
     wanted = list(urns)
-    unseen = hidden(view, wanted)
-    return [urn for urn in wanted if urn not in unseen]
+    hidden = find_hidden(view, wanted)
+    return [urn for urn in wanted if urn not in hidden]
 
 
-def _is_seen(visibility: Visibility, urn: str, namespaces: list[str]) -> bool:
-    judged = (visibility.includes(namespace) for namespace in namespaces)
-    return any(judged) if urn.startswith("schema:") else bool(namespaces) and all(judged)
+def _is_visible(visibility: Visibility, urn: str, namespaces: list[str]) -> bool:
+    included = (visibility.includes(namespace) for namespace in namespaces)
+    if urn.startswith("schema:"):
+        return any(included)
+    return bool(namespaces) and all(included)

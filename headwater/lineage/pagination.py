@@ -1,7 +1,7 @@
-"""Pages of a list in a fixed order, each entry with the cursor that leads to the ones after it.
+"""Pages of a sorted list; each entry has the cursor that leads to the entries after it.
 
-A cursor holds what the list is sorted by, not a place in it: what comes and goes between two pages neither repeats an
-entry nor skips one.
+A cursor holds the sort key of an entry, not its position. So entries that come or go between two pages neither repeat
+nor skip others.
 """
 
 from __future__ import annotations
@@ -25,80 +25,87 @@ _NUMBER = (int, float)
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
+    """Entries of a list, the cursor of each, and whether more follow."""
+
     entries: list[T]
     cursors: list[str]
     has_next: bool
 
 
-def checked_page(first: int) -> int:
-    """Raises QueryError for a length outside the bounds."""
+def require_page_size(first: int) -> int:
+    """Return the size of a page. Raises QueryError outside 0 to 200."""
     if not 0 <= first <= PAGE_MAX:
         raise QueryError(f"first {first} is not between 0 and {PAGE_MAX}")
     return first
 
 
-def page(
+def cut_page(
     entries: Sequence[T], key: Callable[[T], Key], *, first: int, after: str | None, shape: Key
 ) -> Page[T]:
-    """The page of a whole list, sorted by `key` (smallest first), that follows a cursor; `shape` is a key like its."""
-    checked_page(first)
-    behind = read_cursor(after, shape) if after else None
+    """Return the page of a whole list that follows a cursor, sorted by `key`, smallest first.
+
+    `shape` is an example of a key: it gives the number and the types of its parts.
+    """
+    require_page_size(first)
+    behind = decode_cursor(after, shape) if after else None
     ordered = sorted(entries, key=key)
     rest = ordered if behind is None else [entry for entry in ordered if key(entry) > behind]
     shown = rest[:first]
-    return Page(shown, [write_cursor(*key(entry)) for entry in shown], len(rest) > first)
+    return Page(shown, [encode_cursor(*key(entry)) for entry in shown], len(rest) > first)
 
 
-def write_cursor(*key: str | int | float) -> str:
+def encode_cursor(*key: str | int | float) -> str:
+    """Return the cursor of an entry with this sort key."""
     return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
 
 
-def read_cursor(text: str, shape: Key) -> Key:
-    """The key that a cursor holds, of as many texts and numbers as `shape`. Raises QueryError when it is none."""
+def decode_cursor(text: str, shape: Key) -> Key:
+    """Return the sort key of a cursor. Raises QueryError unless it has the parts of `shape`."""
     try:
         key = json.loads(base64.urlsafe_b64decode(text.encode()))
     except (ValueError, binascii.Error, RecursionError):
         key = None
-    if not isinstance(key, list) or [_sort(part) for part in key] != [
-        _sort(part) for part in shape
-    ]:
-        raise _not_one(text)
+    if not isinstance(key, list) or list(map(_type_of, key)) != list(map(_type_of, shape)):
+        raise _cursor_error(text)
     return tuple(key)
 
 
-def write_moment(at: datetime, urn: str) -> str:
-    """The cursor of an entry in a list that goes by time."""
-    return write_cursor(at.isoformat(), urn)
+def encode_time_cursor(at: datetime, urn: str) -> str:
+    """Return the cursor of an entry in a list sorted by time."""
+    return encode_cursor(at.isoformat(), urn)
 
 
-def read_moment(text: str) -> tuple[datetime, str]:
-    """The instant and the urn that a cursor of such a list holds. Raises QueryError when it is none."""
-    at, urn = read_cursor(text, ("", ""))
+def decode_time_cursor(text: str) -> tuple[datetime, str]:
+    """Return the instant and the urn of a cursor. Raises QueryError for any other text."""
+    at, urn = decode_cursor(text, ("", ""))
     try:
         instant = datetime.fromisoformat(str(at))
     except ValueError:
         instant = datetime.min
     if instant.tzinfo is None or not urn:
-        raise _not_one(text)
+        raise _cursor_error(text)
     return instant, str(urn)
 
 
-def _not_one(text: str) -> QueryError:
-    return QueryError(
-        f"after {text[:80]!r} is not a cursor of this list",
-        hint="Pass on the `cursor` of an edge as it was.",
-    )
-
-
-def _sort(part: object) -> type | None:
-    if isinstance(part, bool):
-        return None
-    return float if isinstance(part, _NUMBER) else str if isinstance(part, str) else None
-
-
-def days_before(now: datetime | None, days: int) -> tuple[datetime, datetime]:
-    """The beginning and the end of the last so many days. Raises QueryError for a number outside the bounds."""
+def last_days(now: datetime | None, days: int) -> tuple[datetime, datetime]:
+    """Return the beginning and the end of the last `days` days. Raises QueryError outside 1 to 3,650."""
     if not 1 <= days <= DAYS_MAX:
         raise QueryError(f"days {days} is not between 1 and {DAYS_MAX}")
     end = now or datetime.now(UTC)
     return end - timedelta(days=days), end
+
+
+def _cursor_error(text: str) -> QueryError:
+    return QueryError(
+        f"after {text[:80]!r} is not a cursor of this list",
+        hint="Pass the `cursor` of an edge unchanged.",
+    )
+
+
+def _type_of(part: object) -> type | None:
+    """Return the type of a part of a key; integers and floats compare with each other."""
+    if isinstance(part, bool):
+        return None
+    if isinstance(part, _NUMBER):
+        return float
+    return str if isinstance(part, str) else None

@@ -21,7 +21,8 @@ from headwater.impact.report import Affected, Evidence
 from headwater.lineage.hidden_nodes import HIDDEN
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions.assets import asset_id, find_asset
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX, lineage
+from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, DEPTH_MAX, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.rest.asset_tree import Asset, TreeBuilder
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
@@ -187,11 +188,13 @@ class Assets:
         # `fresh`: a client that has just registered an asset finds it with its edges.
         found = lineage(
             request.view,
-            urn,
-            direction=params.direction.upper(),
-            depth=params.depth,
-            nodes_max=NODES_MAX,
-            fresh=True,
+            LineageRequest(
+                (urn,),
+                direction=params.direction.upper(),
+                depth=params.depth,
+                nodes_max=NODES_MAX,
+                fresh=True,
+            ),
         )
         visible = [node.urn for node in found.nodes if not node.urn.startswith(HIDDEN)]
         trees = TreeBuilder(found, read_nodes(request.view, visible))

@@ -17,9 +17,10 @@ from msgspec import Meta
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import HeadwaterError, NotFoundError, QueryError, UnavailableError
-from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.nodes import read_nodes, resolve_urn
 from headwater.lineage.questions.assets import find_by_guid
-from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
+from headwater.lineage.questions.lineage import lineage
+from headwater.lineage.traversal.request import DEPTH_MAX, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 from headwater.schema.urns import guid_of, parse_urn
@@ -137,7 +138,7 @@ def _urn_of(view: GraphView, guid: str) -> str:
     if found is None and guid.partition(":")[0] in _TYPES:
         try:
             rows = read_nodes(view, [guid])
-            rows = rows or read_nodes(view, [resolve(view, guid)])
+            rows = rows or read_nodes(view, [resolve_urn(view, guid)])
             found = next(iter(rows), None)
         except QueryError:
             found = None
@@ -147,7 +148,10 @@ def _urn_of(view: GraphView, guid: str) -> str:
 
 
 def _lineage(view: GraphView, urn: str, direction: Direction, depth: int) -> LineageInfo:
-    found = lineage(view, urn, direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX)
+    found = lineage(
+        view,
+        LineageRequest((urn,), direction=_DIRECTIONS[direction], depth=depth, nodes_max=NODES_MAX),
+    )
     rows = read_nodes(view, [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")])
     return LineageInfo(
         base_entity_guid=guid_of(urn),

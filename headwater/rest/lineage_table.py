@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Meta
 
 from headwater.errors import EventError, HeadwaterError
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT, DEPTH_MAX
 from headwater.lineage.questions.lineage_table import LineageTable, lineage_table
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, DEPTH_MAX, LineageRequest
 from headwater.rest.operations import Api, ArgumentError, Operation, OperationRequest
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -62,13 +62,15 @@ def get_lineage_table(request: OperationRequest) -> LineageTable:
     params: LineageTableParams = request.params
     return lineage_table(
         request.view,
-        [params.urn],
-        direction=params.direction.upper(),
-        depth=params.depth,
-        level=params.level,
-        as_of=params.as_of,
-        after=params.after,
-        fresh=params.fresh,
+        LineageRequest(
+            (params.urn,),
+            direction=params.direction.upper(),
+            depth=params.depth,
+            level=params.level,
+            as_of=params.as_of,
+            after=params.after,
+            fresh=params.fresh,
+        ),
     )
 
 

@@ -23,6 +23,7 @@ from headwater.cypher.driver.database import Database, Row
 from headwater.cypher.maintenance.export import Counts, count
 from headwater.errors import QueryError
 from headwater.lineage.questions import lineage
+from headwater.lineage.traversal.request import LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import DERIVED_PROPERTIES, with_derived_properties
 from headwater.schema.graph import NODE_KINDS
@@ -272,12 +273,14 @@ def read_lineage(database: Database, options: ReadOptions) -> Iterator[Row]:
     """
     found = lineage.lineage(
         GraphView(database),
-        options.urn,
-        direction=options.direction,
-        depth=options.depth,
-        nodes_max=LINEAGE_NODES_MAX,
-        edges_max=LINEAGE_EDGES_MAX,
-        seconds=options.seconds,
+        LineageRequest(
+            (options.urn,),
+            direction=options.direction,
+            depth=options.depth,
+            nodes_max=LINEAGE_NODES_MAX,
+            edges_max=LINEAGE_EDGES_MAX,
+            timeout_seconds=options.seconds,
+        ),
     )
     if found.reason not in {"", "depth"}:
         raise QueryError(

@@ -13,17 +13,17 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
 from headwater.impact.assess import assess
 from headwater.impact.changes import parse_changes
-from headwater.lineage.history_pages import newest
-from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.history_pages import read_history_pages
+from headwater.lineage.nodes import read_nodes, resolve_urn
 from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.questions.failures import failed_runs
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.search import search
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez.graphs import EventsParams, events_of
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
 from headwater.schema.visibility import Visibility
+from tests.lineage_requests import lineage
 from tests.run_builders import FACET, at, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -57,7 +57,7 @@ def listed(view: GraphView) -> dict[str, Any]:
     return {
         "node": read_nodes(view, [run_urn(RUN)]),
         "failed": failed_runs(view).runs,
-        "of the job": newest(view, "read/nodes/job_runs", [job], first=5)[job].entries,
+        "of the job": read_history_pages(view, "read/nodes/job_runs", [job], first=5)[job].entries,
         "counted": catalogue.runs_of_job(view, job, skip=0, limit=5),
     }
 
@@ -104,11 +104,11 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(
         ],
     )
     table = dataset_urn(OWN, "table")
-    first = newest(view, "read/nodes/dataset_answers", [table], first=1)[table]
+    first = read_history_pages(view, "read/nodes/dataset_answers", [table], first=1)[table]
     assert (first.entries, first.has_next) == (["answer:ours"], True)
-    second = newest(view, "read/nodes/dataset_answers", [table], first=1, after=first.cursors[-1])[
-        table
-    ]
+    second = read_history_pages(
+        view, "read/nodes/dataset_answers", [table], first=1, after=first.cursors[-1]
+    )[table]
     assert (second.entries, second.has_next) == (["answer:oldest"], False)
 
 
@@ -169,9 +169,9 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
     )
     table = dataset_urn(OWN, "table")
     assert (
-        resolve(view, dataset_urn(OWN, "known"))
+        resolve_urn(view, dataset_urn(OWN, "known"))
         == table
-        == resolve(GraphView(database), dataset_urn(THEIRS, "secret"))
+        == resolve_urn(GraphView(database), dataset_urn(THEIRS, "secret"))
     )
     for guess in ("secret", "guess"):
         with pytest.raises(NotFoundError, match=f"there is no dataset 'dataset:a-secret:{guess}'"):

@@ -18,16 +18,10 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError
-from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
-from headwater.lineage.traversal.bfs import (
-    HISTORY_DOWN,
-    HISTORY_UP,
-    MAP_DOWN,
-    MAP_UP,
-    Bounds,
-    Edge,
-    explore,
-)
+from headwater.lineage.hidden_nodes import Edge
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, RUNS_DOWN, RUNS_UP
+from headwater.lineage.traversal.request import DEPTH_MAX, Bounds, TraversalRequest
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import (
@@ -39,6 +33,7 @@ from headwater.schema.urns import (
     source_urn,
 )
 from headwater.schema.visibility import Visibility
+from tests.lineage_requests import lineage
 from tests.run_builders import at, tell
 
 pytestmark = pytest.mark.neo4j
@@ -46,10 +41,10 @@ pytestmark = pytest.mark.neo4j
 READERS, QUESTIONS, LINEAGES = 50, 200, 120
 NAMESPACES = [f"ns-{letter}" for letter in "abcdef"]
 LAYERS = {
-    (True, "UPSTREAM"): MAP_UP,
-    (True, "DOWNSTREAM"): MAP_DOWN,
-    (False, "UPSTREAM"): HISTORY_UP,
-    (False, "DOWNSTREAM"): HISTORY_DOWN,
+    (True, "UPSTREAM"): DATASETS_UP,
+    (True, "DOWNSTREAM"): DATASETS_DOWN,
+    (False, "UPSTREAM"): RUNS_UP,
+    (False, "DOWNSTREAM"): RUNS_DOWN,
 }
 Edges = dict[str, set[str]]
 Answer = tuple[Iterable[str], Iterable[Edge]]
@@ -232,8 +227,10 @@ def test_no_walk_tells_a_reader_what_is_out_of_sight(world: World, view: GraphVi
             ].append(start)
         for (on_map, direction, depth), begun in asked.items():
             bounds = Bounds.within(60, depth=depth, nodes_max=10_000, edges_max=100_000)
-            walks = explore(
-                view, LAYERS[on_map, direction], {start: [start] for start in begun}, bounds
+            walks = traverse(
+                view,
+                TraversalRequest(LAYERS[on_map, direction], bounds),
+                {start: [start] for start in begun},
             )
             for start, walk in walks.items():
                 judge(world, reader, start, direction, depth, (walk.nodes, walk.edges))

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
@@ -22,6 +21,7 @@ from tests.event_builders import (
     run_event,
     settle,
 )
+from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of
 
 pytestmark = pytest.mark.neo4j

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from tests.canonical import edges
 from tests.event_builders import (
@@ -18,6 +17,7 @@ from tests.event_builders import (
     symlinks,
     urns,
 )
+from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 from tests.canonical import edges
@@ -24,6 +23,7 @@ from tests.event_builders import (
     source_job,
     symlinks,
 )
+from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, source_urn
@@ -28,6 +27,7 @@ from tests.event_builders import (
     told,
     urns,
 )
+from tests.lineage_requests import lineage
 from tests.run_builders import Event, answer, at, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j

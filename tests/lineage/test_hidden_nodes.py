@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from headwater.lineage.hidden_nodes import Edge, stub
-from headwater.lineage.traversal.bfs import Walk
+from headwater.lineage.hidden_nodes import Edge, stub_urn
 from headwater.lineage.traversal.filters import Filter
+from headwater.lineage.traversal.traversal import Traversal
 from tests.graph_model import Map, ds, job
 
 
@@ -29,7 +29,7 @@ def chain(length: int) -> Map:
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
 def test_a_way_out_of_sight_is_one_stub_however_long_it_is(length: int) -> None:
-    hidden = stub("from", job("x"))
+    hidden = stub_urn("from", job("x"))
     edges = {
         Edge(ds("a"), job("x"), "FEEDS"),
         Edge(job("x"), hidden, "PRODUCED"),
@@ -45,8 +45,8 @@ def test_a_way_out_of_sight_is_one_stub_however_long_it_is(length: int) -> None:
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
 def test_depth_counts_a_way_out_of_sight_once(length: int) -> None:
     shallow = chain(length).seen().walk(ds("a"), depth=1)
-    assert set(shallow.nodes) == {ds("a"), job("x"), stub("from", job("x"))}
-    assert (shallow.truncated, shallow.unfinished, shallow.beyond) == (
+    assert set(shallow.nodes) == {ds("a"), job("x"), stub_urn("from", job("x"))}
+    assert (shallow.truncated, shallow.resume_points, shallow.omitted_neighbours) == (
         "depth",
         {job("x"): (3, job("y"))},
         {job("x"): set()},
@@ -59,7 +59,7 @@ def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
     map = Map().add("h", ["a"], ["h0"] if length else ["b"])
     for number in range(length):
         map.add(f"h{number}", [f"h{number}"], [f"h{number + 1}"] if number + 1 < length else ["b"])
-    hidden = stub("from", ds("a"))
+    hidden = stub_urn("from", ds("a"))
     edges = {Edge(ds("a"), hidden, "FEEDS"), Edge(hidden, ds("b"), "PRODUCED")}
     assert seen(map, ds("a")) == ({ds("a"): 0, hidden: 0, ds("b"): 1}, edges)
     assert seen(map, ds("b"), upstream=True) == ({ds("b"): 0, hidden: 0, ds("a"): 1}, edges)
@@ -67,7 +67,7 @@ def test_a_hidden_job_between_datasets_is_one_hop(length: int) -> None:
 
 def test_branches_hang_on_the_stub_where_the_way_left() -> None:
     map = Map().add("h", ["a", "b"], ["h1"]).add("h2", ["h1"], ["c"]).add("h3", ["h1"], ["d"])
-    hidden = stub("from", ds("a"))
+    hidden = stub_urn("from", ds("a"))
     nodes, edges = seen(map, ds("a"))
     assert nodes == {ds("a"): 0, hidden: 0, ds("c"): 1, ds("d"): 1}
     assert edges == {
@@ -76,12 +76,18 @@ def test_branches_hang_on_the_stub_where_the_way_left() -> None:
         Edge(hidden, ds("d"), "PRODUCED"),
     }
     up, _ = seen(map, ds("c"), upstream=True)
-    assert set(up) == {ds("c"), ds("a"), ds("b"), stub("from", ds("a")), stub("from", ds("b"))}
+    assert set(up) == {
+        ds("c"),
+        ds("a"),
+        ds("b"),
+        stub_urn("from", ds("a")),
+        stub_urn("from", ds("b")),
+    }
 
 
 def test_a_hidden_cycle_ends() -> None:
     map = Map().add("h1", ["a", "h2"], ["h1"]).add("h2", ["h1"], ["h2", "b"])
-    hidden = stub("from", ds("a"))
+    hidden = stub_urn("from", ds("a"))
     assert seen(map, ds("a"))[0] == {ds("a"): 0, hidden: 0, ds("b"): 1}
     assert seen(Map().add("h", ["a"], ["a"]), ds("a")) == (
         {ds("a"): 0, hidden: 0},
@@ -93,7 +99,7 @@ def test_a_hidden_cycle_ends() -> None:
 def test_hidden_roots_and_leaves_are_one_stub_each(roots: int) -> None:
     map = Map().add("load", [f"h{number}" for number in range(roots)], ["a"])
     map.add("send", ["a"], [f"hout{number}" for number in range(roots)])
-    root, leaf = stub("to", job("load")), stub("from", job("send"))
+    root, leaf = stub_urn("to", job("load")), stub_urn("from", job("send"))
     up = seen(map, ds("a"), upstream=True)
     assert up[1] == {Edge(root, job("load"), "FEEDS"), Edge(job("load"), ds("a"), "PRODUCED")}
     down = seen(map, ds("a"))
@@ -118,7 +124,7 @@ def test_what_a_hidden_job_keeps_apart_stays_apart() -> None:
     )
     two = Map().add("h1", ["a"], ["x"]).add("h2", ["b"], ["y"]).add("in", ["s"], ["a", "b"])
     assert seen(one, ds("s")) == seen(two, ds("s"))
-    assert Edge(stub("from", ds("a")), ds("y"), "PRODUCED") not in seen(one, ds("s"))[1]
+    assert Edge(stub_urn("from", ds("a")), ds("y"), "PRODUCED") not in seen(one, ds("s"))[1]
 
 
 @pytest.mark.parametrize("length", [1, 2, 4])
@@ -127,7 +133,7 @@ def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
     names = [job("x"), *(job(f"h{number}") for number in range(length)), job("y")]
     map.inputs.update({name: set() for name in names[1:-1]})
     map.feeds.update(pairwise(names))
-    hidden = stub("from", job("x"))
+    hidden = stub_urn("from", job("x"))
     nodes, edges = seen(map, ds("a"))
     assert nodes == {ds("a"): 0, job("x"): 1, ds("b"): 1, hidden: 1, job("y"): 2, ds("d"): 2}
     assert {Edge(job("x"), hidden, "PRODUCED"), Edge(hidden, job("y"), "FEEDS")} <= edges
@@ -136,7 +142,7 @@ def test_jobs_that_feed_jobs_out_of_sight(length: int) -> None:
 def test_a_filter_judges_only_what_is_seen() -> None:
     map = Map().add("x", ["a2"], ["h1"]).add("h", ["h1"], ["b2", "b3"]).add("y2", ["b2"], ["c2"])
     shown = map.seen().walk(ds("a2"), where=Filter(tags=("even",)))
-    hidden = stub("from", job("x"))
+    hidden = stub_urn("from", job("x"))
     assert shown.nodes == {
         ds("a2"): 0,
         job("x"): 1,
@@ -152,9 +158,9 @@ def test_what_is_in_sight_is_bounded_and_what_is_not_is_not_counted() -> None:
     map = Map().add("x", ["a"], [f"h{number}" for number in range(50)])
     for number in range(50):
         map.add(f"h{number}", [f"h{number}"], ["b"])
-    walk: Walk = map.seen().walk(ds("a"), nodes_max=3)
+    walk: Traversal = map.seen().walk(ds("a"), nodes_max=3)
     assert (set(walk.nodes), walk.truncated) == (
-        {ds("a"), job("x"), ds("b"), stub("from", job("x"))},
+        {ds("a"), job("x"), ds("b"), stub_urn("from", job("x"))},
         "",
     )
 
@@ -168,4 +174,6 @@ def test_nothing_of_a_hidden_node_is_said() -> None:
     )
     for depth in (1, 2, 50):
         walk = map.seen().walk(ds("a"), depth=depth)
-        assert "secret" not in repr((walk.nodes, walk.edges, walk.unfinished, walk.beyond))
+        assert "secret" not in repr(
+            (walk.nodes, walk.edges, walk.resume_points, walk.omitted_neighbours)
+        )

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.errors import QueryError
-from headwater.lineage.pagination import checked_page, days_before, page, read_cursor, write_cursor
+from headwater.lineage.pagination import (
+    cut_page,
+    decode_cursor,
+    encode_cursor,
+    last_days,
+    require_page_size,
+)
 
 ENTRIES = st.sets(st.tuples(st.integers(-5, 5), st.text(max_size=3)), max_size=12)
 
@@ -22,7 +28,7 @@ def test_what_stays_is_seen_once(
     after = None
     listed = sorted(stay | go)
     for _ in range(50):
-        found = page(listed, lambda entry: entry, first=first, after=after, shape=(0, ""))
+        found = cut_page(listed, lambda entry: entry, first=first, after=after, shape=(0, ""))
         seen.extend(found.entries)
         if not found.has_next:
             break
@@ -35,7 +41,7 @@ def test_what_stays_is_seen_once(
 
 @given(st.tuples(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()))
 def test_a_cursor_holds_its_key(key: tuple[int, float, str]) -> None:
-    assert read_cursor(write_cursor(*key), (0, 0.0, "")) == key
+    assert decode_cursor(encode_cursor(*key), (0, 0.0, "")) == key
 
 
 @pytest.mark.parametrize(
@@ -44,10 +50,10 @@ def test_a_cursor_holds_its_key(key: tuple[int, float, str]) -> None:
         "x",
         "é",
         "!!!!",
-        write_cursor("a"),
-        write_cursor(1, 2),
-        write_cursor("a", 1),
-        write_cursor(1, "a", "b"),
+        encode_cursor("a"),
+        encode_cursor(1, 2),
+        encode_cursor("a", 1),
+        encode_cursor(1, "a", "b"),
     ]
     + [
         base64.urlsafe_b64encode(raw).decode()
@@ -56,16 +62,16 @@ def test_a_cursor_holds_its_key(key: tuple[int, float, str]) -> None:
 )
 def test_no_cursor(text: str) -> None:
     with pytest.raises(QueryError, match="after"):
-        read_cursor(text, (0, ""))
+        decode_cursor(text, (0, ""))
 
 
 @pytest.mark.parametrize("first", [-1, 201])
 def test_lengths_have_bounds(first: int) -> None:
     with pytest.raises(QueryError, match="first"):
-        checked_page(first)
+        require_page_size(first)
 
 
 def test_a_window_ends_now() -> None:
-    since, until = days_before(None, 7)
+    since, until = last_days(None, 7)
     assert (until - since).days == 7
     assert until.tzinfo is not None

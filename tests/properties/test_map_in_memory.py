@@ -18,13 +18,13 @@ from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.lineage.cache import cache_refresher as map_follower
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.cache.lineage_cache import LineageCache
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
 from headwater.lineage.view import GraphView
 from headwater.schema.events import parse
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
 from tests.histories import histories
+from tests.lineage_requests import lineage
 
 pytestmark = pytest.mark.neo4j
 
@@ -86,16 +86,16 @@ def test_it_is_what_neo4j_has_after_every_batch(
         assert follower.catch_up()
         followed, fresh = follower.current(), loaded(database)
         assert followed is not None
-        assert followed.parts == fresh.parts
+        assert followed.entries == fresh.entries
         assert followed.indexes() == fresh.indexes()
     cached = GraphView(database, cache=follower)
-    urns = [*sorted(fresh.parts), *sorted(fresh.datasets)]
+    urns = [*sorted(fresh.entries), *sorted(fresh.datasets_of_column)]
     for urn in chance.sample(urns, k=min(3, len(urns))):
         question = {
             "direction": chance.choice(["UPSTREAM", "DOWNSTREAM", "BOTH"]),
             "depth": chance.choice([1, 2, 20]),
             "nodes_max": chance.choice([3, 5_000]),
-            "where": chance.choice(FILTERS),
+            "filter": chance.choice(FILTERS),
         }
         visibility = chance.choice(VISIBILITIES)
         note(f"{urn} {question} {visibility}")

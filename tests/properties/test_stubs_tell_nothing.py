@@ -13,9 +13,10 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headwater.lineage.hidden_nodes import HIDDEN
-from headwater.lineage.traversal.bfs import Edge, Mark, Walk
+from headwater.lineage.hidden_nodes import HIDDEN, Edge
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.request import ResumePoint
+from headwater.lineage.traversal.traversal import Traversal
 from tests.graph_model import UNSEEN, Map, ds, job
 
 SEEDS = st.integers(0, 10**9)
@@ -149,8 +150,8 @@ def way_in(map: Map, end: str, target: str, chance: random.Random, fresh: Any) -
         map.outputs[job(name)].add(target)
 
 
-def said(walk: Walk) -> tuple[Any, ...]:
-    return walk.nodes, walk.edges, walk.truncated, walk.unfinished, walk.beyond
+def said(walk: Traversal) -> tuple[Any, ...]:
+    return walk.nodes, walk.edges, walk.truncated, walk.resume_points, walk.omitted_neighbours
 
 
 @settings(max_examples=150, deadline=None)
@@ -209,8 +210,8 @@ def test_going_on_from_where_a_walk_was_cut_short_shows_it_all(
     whole = map.walk(start, upstream=upstream)
     nodes: dict[str, int] = {}
     edges: set[Edge] = set()
-    waiting: list[tuple[str, Mark]] = [(start, ())]
-    tried: set[tuple[str, Mark]] = set()
+    waiting: list[tuple[str, ResumePoint]] = [(start, ())]
+    tried: set[tuple[str, ResumePoint]] = set()
     while waiting:
         at = waiting.pop()
         if at in tried:
@@ -220,7 +221,7 @@ def test_going_on_from_where_a_walk_was_cut_short_shows_it_all(
         walk = map.walk(urn, upstream=upstream, depth=depth, nodes_max=nodes_max, marks={urn: mark})
         nodes |= walk.nodes
         edges |= walk.edges
-        waiting.extend(walk.unfinished.items())
+        waiting.extend(walk.resume_points.items())
     if not restricted:
         assert set(whole.nodes) <= set(nodes)
         assert whole.edges <= edges

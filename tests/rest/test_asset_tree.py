@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.questions.lineage import Lineage
-from headwater.lineage.traversal.bfs import Edge
 from headwater.rest.asset_tree import Asset, TreeBuilder
 from tests.run_builders import ds, job
 

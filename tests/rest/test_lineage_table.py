@@ -11,10 +11,10 @@ from pyarrow import ipc
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from headwater.rest.lineage_table import ARROW
 from tests.canonical import empty
+from tests.lineage_requests import lineage
 from tests.run_builders import ds, job, run, tell
 
 pytestmark = pytest.mark.neo4j

@@ -12,7 +12,7 @@ from headwater.graphql.types.fields import After, First, resolver
 from headwater.graphql.types.nodes import Dataset
 from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.pagination import page
+from headwater.lineage.pagination import cut_page
 from headwater.lineage.questions import coverage as covered
 
 
@@ -128,7 +128,7 @@ class Coverage:
     @resolver("The counts by namespace, by name.")
     def namespaces(self, first: First = 100, after: After = None) -> Connection[NamespaceCoverage]:
         entries = list(self.found.namespaces.items())
-        shown = page(entries, lambda one: (one[0],), first=first, after=after, shape=("",))
+        shown = cut_page(entries, lambda one: (one[0],), first=first, after=after, shape=("",))
         nodes = [
             NamespaceCoverage(namespace=name, counts=CoverageCounts.of(counts))
             for name, counts in shown.entries

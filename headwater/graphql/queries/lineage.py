@@ -15,15 +15,16 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
 from headwater.graphql.types.results import REASON, Node
 from headwater.graphql.types.scalars import ID, Long
+from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions import column_lineage as columns
 from headwater.lineage.questions import lineage
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Difference
+from headwater.lineage.questions.lineage import Difference
 from headwater.lineage.questions.lineage import Lineage as WalkedLineage
 from headwater.lineage.questions.lineage import Trace as WalkedTrace
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
-from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
 from headwater.schema.urns import dataset_urn, job_urn
 
 CONTINUATIONS_MAX = 1_000
@@ -359,27 +360,21 @@ class LineageQueries:
         after: After = None,
         fresh: Fresh = False,
     ) -> Lineage:
-        begins = read_starts(urn, dataset, job, urns)
-        if not (level or as_of or between or after or filter or fresh):
-            quick = lineage.at_hand(
-                info.context.view, begins, direction=direction.value, depth=depth
-            )
-            if quick is not None:
-                return Lineage.of(quick)
-        walked = await info.context.run_in_thread(
-            lineage.lineage,
-            info.context.view,
-            begins,
+        request = LineageRequest(
+            tuple(read_starts(urn, dataset, job, urns)),
             direction=direction.value,
             depth=depth,
             level=level,
             as_of=as_of,
             between=(between.from_, between.to) if between else None,
-            where=filter.read() if filter else EVERY_NODE,
+            filter=filter.read() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )
-        return Lineage.of(walked)
+        found = lineage.answer_at_once(info.context.view, request)
+        if found is None:
+            found = await info.context.run_in_thread(lineage.lineage, info.context.view, request)
+        return Lineage.of(found)
 
     @resolver(
         "Where the values of one column come from and go to, and in which ways. By any name of its dataset."

@@ -22,9 +22,9 @@ from headwater.graphql.queries.lineage import (
 )
 from headwater.graphql.types.enums import Direction
 from headwater.graphql.types.fields import resolver
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT
 from headwater.lineage.questions.lineage_table import lineage_table
 from headwater.lineage.traversal.filters import EVERY_NODE
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
 
 
 @strawberry.type
@@ -50,16 +50,15 @@ class TableQueries:
         after: After = None,
         fresh: Fresh = False,
     ) -> JSON:
-        table = await info.context.run_in_thread(
-            lineage_table,
-            info.context.view,
-            read_starts(urn, dataset, job, urns),
+        request = LineageRequest(
+            tuple(read_starts(urn, dataset, job, urns)),
             direction=direction.value,
             depth=depth,
             level=level,
             as_of=as_of,
-            where=filter.read() if filter else EVERY_NODE,
+            filter=filter.read() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )
+        table = await info.context.run_in_thread(lineage_table, info.context.view, request)
         return JSON(msgspec.to_builtins(table))

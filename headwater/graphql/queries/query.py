@@ -23,7 +23,7 @@ from headwater.graphql.types.fields import After, First, checked_first, resolver
 from headwater.graphql.types.nodes import Answer, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.nodes import resolve
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import aliases, conformance
 from headwater.lineage.questions import schema_diff as schemas
@@ -47,7 +47,7 @@ class Query(EstateQueries, FailureQueries, ImpactQueries, LineageQueries, TableQ
         row = await info.context.nodes.load(wanted)
         if row is None:
             row = await info.context.nodes.load(
-                await info.context.run_in_thread(resolve, info.context.view, wanted)
+                await info.context.run_in_thread(resolve_urn, info.context.view, wanted)
             )
         return (
             Dataset(urn=row["urn"], namespace=row["namespace"], name=row["name"]) if row else None

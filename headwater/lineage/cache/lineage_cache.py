@@ -1,12 +1,12 @@
-"""The map as it is now, in memory: what a walk over it asks at every hop, each a look into a dict.
+"""The current lineage graph, held in memory: a traversal reads each hop with one dict lookup.
 
-It is made of parts, one for each dataset, job and other name of a dataset, as Neo4j has them (`map_follower` reads
-them). From the parts come indexes, one for each thing that a walk asks (`neighbours`): "which jobs read this". A part
-that is put again takes back what it said before and says what it says now, so a map that followed every change has
-the same indexes as one that was loaded afresh.
+The cache consists of entries, one for each dataset, job and alias of a dataset, as Neo4j has them.
+`cache_refresher` reads them. Indexes are derived from the entries, one for each question of a traversal, for example
+"which jobs read this dataset". Replacing an entry removes the index values of the old entry and adds those of the new
+one. So a refreshed cache has the same indexes as a newly loaded one.
 
-Values are tuples, in order, that are replaced and never changed: walks in other threads need no lock. One may see a
-part of what a transaction wrote, as it may in Neo4j, where every hop is a statement of its own.
+Index values are sorted tuples. They are replaced and never changed, so traversals in other threads need no lock. A
+traversal may see a part of one transaction's changes, as it may in Neo4j, where each hop is a statement of its own.
 """
 
 from __future__ import annotations
@@ -19,198 +19,210 @@ from typing import Any, NamedTuple
 from headwater.lineage.node_names import NodeName
 
 Index = dict[Any, tuple[str, ...]]
-# Of one index, that at this key there is this value.
-Said = tuple[Index, Hashable, str]
+# One value in an index: the index, the key and the value.
+IndexValue = tuple[Index, Hashable, str]
 
 
-class Output(NamedTuple):
-    """What a job makes, and those of its inputs that this is known to come from; none: from any, unless it was
-    `told`."""
+class CachedOutput(NamedTuple):
+    """A dataset that a job writes, and those of the job's inputs that it is derived from.
 
-    place: str
-    derived: tuple[str, ...]
-    told: bool
+    No sources mean any input, unless the job reported explicitly that there are none.
+    """
+
+    dataset: str
+    sources: tuple[str, ...]
+    is_explicit: bool
 
 
-class JobPart(NamedTuple):
-    """What a job reads and makes now, and the jobs that it feeds."""
+class CachedJob(NamedTuple):
+    """The current inputs and outputs of a job, and the jobs that it feeds."""
 
     name: NodeName
     inputs: tuple[str, ...] = ()
-    outputs: tuple[Output, ...] = ()
+    outputs: tuple[CachedOutput, ...] = ()
     feeds: tuple[str, ...] = ()
 
 
-class DatasetPart(NamedTuple):
-    """What a dataset feeds, its columns, and what these feed: columns, or datasets as a whole."""
+class CachedDataset(NamedTuple):
+    """The datasets that a dataset feeds, its columns, and the columns or whole datasets that each of these feeds."""
 
     name: NodeName
     feeds: tuple[str, ...] = ()
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
-class OtherName(NamedTuple):
-    """The dataset that goes by another name."""
+class CachedAlias(NamedTuple):
+    """An alias: the urn of the dataset that it stands for."""
 
     canonical: str
 
 
-Part = JobPart | DatasetPart | OtherName
-# The jobs beside a dataset, and for each of them what lies behind it for who comes from there.
-Steps = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+CacheEntry = CachedJob | CachedDataset | CachedAlias
+# The jobs beside a dataset, and for each of them the datasets that a traversal reaches over it from this dataset.
+Crossings = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 @dataclass
-class Side:
-    """One direction of the map, as `Neighbours` knows a layer."""
+class CachedDirection:
+    """The indexes of one direction. The first six are the maps of `traversal.adjacency.Adjacency`."""
 
-    onward: Index = field(default_factory=dict)
-    behind: Index = field(default_factory=dict)
-    open: Index = field(default_factory=dict)
-    narrow: Index = field(default_factory=dict)
-    closed: Index = field(default_factory=dict)
-    hops: Index = field(default_factory=dict)
-    # From column to column, and between a column and datasets as a whole: by the column down, by the dataset up.
+    producers_or_consumers: Index = field(default_factory=dict)
+    inputs_or_outputs: Index = field(default_factory=dict)
+    reached_from_any: Index = field(default_factory=dict)
+    reached_from: Index = field(default_factory=dict)
+    closed_entries: Index = field(default_factory=dict)
+    direct_neighbours: Index = field(default_factory=dict)
+    # From column to column.
     columns: Index = field(default_factory=dict)
-    wholes: Index = field(default_factory=dict)
-    # What a walk over the map finds beyond a dataset (`map_walk`), worked out of the others.
-    steps: dict[str, Steps] = field(default_factory=dict)
+    # Between a column and whole datasets: by the column downstream, by the dataset upstream.
+    whole_datasets: Index = field(default_factory=dict)
+    # Derived from the others for `traversal.cached_bfs`.
+    crossings: dict[str, Crossings] = field(default_factory=dict)
 
-    def step_again(self, place: str) -> None:
-        processes = self.onward.get(place, ())
-        if processes:
-            self.steps[place] = (
-                processes,
-                tuple(self._beyond(place, process) for process in processes),
+    def refresh_crossings(self, dataset: str) -> None:
+        """Derive the crossings of a dataset from the other indexes."""
+        jobs = self.producers_or_consumers.get(dataset, ())
+        if jobs:
+            self.crossings[dataset] = (
+                jobs,
+                tuple(self._reached_over(dataset, job) for job in jobs),
             )
         else:
-            self.steps.pop(place, None)
+            self.crossings.pop(dataset, None)
 
-    def _beyond(self, place: str, process: str) -> tuple[str, ...]:
-        derived = self.narrow.get((place, process), ())
-        if (place, process) in self.closed:
+    def _reached_over(self, dataset: str, job: str) -> tuple[str, ...]:
+        derived = self.reached_from.get((dataset, job), ())
+        if (dataset, job) in self.closed_entries:
             return derived
-        opened = self.open.get(process, ())
-        return tuple(sorted({*derived, *opened})) if derived else opened
+        from_any = self.reached_from_any.get(job, ())
+        return tuple(sorted({*derived, *from_any})) if derived else from_any
 
 
 class LineageCache:
-    """The parts and their indexes. `put` is for one thread at a time; anybody may look."""
+    """The entries and their indexes. One thread at a time replaces entries; any thread reads."""
 
     def __init__(self) -> None:
-        self.down = Side()
-        self.up = Side()
-        # The columns of a dataset, and the datasets of a column.
-        self.columns: Index = {}
-        self.datasets: Index = {}
-        self.parts: dict[str, Part] = {}
+        self.downstream = CachedDirection()
+        self.upstream = CachedDirection()
+        self.columns_of_dataset: Index = {}
+        self.datasets_of_column: Index = {}
+        self.entries: dict[str, CacheEntry] = {}
         self.names: dict[str, NodeName] = {}
-        # Columns are many, and come after everything else.
+        # Columns are many, so the refresher loads them after everything else.
         self.has_columns = False
 
-    def put(self, parts: Mapping[str, Part | None]) -> None:
-        """These are now what stands at these urns; None: nothing does."""
-        gone, come = _Changes(), _Changes()
-        read, made = set[str](), set[str]()
-        for urn, part in parts.items():
-            before = self.parts.get(urn)
-            if part != before:
-                for one in (before, part):
-                    if isinstance(one, JobPart):
-                        read.update(one.inputs)
-                        made.update(output.place for output in one.outputs)
-                gone.add(self._said(urn, before))
-                come.add(self._said(urn, part))
-                # So that what goes by another name now is never found at neither.
-                if part is None:
-                    del self.parts[urn]
-                else:
-                    self.parts[urn] = part
-                if part is None or isinstance(part, OtherName):
-                    self.names.pop(urn, None)
-                else:
-                    self.names[urn] = part.name
-        for key in gone.values.keys() | come.values.keys():
-            _replace(
-                gone.indexes[key] if key in gone.indexes else come.indexes[key],
-                key[1],
-                gone[key],
-                come[key],
-            )
-        for side, places in ((self.down, read), (self.up, made)):
-            for place in places:
-                side.step_again(place)
+    def replace_entries(self, entries: Mapping[str, CacheEntry | None]) -> None:
+        """Replace the entries of these urns; None removes an entry."""
+        removed, added = _IndexValues(), _IndexValues()
+        read, written = set[str](), set[str]()
+        for urn, entry in entries.items():
+            previous = self.entries.get(urn)
+            if entry == previous:
+                continue
+            for one in (previous, entry):
+                if isinstance(one, CachedJob):
+                    read.update(one.inputs)
+                    written.update(output.dataset for output in one.outputs)
+            removed.add(self._index_values(urn, previous))
+            added.add(self._index_values(urn, entry))
+            self._replace_entry(urn, entry)
+        for key in removed.values.keys() | added.values.keys():
+            index = removed.indexes[key] if key in removed.indexes else added.indexes[key]
+            _replace_values(index, key[1], removed.of(key), added.of(key))
+        for direction, datasets in ((self.downstream, read), (self.upstream, written)):
+            for dataset in datasets:
+                direction.refresh_crossings(dataset)
 
-    def goes_by(self, urn: str) -> str | None:
-        """The urn by which a dataset, job or column goes; None where it is not known."""
-        part = self.parts.get(urn)
-        if isinstance(part, OtherName):
-            return part.canonical if part.canonical in self.parts else None
-        return urn if part is not None or urn in self.datasets else None
+    def canonical_urn(self, urn: str) -> str | None:
+        """Return the canonical urn of a dataset, job or column; None if the cache lacks it."""
+        entry = self.entries.get(urn)
+        if isinstance(entry, CachedAlias):
+            return entry.canonical if entry.canonical in self.entries else None
+        return urn if entry is not None or urn in self.datasets_of_column else None
 
     def indexes(self) -> dict[str, Mapping[Any, Any]]:
-        """Every index by name: what two maps must agree in to be the same."""
-        sides = {"down": self.down, "up": self.up}
-        found = {
-            f"{name}.{index}": getattr(side, index)
-            for name, side in sides.items()
-            for index in vars(side)
+        """Return every index by name. Two caches of one graph agree in all of them."""
+        found: dict[str, Mapping[Any, Any]] = {
+            "columns_of_dataset": self.columns_of_dataset,
+            "datasets_of_column": self.datasets_of_column,
         }
-        return {**found, "columns": self.columns, "datasets": self.datasets}
+        for name, direction in (("downstream", self.downstream), ("upstream", self.upstream)):
+            found.update({f"{name}.{index}": values for index, values in vars(direction).items()})
+        return found
 
-    def _said(self, urn: str, part: Part | None) -> Iterator[Said]:
-        if isinstance(part, JobPart):
-            yield from self._said_of_job(urn, part)
-        elif isinstance(part, DatasetPart):
-            yield from self._said_of_dataset(urn, part)
+    def _replace_entry(self, urn: str, entry: CacheEntry | None) -> None:
+        # Entries change before indexes, so an urn that became an alias is found under one of its names at any time.
+        if entry is None:
+            del self.entries[urn]
+        else:
+            self.entries[urn] = entry
+        if entry is None or isinstance(entry, CachedAlias):
+            self.names.pop(urn, None)
+        else:
+            self.names[urn] = entry.name
 
-    def _said_of_job(self, urn: str, part: JobPart) -> Iterator[Said]:
-        down, up = self.down, self.up
-        for place in part.inputs:
-            yield from ((down.onward, place, urn), (up.behind, urn, place), (up.open, urn, place))
-        for place, derived, told in part.outputs:
-            yield from ((up.onward, place, urn), (down.behind, urn, place))
-            if derived or told:
-                yield up.closed, (place, urn), urn
+    def _index_values(self, urn: str, entry: CacheEntry | None) -> Iterator[IndexValue]:
+        if isinstance(entry, CachedJob):
+            yield from self._values_of_job(urn, entry)
+        elif isinstance(entry, CachedDataset):
+            yield from self._values_of_dataset(urn, entry)
+
+    def _values_of_job(self, urn: str, job: CachedJob) -> Iterator[IndexValue]:
+        down, up = self.downstream, self.upstream
+        for dataset in job.inputs:
+            yield down.producers_or_consumers, dataset, urn
+            yield up.inputs_or_outputs, urn, dataset
+            yield up.reached_from_any, urn, dataset
+        for dataset, sources, is_explicit in job.outputs:
+            yield up.producers_or_consumers, dataset, urn
+            yield down.inputs_or_outputs, urn, dataset
+            if sources or is_explicit:
+                yield up.closed_entries, (dataset, urn), urn
             else:
-                yield down.open, urn, place
-            for source in derived:
-                yield from ((down.narrow, (source, urn), place), (up.narrow, (place, urn), source))
-        for other in part.feeds:
-            yield from ((down.hops, urn, other), (up.hops, other, urn))
+                yield down.reached_from_any, urn, dataset
+            for source in sources:
+                yield down.reached_from, (source, urn), dataset
+                yield up.reached_from, (dataset, urn), source
+        for fed in job.feeds:
+            yield down.direct_neighbours, urn, fed
+            yield up.direct_neighbours, fed, urn
 
-    def _said_of_dataset(self, urn: str, part: DatasetPart) -> Iterator[Said]:
-        down, up = self.down, self.up
-        for other in part.feeds:
-            yield from ((down.hops, urn, other), (up.hops, other, urn))
-        for column, targets in part.columns:
-            yield from ((self.columns, urn, column), (self.datasets, column, urn))
+    def _values_of_dataset(self, urn: str, dataset: CachedDataset) -> Iterator[IndexValue]:
+        down, up = self.downstream, self.upstream
+        for fed in dataset.feeds:
+            yield down.direct_neighbours, urn, fed
+            yield up.direct_neighbours, fed, urn
+        for column, targets in dataset.columns:
+            yield self.columns_of_dataset, urn, column
+            yield self.datasets_of_column, column, urn
             for target in targets:
                 if target.startswith("dataset:"):
-                    yield from ((down.wholes, column, target), (up.wholes, target, column))
+                    yield down.whole_datasets, column, target
+                    yield up.whole_datasets, target, column
                 else:
-                    yield from ((down.columns, column, target), (up.columns, target, column))
+                    yield down.columns, column, target
+                    yield up.columns, target, column
 
 
-class _Changes:
-    """What is said, by index and key."""
+class _IndexValues:
+    """Index values, grouped by index and key."""
 
     def __init__(self) -> None:
         self.indexes: dict[tuple[int, Hashable], Index] = {}
         self.values: dict[tuple[int, Hashable], list[str]] = defaultdict(list)
 
-    def add(self, said: Iterable[Said]) -> None:
-        for index, key, value in said:
+    def add(self, values: Iterable[IndexValue]) -> None:
+        for index, key, value in values:
             self.indexes[id(index), key] = index
             self.values[id(index), key].append(value)
 
-    def __getitem__(self, key: tuple[int, Hashable]) -> list[str]:
+    def of(self, key: tuple[int, Hashable]) -> list[str]:
         return self.values.get(key, [])
 
 
-def _replace(index: Index, key: Hashable, gone: list[str], come: list[str]) -> None:
-    now = tuple(sorted({*index.get(key, ())}.difference(gone).union(come)))
-    if now:
-        index[key] = now
+def _replace_values(index: Index, key: Hashable, removed: list[str], added: list[str]) -> None:
+    values = tuple(sorted({*index.get(key, ())}.difference(removed).union(added)))
+    if values:
+        index[key] = values
     else:
         index.pop(key, None)

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.node_visibility import visible
-from headwater.lineage.nodes import resolve
+from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.nodes import resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.schema.headwater_facets import DEFAULT_NAMESPACE
 from headwater.schema.naming import normalise
@@ -58,7 +58,7 @@ def find_asset(view: GraphView, reference: str) -> str:
 def find_by_guid(view: GraphView, guid: str) -> str | None:
     """Return the urn of the only visible dataset or job whose guid begins with the given text."""
     rows = view.read("read/catalog/assets_by_guid_prefix", prefix=guid)
-    urns = visible(view, (row["urn"] for row in rows))
+    urns = keep_visible(view, (row["urn"] for row in rows))
     return urns[0] if len(urns) == 1 else None
 
 
@@ -69,10 +69,10 @@ def _find_asset(view: GraphView, reference: str) -> str | None:
     kind = reference.partition(":")[0]
     if kind in KINDS and kind in _ASSET_KINDS:
         try:
-            urn = resolve(view, reference)
+            urn = resolve_urn(view, reference)
         except QueryError:
             return None
-        rows = view.read("read/nodes/properties", urns=visible(view, [urn]))
+        rows = view.read("read/nodes/properties", urns=keep_visible(view, [urn]))
         return urn if rows else None
     candidates = assets_by_name(view, [reference])[reference]
     return _choose(reference, candidates, DEFAULT_NAMESPACE, or_mentioned=True)

@@ -12,9 +12,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from headwater.cypher.driver.database import Row
-from headwater.lineage.node_visibility import visible
-from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX, WALK_SECONDS_MAX
-from headwater.lineage.traversal.bfs import COLUMNS_DOWN, COLUMNS_UP, Bounds, Edge, explore
+from headwater.lineage.hidden_nodes import Edge
+from headwater.lineage.node_visibility import keep_visible
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import COLUMNS_DOWN, COLUMNS_UP
+from headwater.lineage.traversal.request import (
+    EDGES_MAX,
+    NODES_MAX,
+    TRAVERSAL_SECONDS_MAX,
+    Bounds,
+    TraversalRequest,
+)
 from headwater.lineage.view import GraphView
 
 _QUARTER_SECONDS = 900
@@ -197,13 +205,15 @@ def column_graph(
     if others:
         rows = view.read("read/nodes/columns", urns=others, limit=NODES_MAX)
         starts += [row["urn"] for row in rows]
-    starts = visible(view, starts)
-    bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
+    starts = keep_visible(view, starts)
+    bounds = Bounds.within(
+        TRAVERSAL_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX
+    )
     columns = dict.fromkeys(starts)
     edges: set[Edge] = set()
     for layer in (COLUMNS_UP, COLUMNS_DOWN) if downstream else (COLUMNS_UP,):
         if starts:
-            walk = explore(view, layer, {"all": starts}, bounds)["all"]
+            walk = traverse(view, TraversalRequest(layer, bounds), {"all": starts})["all"]
             columns.update(dict.fromkeys(walk.nodes))
             edges |= walk.edges
     return ColumnGraph([urn for urn in columns if urn.startswith("column:")], sorted(edges))

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from headwater.lineage.node_visibility import hidden
-from headwater.lineage.questions.lineage import DEPTH_DEFAULT, Lineage, lineage
-from headwater.lineage.traversal.bfs import Edge
+from headwater.lineage.hidden_nodes import Edge
+from headwater.lineage.node_visibility import find_hidden
+from headwater.lineage.questions.lineage import Lineage, lineage
+from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn
 
@@ -64,13 +65,10 @@ def column_lineage(
 
     `fresh` and the errors are those of `lineage`.
     """
-    found = lineage(
-        view,
-        column_urn(namespace, dataset, column),
-        direction=direction,
-        depth=depth,
-        fresh=fresh,
+    request = LineageRequest(
+        (column_urn(namespace, dataset, column),), direction=direction, depth=depth, fresh=fresh
     )
+    found = lineage(view, request)
     pairs = [
         {"source": edge.source, "target": edge.target}
         for edge in found.edges
@@ -83,7 +81,7 @@ def _read_derivations(
     view: GraphView, pairs: list[dict[str, str]]
 ) -> dict[Edge, list[ColumnDerivation]]:
     rows = view.read("read/nodes/column_transformations", pairs=pairs, limit=DERIVATIONS_MAX)
-    hidden_jobs = hidden(view, {row["job"] for row in rows if row["job"]})
+    hidden_jobs = find_hidden(view, {row["job"] for row in rows if row["job"]})
     derivations: dict[Edge, list[ColumnDerivation]] = defaultdict(list)
     for row in rows:
         derivation = ColumnDerivation(

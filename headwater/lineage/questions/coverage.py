@@ -18,8 +18,11 @@ from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import HIDDEN
-from headwater.lineage.pagination import days_before
-from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Layer, Walk, explore
+from headwater.lineage.pagination import last_days
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 
 DAYS_DEFAULT = 30
@@ -163,7 +166,7 @@ def coverage(
     now: datetime | None = None,
 ) -> Coverage:
     """The counts, of all namespaces or of one. Raises QueryError for days outside the bounds."""
-    since, until = days_before(now, days)
+    since, until = last_days(now, days)
     which: dict[str, Any] = {"namespace": namespace, "sees": view.visibility.regexes}
     rows: dict[str, Row] = {}
     asked = (
@@ -191,7 +194,7 @@ def blast_radius(
 ) -> BlastRadius:
     """How far a change reaches that is made to any one dataset."""
     urns = _datasets(view, namespace, tags=None)
-    walks = _walks(view, MAP_DOWN, sample(urns, WALKED_MAX), seconds)
+    walks = _walks(view, DATASETS_DOWN, sample(urns, WALKED_MAX), seconds)
     reach = {
         urn: sum(not node.startswith(HIDDEN) for node in walk.nodes) - 1
         for urn, walk in walks.items()
@@ -215,7 +218,7 @@ def certified_paths(
         word for tag in CERTIFIED_TAGS for word in (tag, *(f"{tag}={value}" for value in _TRUE))
     ]
     urns = _datasets(view, namespace, tags=words)
-    walks = _walks(view, MAP_UP, sample(urns, WALKED_MAX), seconds)
+    walks = _walks(view, DATASETS_UP, sample(urns, WALKED_MAX), seconds)
     nodes = {node for walk in walks.values() for node in walk.nodes}
     datasets = sorted(node for node in nodes if node.startswith("dataset:"))
     rows = view.read("read/estate/source_datasets", urns=datasets) if datasets else []
@@ -229,7 +232,7 @@ def certified_paths(
     return CertifiedPaths(len(urns), len(walks), broken)
 
 
-def broken_ends(walk: Walk, sources: Mapping[str, bool]) -> list[str]:
+def broken_ends(walk: Traversal, sources: Mapping[str, bool]) -> list[str]:
     """Where the lineage above a dataset breaks off: what has nothing above it and is no source. `sources` tells of each
     whether it was registered: then what makes it need not be known to read anything."""
     fed = {edge.target for edge in walk.edges}
@@ -246,7 +249,7 @@ def broken_ends(walk: Walk, sources: Mapping[str, bool]) -> list[str]:
     )
 
 
-def _leads_out(walk: Walk) -> bool:
+def _leads_out(walk: Traversal) -> bool:
     return any(node.startswith(HIDDEN) for node in walk.nodes)
 
 
@@ -269,6 +272,10 @@ def _datasets(view: GraphView, namespace: str, tags: list[str] | None) -> list[s
     return [row["urn"] for row in rows]
 
 
-def _walks(view: GraphView, layer: Layer, urns: list[str], seconds: float) -> dict[str, Walk]:
+def _walks(view: GraphView, layer: Layer, urns: list[str], seconds: float) -> dict[str, Traversal]:
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    return explore(view, layer, {urn: [urn] for urn in urns}, bounds, rows_max=ROWS_MAX)
+    return traverse(
+        view,
+        TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX),
+        {urn: [urn] for urn in urns},
+    )

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headwater.cypher.driver.database import Row
-from headwater.lineage.history_pages import newest
+from headwater.lineage.history_pages import read_history_pages
 from headwater.lineage.nodes import read_nodes
-from headwater.lineage.questions.lineage import EDGES_MAX, NODES_MAX
-from headwater.lineage.traversal.bfs import CITING, MAP_DOWN, Bounds, Layer, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, Layer
+from headwater.lineage.traversal.request import EDGES_MAX, NODES_MAX, Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import UNRESTRICTED
 
@@ -24,11 +26,11 @@ DEPTH_MAX = 50
 ANSWERS_PER_DATASET_MAX = 100
 _CITATION_SECONDS_MAX = 5.0
 # Includes jobs that once read a dataset.
-MAP_DOWN_EVER = Layer(
+DATASETS_DOWN_EVER = Layer(
     False,
-    onward="read/traversal/dataset_consumers_ever",
-    beyond="read/traversal/job_outputs_ever",
-    hop="read/traversal/direct_targets_ever",
+    producers_or_consumers="read/traversal/dataset_consumers_ever",
+    inputs_or_outputs="read/traversal/job_outputs_ever",
+    direct_neighbours="read/traversal/direct_targets_ever",
 )
 
 
@@ -80,11 +82,11 @@ def read_downstream(
 
     With `ever`, past edges count too. The targets of column lineage are part of the graph.
     """
-    layer = MAP_DOWN_EVER if ever else MAP_DOWN
+    layer = DATASETS_DOWN_EVER if ever else DATASETS_DOWN
     everything = view.visible_to(UNRESTRICTED)
     starts = list(dict.fromkeys(nodes))
     bounds = Bounds.within(seconds, depth=DEPTH_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = explore(everything, layer, {"map": starts}, bounds)["map"]
+    walk = traverse(everything, TraversalRequest(layer, bounds), {"map": starts})["map"]
     graph = DownstreamGraph(truncated=walk.truncated)
     for edge in sorted(walk.edges):
         if edge.type == "FEEDS":
@@ -93,11 +95,11 @@ def read_downstream(
     _read_outputs(everything, layer, jobs, graph)
     datasets = [urn for urn in starts if urn.startswith("dataset:")]
     for row in everything.read("read/traversal/dataset_producers", urns=datasets, limit=EDGES_MAX):
-        graph.writers[row["place"]].append(row["process"])
-        if row["process"] not in walk.nodes:
-            jobs.append(row["process"])
+        graph.writers[row["datasetOrVersion"]].append(row["jobOrRun"])
+        if row["jobOrRun"] not in walk.nodes:
+            jobs.append(row["jobOrRun"])
     for row in everything.read("read/traversal/job_inputs", urns=jobs, limit=EDGES_MAX):
-        graph.inputs[row["process"]].append(row["place"])
+        graph.inputs[row["jobOrRun"]].append(row["datasetOrVersion"])
     shown = dict.fromkeys([*walk.nodes, *jobs])
     for neighbours in (*graph.inputs.values(), *graph.outputs.values()):
         shown.update(dict.fromkeys(neighbours))
@@ -109,10 +111,10 @@ def read_downstream(
 
 
 def _read_outputs(view: GraphView, layer: Layer, jobs: list[str], graph: DownstreamGraph) -> None:
-    for row in view.read(layer.beyond, urns=jobs, limit=EDGES_MAX):
-        is_known = row["derived"] or row["told"]
+    for row in view.read(layer.inputs_or_outputs, urns=jobs, limit=EDGES_MAX):
+        is_known = row["derived"] or row["explicit"]
         sources = frozenset(row["derived"]) if is_known else None
-        graph.outputs[row["process"]][row["place"]] = sources
+        graph.outputs[row["jobOrRun"]][row["datasetOrVersion"]] = sources
 
 
 def column_edges(
@@ -145,18 +147,18 @@ def citing_answers(
     rows = everything.read("read/traversal/citing_answers", urns=list(columns), limit=EDGES_MAX)
     for row in rows:
         found[row["source"]].add(row["target"])
-    pages = newest(
+    pages = read_history_pages(
         everything, "read/nodes/dataset_answers", list(datasets), first=ANSWERS_PER_DATASET_MAX
     )
     for urn, page in pages.items():
         found[urn].update(page.entries)
     starts = {urn: sorted(answers) for urn, answers in found.items() if answers}
     bounds = Bounds.within(_CITATION_SECONDS_MAX, depth=1, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walks = explore(everything, CITING, starts, bounds)
+    walks = traverse(everything, TraversalRequest(CITATIONS_DOWN, bounds), starts)
     return {urn: set(_answers(walk)) for urn, walk in walks.items()}
 
 
-def _answers(walk: Walk) -> list[str]:
+def _answers(walk: Traversal) -> list[str]:
     return [urn for urn in walk.nodes if urn.startswith("answer:")]
 
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater.cypher.driver.database import Row
-from headwater.lineage.node_visibility import hidden, visible
+from headwater.lineage.node_visibility import find_hidden, keep_visible
 from headwater.lineage.questions.failures import (
     EDGES_MAX,
     HOPS_MAX,
@@ -39,7 +39,10 @@ from headwater.lineage.questions.failures import (
     nodes_of_kind,
     nodes_per_run,
 )
-from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Layer, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import DATASETS_DOWN, RUNS_DOWN, Layer
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 
 _SECONDS_MIN = 2.0
@@ -99,7 +102,7 @@ class _ReachedNodes:
         artifacts: list[str],
         answers: list[str],
         *,
-        waiting: Walk | None = None,
+        waiting: Traversal | None = None,
         reason: str = "",
     ) -> AffectedEntities:
         """Return the visible nodes with their jobs, datasets and owners.
@@ -139,15 +142,15 @@ def failure_impact(
     view: GraphView, runs: Sequence[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, FailureImpact]:
     """Return the visible impact of each failed run, by urn; unknown runs are left out."""
-    rows = view.read("read/failures/failed_run_outputs", urns=visible(view, runs))
+    rows = view.read("read/failures/failed_run_outputs", urns=keep_visible(view, runs))
     failures = {row["urn"]: row for row in rows}
     resolutions = {urn: resolution_of(row) for urn, row in failures.items()}
     deadline = time.monotonic() + seconds
     bounds = Bounds(HOPS_MAX, nodes_per_run(len(failures)), EDGES_MAX, deadline)
     unresolved = [row for urn, row in failures.items() if resolutions[urn] is None]
-    waiting = _walk(view, MAP_DOWN, {_datasets(row) for row in unresolved}, bounds)
+    waiting = _walk(view, DATASETS_DOWN, {_datasets(row) for row in unresolved}, bounds)
     starts = {(urn,) for urn in failures} | {_old_versions(row) for row in failures.values()}
-    history = _walk(view, HISTORY_DOWN, starts, bounds)
+    history = _walk(view, RUNS_DOWN, starts, bounds)
     nodes = _read_nodes(view, [*waiting.values(), *history.values()], deadline)
     impacts: dict[str, FailureImpact] = {}
     for urn, row in failures.items():
@@ -164,14 +167,11 @@ def failure_impact(
 
 def _walk(
     view: GraphView, layer: Layer, starts: set[tuple[str, ...]], bounds: Bounds
-) -> dict[tuple[str, ...], Walk]:
-    return explore(
+) -> dict[tuple[str, ...], Traversal]:
+    return traverse(
         view,
-        layer,
+        TraversalRequest(layer, bounds, shared_rows_max=PAGE_ROWS_MAX, find_resume_points=False),
         {urns: urns for urns in starts},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
     )
 
 
@@ -197,7 +197,7 @@ def _old_versions(row: Row) -> tuple[str, ...]:
     return tuple(sorted({output["old"] for output in row["outputs"] if output["old"]}))
 
 
-def _read_nodes(view: GraphView, walks: Sequence[Walk], deadline: float) -> _ReachedNodes:
+def _read_nodes(view: GraphView, walks: Sequence[Traversal], deadline: float) -> _ReachedNodes:
     seconds = max(_SECONDS_MIN, deadline - time.monotonic())
     reached: set[str] = set()
     cited: set[str] = set()
@@ -224,11 +224,11 @@ def _read_nodes(view: GraphView, walks: Sequence[Walk], deadline: float) -> _Rea
         runs={row["urn"]: row for row in run_rows},
         citations=citations,
         ownership={row["urn"]: row for row in ownership},
-        hidden=hidden(view, sorted(reached | owned | owned_urns), seconds=seconds),
+        hidden=find_hidden(view, sorted(reached | owned | owned_urns), seconds=seconds),
     )
 
 
-def _partial(urn: str, walk: Walk, nodes: _ReachedNodes) -> AffectedEntities:
+def _partial(urn: str, walk: Traversal, nodes: _ReachedNodes) -> AffectedEntities:
     """Return the nodes that derive from the outputs a failed run did write."""
     return nodes.affected(
         [other for other in nodes_of_kind("run", walk) if other != urn],
@@ -244,10 +244,10 @@ class _Stale:
 
     failure: Row
     resolution: Resolution | None
-    old: Walk
+    old: Traversal
     nodes: _ReachedNodes
 
-    def affected(self, waiting: Walk | None) -> AffectedEntities:
+    def affected(self, waiting: Traversal | None) -> AffectedEntities:
         """Return the waiting nodes, and the runs and answers that used the old versions since."""
         runs = [urn for urn in nodes_of_kind("run", self.old) if self._is_late(urn)]
         late = set(runs)

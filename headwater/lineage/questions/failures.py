@@ -19,17 +19,13 @@ from datetime import UTC, datetime
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError, UnavailableError
-from headwater.lineage.node_visibility import hidden, visible
-from headwater.lineage.pagination import read_moment, write_moment
-from headwater.lineage.traversal.bfs import (
-    CITING,
-    HISTORY_DOWN,
-    MAP_DOWN,
-    Bounds,
-    Walk,
-    explore,
-    timed_out,
-)
+from headwater.lineage.node_visibility import find_hidden, keep_visible
+from headwater.lineage.pagination import decode_time_cursor, encode_time_cursor
+from headwater.lineage.traversal.adjacency import timed_out
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import CITATIONS_DOWN, DATASETS_DOWN, RUNS_DOWN
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.derived_properties import with_derived_properties
 
@@ -102,7 +98,7 @@ def failed_runs(
         raise QueryError(
             f"first {first} is not between 0 and {PAGE_MAX}", hint="Request several pages."
         )
-    cursor_at, cursor_urn = read_moment(after) if after else (_LATEST, "")
+    cursor_at, cursor_urn = decode_time_cursor(after) if after else (_LATEST, "")
     rows = view.read(
         "read/failures/failed_runs",
         since=since or _EARLIEST,
@@ -120,7 +116,7 @@ def failed_runs(
 def _failed_run(row: Row) -> FailedRun:
     return FailedRun(
         urn=row["urn"],
-        cursor=write_moment(row["failedAt"], row["urn"]),
+        cursor=encode_time_cursor(row["failedAt"], row["urn"]),
         properties=with_derived_properties("PipelineRun", row["properties"]),
     )
 
@@ -130,22 +126,27 @@ def affected_nodes(
 ) -> dict[str, AffectedNodes]:
     """Return the visible nodes that each failed run affects, by urn of the run."""
     deadline = time.monotonic() + seconds
-    rows = view.read("read/failures/failed_run_starts", urns=visible(view, runs))
+    rows = view.read("read/failures/failed_run_starts", urns=keep_visible(view, runs))
     starts = {row["urn"]: row for row in rows}
     bounds = Bounds(HOPS_MAX, nodes_per_run(len(starts)), EDGES_MAX, deadline)
     stale = _walk_stale(view, starts, bounds)
-    partial = explore(
+    partial = traverse(
         view,
-        HISTORY_DOWN,
+        TraversalRequest(
+            RUNS_DOWN, bounds, shared_rows_max=PAGE_ROWS_MAX, find_resume_points=False
+        ),
         {urn: [urn] for urn in starts},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
     )
     cited, cut = _stale_answers(view, starts, stale, deadline)
     for urn, walk in partial.items():
         cited[urn].update(nodes_of_kind("answer", walk))
-    citing = explore(view, CITING, cited, bounds, rows_max=PAGE_ROWS_MAX, ends=False)
+    citing = traverse(
+        view,
+        TraversalRequest(
+            CITATIONS_DOWN, bounds, shared_rows_max=PAGE_ROWS_MAX, find_resume_points=False
+        ),
+        cited,
+    )
     affected: dict[str, AffectedNodes] = {}
     for urn in starts:
         walks = (stale[urn], partial[urn], citing[urn])
@@ -165,16 +166,15 @@ def nodes_per_run(runs: int) -> int:
     return min(NODES_MAX, max(_NODES_MIN, PAGE_NODES_MAX // max(1, runs)))
 
 
-def _walk_stale(view: GraphView, starts: Mapping[str, Row], bounds: Bounds) -> dict[str, Walk]:
+def _walk_stale(view: GraphView, starts: Mapping[str, Row], bounds: Bounds) -> dict[str, Traversal]:
     """Walk the lineage graph downstream of each run; runs with the same outputs share a walk."""
     outputs = {urn: tuple(sorted(row["written"] or row["known"])) for urn, row in starts.items()}
-    by_outputs = explore(
+    by_outputs = traverse(
         view,
-        MAP_DOWN,
+        TraversalRequest(
+            DATASETS_DOWN, bounds, shared_rows_max=PAGE_ROWS_MAX, find_resume_points=False
+        ),
         {datasets: datasets for datasets in outputs.values()},
-        bounds,
-        rows_max=PAGE_ROWS_MAX,
-        ends=False,
     )
     return {urn: by_outputs[datasets] for urn, datasets in outputs.items()}
 
@@ -186,7 +186,7 @@ def _only_visible(
     urns: set[str] = set()
     for nodes in affected.values():
         urns.update(nodes.datasets, nodes.jobs, nodes.answers, nodes.artifacts, nodes.runs)
-    hidden_urns = hidden(view, urns)
+    hidden_urns = find_hidden(view, urns)
 
     def keep(urns: Sequence[str]) -> list[str]:
         return [urn for urn in urns if urn not in hidden_urns]
@@ -205,7 +205,7 @@ def _only_visible(
 
 
 def _stale_answers(
-    view: GraphView, starts: Mapping[str, Row], stale: Mapping[str, Walk], deadline: float
+    view: GraphView, starts: Mapping[str, Row], stale: Mapping[str, Traversal], deadline: float
 ) -> tuple[dict[str, set[str]], str]:
     """Return the answers that cite stale datasets, by run, and the bound that cut them short."""
     answers: dict[str, set[str]] = {urn: set() for urn in starts}
@@ -244,7 +244,7 @@ def _was_current(citation: Row, at: datetime | None) -> bool:
     return at is None or citation["superseded"] is None or citation["superseded"] > at
 
 
-def nodes_of_kind(kind: str, walk: Walk | None) -> list[str]:
+def nodes_of_kind(kind: str, walk: Traversal | None) -> list[str]:
     """Return the nodes of one kind that a walk reached, nearest first."""
     nodes = walk.nodes if walk else {}
     prefix = f"{kind}:"

@@ -22,9 +22,12 @@ from datetime import UTC, datetime, timedelta
 from headwater.cypher.driver.database import Row
 from headwater.errors import EventError
 from headwater.lineage.hidden_nodes import HIDDEN
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import read_nodes, read_registers
-from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import RUNS_UP
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.events import parse_instant, to_datetime
 from headwater.schema.facets.dataset import DataQualityMetrics
@@ -93,12 +96,18 @@ def freshness(
     view: GraphView, urns: Iterable[str], *, seconds: float = WALK_SECONDS_MAX
 ) -> dict[str, Freshness]:
     """How fresh each of these datasets is; without those that are not in the graph or may not be seen."""
-    known = view.read("read/estate/newest_data", urns=visible(view, urns))
+    known = view.read("read/estate/newest_data", urns=keep_visible(view, urns))
     updates = _updates(view, [row["source"] for row in known if row["source"] is not None])
     newest = {row["urn"]: _newest(row, updates.get(row["source"], [])) for row in known}
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
     starts = {urn: [version] for urn, (_, version) in newest.items() if version is not None}
-    walks = explore(view, HISTORY_UP, starts, bounds, rows_max=ROWS_MAX, at_once=True, ends=False)
+    walks = traverse(
+        view,
+        TraversalRequest(
+            RUNS_UP, bounds, shared_rows_max=ROWS_MAX, prefetch=True, find_resume_points=False
+        ),
+        starts,
+    )
     rows = _ages(view, walks.values())
     for urn, times in _updates(view, [urn for urn in rows if urn.startswith("source:")]).items():
         rows[urn]["updates"] = times
@@ -158,10 +167,10 @@ def _newest(row: Row, updates: list[datetime]) -> tuple[datetime | None, str | N
     return newest
 
 
-def _ages(view: GraphView, walks: Iterable[Walk]) -> dict[str, Row]:
+def _ages(view: GraphView, walks: Iterable[Traversal]) -> dict[str, Row]:
     """What hangs on the age of what these walks reached, by urn: most of it they learnt as they went."""
     reached = {
-        urn: walk.known.told.get(urn)
+        urn: walk.adjacency.properties.get(urn)
         for walk in walks
         for urn in walk.nodes
         if not urn.startswith(HIDDEN)
@@ -234,7 +243,7 @@ class _History:
         return self.rows.get(place, {}).get("dataset")
 
 
-def sources_of(version: str, walk: Walk, rows: Mapping[str, Row]) -> list[Reached]:
+def sources_of(version: str, walk: Traversal, rows: Mapping[str, Row]) -> list[Reached]:
     """The sources of a version, from the walk upstream from it and the properties of what may be seen of that."""
     history = _History(rows)
     for edge in sorted(walk.edges):

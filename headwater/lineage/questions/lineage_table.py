@@ -1,28 +1,22 @@
-"""A lineage as columns: for graphs of tens of thousands of edges, where an object for each would take longer to write
-and to read than the walk takes.
+"""A lineage as columns, for tens of thousands of edges: an object for each would take longer to write and read than the
+traversal takes.
 
-A node is known by its place in the lists of `nodes`, nearest first; an edge names its ends by those places.
+A node is known by its position in the lists of `nodes`, nearest first. An edge names its ends by these positions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from itertools import chain
 
 import msgspec
 
+from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.nodes import name_nodes
-from headwater.lineage.questions.lineage import (
-    DEPTH_DEFAULT,
-    WALK_SECONDS_MAX,
-    nearest_first,
-    reach,
-)
-from headwater.lineage.traversal.bfs import Bounds, Edge
-from headwater.lineage.traversal.cached_bfs import MapWalk
-from headwater.lineage.traversal.cursors import Question
-from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.cached_bfs import CachedTraversal, edge_type
+from headwater.lineage.traversal.reach import nearest_first, reach
+from headwater.lineage.traversal.request import LineageRequest
 from headwater.lineage.view import GraphView
 
 NODES_MAX = 100_000
@@ -31,8 +25,7 @@ CONTINUATIONS_MAX = 100
 
 
 class NodeColumns(msgspec.Struct, kw_only=True):
-    """The nodes, nearest first; `kind` and `name` as a lineage tells them, `distance` in hops from the nearest
-    start."""
+    """The nodes, nearest first. `distance` is in hops from the nearest start."""
 
     urn: list[str]
     kind: list[str]
@@ -42,7 +35,7 @@ class NodeColumns(msgspec.Struct, kw_only=True):
 
 
 class EdgeColumns(msgspec.Struct, kw_only=True):
-    """The edges, by their ends; `source` and `target` are places in the columns of the nodes."""
+    """The edges, in the order of their ends. `source` and `target` are positions in the columns of the nodes."""
 
     source: list[int]
     target: list[int]
@@ -50,8 +43,10 @@ class EdgeColumns(msgspec.Struct, kw_only=True):
 
 
 class ContinuationColumns(msgspec.Struct, kw_only=True):
-    """Nodes from which there is more, nearest first and at most a hundred: `cursor` is the `after` of the same
-    question."""
+    """At most a hundred nodes from which there is more, nearest first.
+
+    `cursor` is the `after` of the same request.
+    """
 
     urn: list[str]
     cursor: list[str]
@@ -59,7 +54,7 @@ class ContinuationColumns(msgspec.Struct, kw_only=True):
 
 
 class LineageTable(msgspec.Struct, kw_only=True):
-    """A lineage. `truncated` names the bound that cut it short: depth, nodes, edges or time; null when it is whole."""
+    """A lineage. `truncated` names the bound that cut it short: depth, nodes, edges or time; null if it is whole."""
 
     starts: list[str]
     nodes: NodeColumns
@@ -69,30 +64,18 @@ class LineageTable(msgspec.Struct, kw_only=True):
     continuations: ContinuationColumns
 
 
-def lineage_table(
-    view: GraphView,
-    urns: Sequence[str],
-    *,
-    direction: str = "BOTH",
-    depth: int = DEPTH_DEFAULT,
-    level: str = "",
-    as_of: datetime | None = None,
-    where: Filter = EVERY_NODE,
-    after: str | None = None,
-    fresh: bool = False,
-) -> LineageTable:
-    """What `lineage` tells of the same question, as columns and with wider bounds. Raises as that does."""
-    view = view.up_to_date() if fresh else view
-    question = Question(tuple(urns), direction, depth, level.strip().upper(), as_of, where)
-    bounds = Bounds.within(WALK_SECONDS_MAX, depth=depth, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    reached = reach(view, question, bounds, after)
-    order = nearest_first(reached.hops)
-    continuations = reached.expand(CONTINUATIONS_MAX)
-    nodes = _nodes(view, order, reached.hops)
+def lineage_table(view: GraphView, request: LineageRequest) -> LineageTable:
+    """Return a lineage as columns, with wider bounds than `lineage`. Raises as that does."""
+    if request.fresh:
+        view = view.up_to_date()
+    request = replace(request, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
+    reached = reach(view, request, request.bounds())
+    continuations = reached.continuations(CONTINUATIONS_MAX)
+    nodes = _node_columns(view, reached.distances)
     return LineageTable(
         starts=reached.starts,
         nodes=nodes,
-        edges=_edges(nodes, reached.found),
+        edges=_edge_columns(nodes, reached.found),
         truncated=reached.reason or None,
         omitted_count=reached.omitted_count,
         continuations=ContinuationColumns(
@@ -103,64 +86,59 @@ def lineage_table(
     )
 
 
-def _nodes(view: GraphView, order: list[str], hops: Mapping[str, int]) -> NodeColumns:
-    names = name_nodes(view, order)
+def _node_columns(view: GraphView, distances: Mapping[str, int]) -> NodeColumns:
+    urns = nearest_first(distances)
+    names = name_nodes(view, urns)
     return NodeColumns(
-        urn=order,
+        urn=urns,
         kind=[name.kind for name in names],
         namespace=[name.namespace for name in names],
         name=[name.name for name in names],
-        distance=list(map(hops.__getitem__, order)),
+        distance=list(map(distances.__getitem__, urns)),
     )
 
 
-def _edges(nodes: NodeColumns, found: set[Edge] | list[MapWalk]) -> EdgeColumns:
-    """In the order of their ends."""
-    place = dict(zip(nodes.urn, range(len(nodes.urn)), strict=True))
-    return (
-        _columns_of_edges(place, found)
-        if isinstance(found, set)
-        else _columns_of_walks(nodes, place, found)
-    )
+def _edge_columns(nodes: NodeColumns, found: set[Edge] | list[CachedTraversal]) -> EdgeColumns:
+    positions = dict(zip(nodes.urn, range(len(nodes.urn)), strict=True))
+    if isinstance(found, set):
+        return _columns_of_edges(positions, found)
+    return _columns_of_traversals(nodes, positions, found)
 
 
-def _columns_of_edges(place: Mapping[str, int], edges: Collection[Edge]) -> EdgeColumns:
-    """Each is one number while they are put in order: numbers are compared fastest."""
+def _columns_of_edges(positions: Mapping[str, int], edges: Collection[Edge]) -> EdgeColumns:
+    """Return edges as columns. Each edge is one number while they are sorted: numbers compare fastest."""
     types = sorted({edge[2] for edge in edges})
     code = {type: index for index, type in enumerate(types)}
-    kinds, nodes = len(types) or 1, len(place) or 1
+    type_count, node_count = len(types) or 1, len(positions) or 1
     keys = sorted(
-        (place[source] * nodes + place[target]) * kinds + code[type]
+        (positions[source] * node_count + positions[target]) * type_count + code[type]
         for source, target, type in edges
     )
     return EdgeColumns(
-        source=[key // kinds // nodes for key in keys],
-        target=[key // kinds % nodes for key in keys],
-        type=[types[key % kinds] for key in keys],
+        source=[key // type_count // node_count for key in keys],
+        target=[key // type_count % node_count for key in keys],
+        type=[types[key % type_count] for key in keys],
     )
 
 
-def _columns_of_walks(
-    nodes: NodeColumns, place: Mapping[str, int], walks: list[MapWalk]
+def _columns_of_traversals(
+    nodes: NodeColumns, positions: Mapping[str, int], traversals: list[CachedTraversal]
 ) -> EdgeColumns:
-    """Two nodes of the map have one edge, and their kinds tell its type."""
+    """Return the edges of cached traversals as columns.
+
+    Two nodes of the lineage graph have at most one edge, and the kinds of its ends give its type.
+    """
     count = len(nodes.urn)
     keys: list[int] = []
-    for walk in walks:
-        ways = [walk.ways.get(urn, ()) for urn in nodes.urn]
-        near = (at for at, some in enumerate(ways) for _ in some)
-        far = map(place.__getitem__, chain.from_iterable(ways))
-        ends = zip(far, near, strict=True) if walk.upstream else zip(near, far, strict=True)
+    for traversal in traversals:
+        next_nodes = [traversal.next_nodes.get(urn, ()) for urn in nodes.urn]
+        near = (position for position, some in enumerate(next_nodes) for _ in some)
+        far = map(positions.__getitem__, chain.from_iterable(next_nodes))
+        ends = zip(far, near, strict=True) if traversal.upstream else zip(near, far, strict=True)
         keys += [source * count + target for source, target in ends]
-    keys = sorted(keys if len(walks) == 1 else set(keys))
+    keys = sorted(keys if len(traversals) == 1 else set(keys))
     source = [key // count for key in keys]
     target = [key % count for key in keys]
-    made = [kind == "JOB" for kind in nodes.kind]
-    return EdgeColumns(
-        source=source,
-        target=target,
-        type=[
-            "PRODUCED" if made[one] > made[other] else "FEEDS"
-            for one, other in zip(source, target, strict=True)
-        ],
-    )
+    is_job = [kind == "JOB" for kind in nodes.kind]
+    types = [edge_type(is_job[near], is_job[far]) for near, far in zip(source, target, strict=True)]
+    return EdgeColumns(source=source, target=target, type=types)

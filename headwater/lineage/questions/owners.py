@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from headwater.lineage.node_names import NodeName
 from headwater.lineage.nodes import name_nodes
-from headwater.lineage.pagination import Page, checked_page, page, read_cursor, write_cursor
+from headwater.lineage.pagination import (
+    Page,
+    cut_page,
+    decode_cursor,
+    encode_cursor,
+    require_page_size,
+)
 from headwater.lineage.view import GraphView
 
 OWNERS_MAX = 10_000
@@ -45,7 +51,7 @@ def owners(view: GraphView, *, first: int = 20, after: str | None = None) -> Own
             unowned = row
         else:
             found.append(Owner(row["owner"], row["datasets"], row["jobs"]))
-    shown = page(
+    shown = cut_page(
         found,
         lambda owner: (-owner.datasets - owner.jobs, owner.name),
         first=first,
@@ -62,8 +68,8 @@ def nodes_of_owner(
 
     Raises QueryError for a bad `first` or cursor.
     """
-    checked_page(first)
-    cursor = read_cursor(after, ("",))[0] if after else ""
+    require_page_size(first)
+    cursor = decode_cursor(after, ("",))[0] if after else ""
     rows = view.read(
         "read/catalog/nodes_of_owner",
         owner=owner,
@@ -72,4 +78,4 @@ def nodes_of_owner(
         limit=first + 1,
     )
     urns = [row["urn"] for row in rows[:first]]
-    return Page(name_nodes(view, urns), [write_cursor(urn) for urn in urns], len(rows) > first)
+    return Page(name_nodes(view, urns), [encode_cursor(urn) for urn in urns], len(rows) > first)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import read_registers
 from headwater.lineage.view import GraphView
 from headwater.schema.events import to_datetime
@@ -91,7 +91,7 @@ class _Said:
 
 def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
     """What is said of each of these datasets and versions, by urn; by runs that may be seen."""
-    wanted = visible(view, dict.fromkeys(urns))
+    wanted = keep_visible(view, dict.fromkeys(urns))
     said: dict[str, list[_Said]] = defaultdict(list)
     queries = {
         "dataset:": "read/estate/dataset_quality",

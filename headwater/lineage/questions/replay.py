@@ -30,7 +30,7 @@ from itertools import pairwise
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.lineage.node_visibility import hidden
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions.failures import nodes_of_kind
 from headwater.lineage.questions.topological_order import (
@@ -38,7 +38,10 @@ from headwater.lineage.questions.topological_order import (
     parallel_steps,
     strongly_connected_components,
 )
-from headwater.lineage.traversal.bfs import HISTORY_DOWN, MAP_DOWN, Bounds, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import DATASETS_DOWN, RUNS_DOWN
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
@@ -110,7 +113,7 @@ def replay_plan(
     another kind, for a dataset without `since` and for `since` with anything else."""
     begins, corrupt, cut = _starts(view, urn, since)
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = explore(view, HISTORY_DOWN, {urn: begins}, bounds)[urn]
+    walk = traverse(view, TraversalRequest(RUNS_DOWN, bounds), {urn: begins})[urn]
     runs = sorted({*corrupt, *nodes_of_kind("run", walk)})
     rows = {
         row["urn"]: row
@@ -119,7 +122,7 @@ def replay_plan(
     spoiled = _spoiled(rows, nodes_of_kind("artifact", walk))
     good = _good(view, rows, corrupt, spoiled)
     waiting = sorted({one["dataset"] for one in spoiled.values() if not _is_superseded(one, good)})
-    ahead = explore(view, MAP_DOWN, {urn: waiting}, bounds)[urn]
+    ahead = traverse(view, TraversalRequest(DATASETS_DOWN, bounds), {urn: waiting})[urn]
     known = _read(
         view, rows, spoiled, good, [*nodes_of_kind("job", ahead), *nodes_of_kind("answer", walk)]
     )
@@ -158,7 +161,7 @@ def _starts(view: GraphView, urn: str, since: datetime | None) -> tuple[list[str
         return [urn], [urn], ""
     if kind == "artifact":
         made_by = view.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
-        return [urn], sorted({row["process"] for row in made_by}), ""
+        return [urn], sorted({row["jobOrRun"] for row in made_by}), ""
     versions = view.read(
         "read/failures/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX
     )
@@ -210,7 +213,7 @@ def _read(
     jobs = {row["job"] for row in rows.values() if row["job"]}
     datasets = {use["dataset"] for use in uses}
     lasts = {row["good"] for row in good.values() if row["good"]}
-    unseen = hidden(
+    unseen = find_hidden(
         view, sorted({*rows, *jobs, *datasets, *lasts, *others, *(use["urn"] for use in uses)})
     )
     places = sorted((jobs | {one["dataset"] for one in spoiled.values()}) - unseen)
@@ -218,7 +221,7 @@ def _read(
     return _Known(rows, spoiled, good, owners, unseen)
 
 
-def _onward(walk: Walk) -> dict[str, set[str]]:
+def _onward(walk: Traversal) -> dict[str, set[str]]:
     onward: dict[str, set[str]] = defaultdict(set)
     for edge in walk.edges:
         onward[edge.source].add(edge.target)
@@ -226,7 +229,7 @@ def _onward(walk: Walk) -> dict[str, set[str]]:
 
 
 def _between_runs(
-    rows: Mapping[str, Row], walk: Walk, made: Mapping[str, str]
+    rows: Mapping[str, Row], walk: Traversal, made: Mapping[str, str]
 ) -> dict[str, set[str]]:
     """From each run to those that read what it made, over whatever lies between them."""
     beside = _onward(walk)
@@ -339,7 +342,7 @@ class _Known:
         good: str | None = self.good.get(dataset, {}).get("good")
         return good if good not in self.unseen else None
 
-    def cycles(self, onward: Mapping[str, Collection[str]], ahead: Walk) -> list[list[str]]:
+    def cycles(self, onward: Mapping[str, Collection[str]], ahead: Traversal) -> list[list[str]]:
         """The jobs that feed each other, in what was built or on the map."""
         between = _onward(ahead)
         for run, following in onward.items():

@@ -30,11 +30,14 @@ from datetime import UTC, datetime
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.lineage.node_visibility import hidden
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions.failures import nodes_of_kind
 from headwater.lineage.questions.outliers import EARLIER_MAX, find_outlier
-from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.layers import RUNS_UP
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
@@ -107,8 +110,8 @@ def root_cause(
     # What a bad run made shows signs of that run.
     runs = [one for one in starts if one.startswith("run:")]
     rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
-    made = sorted(row["place"] for row in rows)
-    walk = explore(view, HISTORY_UP, {urn: [*starts, *made]}, bounds)[urn]
+    made = sorted(row["datasetOrVersion"] for row in rows)
+    walk = traverse(view, TraversalRequest(RUNS_UP, bounds), {urn: [*starts, *made]})[urn]
     found = [
         one for one in _signs(view, walk) if since is None or (one.occurred_at or _LATEST) >= since
     ]
@@ -148,11 +151,11 @@ def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
 def _seen(view: GraphView, found: list[Candidate]) -> Iterable[Candidate]:
     """Those of which everything may be seen: a sign tells of what it was compared with."""
     about = {one: {one.urn, one.run, *one.compared_with} - {""} for one in found}
-    unseen = hidden(view, sorted({urn for urns in about.values() for urn in urns}))
+    unseen = find_hidden(view, sorted({urn for urns in about.values() for urn in urns}))
     return [one for one, urns in about.items() if not urns & unseen]
 
 
-def _signs(view: GraphView, walk: Walk) -> list[Candidate]:
+def _signs(view: GraphView, walk: Traversal) -> list[Candidate]:
     runs, versions = nodes_of_kind("run", walk), nodes_of_kind("artifact", walk)
     rows = {row["urn"]: row for row in view.read("read/failures/run_evidence", urns=runs)}
     makers = {
@@ -185,7 +188,7 @@ def _signs(view: GraphView, walk: Walk) -> list[Candidate]:
 class _Known:
     """A walk, what its runs show, and which run made each version; judges the signs one by one."""
 
-    walk: Walk
+    walk: Traversal
     runs: Mapping[str, Row]
     makers: Mapping[str, str]
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
 from headwater.lineage.node_names import NodeName, kind_of
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import name_nodes, read_nodes
-from headwater.lineage.pagination import Page, page
+from headwater.lineage.pagination import Page, cut_page
 from headwater.lineage.view import GraphView
 from headwater.schema.graph import NODE_KINDS
 from headwater.schema.urns import URN_BYTES_MAX, answer_urn, parse_urn, run_urn
@@ -118,7 +118,7 @@ def search(
         raise QueryError(f"kind {filters.kind[:40]!r} is none of {', '.join(NODE_KINDS.values())}")
     hits, truncated = _find_hits(view, text.strip()[:TEXT_CHARACTERS_MAX])
     matching = [hit for hit in hits if filters.matches(hit)]
-    shown = page(matching, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
+    shown = cut_page(matching, _order, first=first, after=after, shape=(0, 0.0, 0, ""))
     tags: list[str] = []
     for hit in hits:
         tags += set(hit.tags)
@@ -160,7 +160,7 @@ def _find_hits(view: GraphView, text: str) -> tuple[list[Hit], bool]:
             limit=HITS_MAX + 1,
         )
     answers = [row["urn"] for row in rows[:HITS_MAX] if row["label"] == "Answer"]
-    visible_answers = set(visible(view, answers))
+    visible_answers = set(keep_visible(view, answers))
     hits = {urn: _exact_hit(urn, row) for urn, row in read_nodes(view, _exact_urns(text)).items()}
     for row in rows[:HITS_MAX]:
         if row["label"] != "Answer" or row["urn"] in visible_answers:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from headwater.lineage.traversal.bfs import Edge
+from headwater.lineage.hidden_nodes import Edge
 
 
 class Branch(NamedTuple):

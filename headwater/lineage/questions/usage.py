@@ -24,15 +24,15 @@ from typing import Any
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import require_node
 from headwater.lineage.pagination import (
     Page,
-    checked_page,
-    days_before,
-    page,
-    read_cursor,
-    write_cursor,
+    cut_page,
+    decode_cursor,
+    encode_cursor,
+    last_days,
+    require_page_size,
 )
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
@@ -118,7 +118,7 @@ def usage(
         raise QueryError(
             f"urn {urn[:80]!r} is not that of a dataset", hint="Write dataset:<namespace>:<name>."
         )
-    since, until = days_before(now, days)
+    since, until = last_days(now, days)
     dataset = str(require_node(view, urn)["urn"])
     window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
     window["sees"] = view.visibility.regexes
@@ -131,7 +131,7 @@ def usage(
         view.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
     )
     answers = view.read("read/estate/answers_citing_dataset", **window, limit=ANSWERS_MAX + 1)
-    seen = visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]])
+    seen = keep_visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]])
     truncated = (
         len(looked) > CONSUMERS_MAX or len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
     )
@@ -143,7 +143,7 @@ def usage(
 
 def consumers_page(found: Usage, *, first: int, after: str | None) -> Page[Consumer]:
     """A page of consumers, the costliest first. Raises QueryError for a bad `first` or cursor."""
-    return page(
+    return cut_page(
         found.consumers,
         lambda one: (-one.seconds, one.job),
         first=first,
@@ -177,9 +177,9 @@ def unused(
     now: datetime | None = None,
 ) -> UnusedPage:
     """Datasets that nobody used in the last so many days, the largest first; those of unknown size last."""
-    checked_page(first)
-    since, _ = days_before(now, days)
-    cursor = read_cursor(after, (0, "")) if after else (_LARGEST, "")
+    require_page_size(first)
+    since, _ = last_days(now, days)
+    cursor = decode_cursor(after, (0, "")) if after else (_LARGEST, "")
     [row] = view.read(
         "read/estate/unused_datasets",
         since=since,
@@ -199,7 +199,9 @@ def unused(
         )
     }
     entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]
-    cursors = [write_cursor(-1 if one.bytes is None else one.bytes, one.dataset) for one in entries]
+    cursors = [
+        encode_cursor(-1 if one.bytes is None else one.bytes, one.dataset) for one in entries
+    ]
     return UnusedPage(
         Page(entries, cursors, len(row["page"]) > first),
         row["count"],

@@ -1,1 +1,1 @@
-"""Breadth-first traversal of the lineage graph and of run history, with bounds, filters and resume points."""
+"""Traversal of the lineage graph, the run history and column lineage, over Neo4j or over the cache."""

@@ -1,154 +1,141 @@
-"""Breadth-first walks over the graph, one layer of neighbours at a time, bounded in everything.
+"""Breadth-first traversals, one layer of neighbours at a time, within bounds.
 
-Listing paths in Cypher explodes on diamonds and cycles, so the walk is here, in plain Python (`steps`), over what the
-queries tell of neighbours (`neighbours`), which many walks learn together.
+Listing paths in Cypher explodes on diamonds and cycles. So a traversal goes step by step in Python (`steps`) over an
+adjacency (`adjacency`), which the traversals of one request share.
 
-A hop is the crossing of one job (on the map), one run (in history) or one column edge; what an answer cites is no
-hop. An output that is known to come from certain inputs came from those only: both directions keep to that.
-A walk that met a bound says which one in `truncated`; it never passes a part for the whole.
+A hop crosses one job (in the lineage graph), one run (in the run history) or one column edge; a citation is no hop. An
+output that is known to derive from certain inputs derives from those only, in both directions. A traversal that met a
+bound names it in `truncated`: a part is never returned as the whole.
 
-Whoever asks may not see everything. A walk goes on through what is out of sight, and a way through it is one hop,
-however long it is, so that how far an answer reaches tells nothing about it. When a walk is over, stubs stand for what
-it passed there (`stubs`).
+The caller may not see everything. A traversal goes on through hidden nodes. A path through them is one hop, however
+long it is, so the reach of an answer discloses nothing about its length. At the end stubs replace the hidden nodes
+(`hidden_nodes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from headwater.lineage.hidden_nodes import Edge
-from headwater.lineage.traversal.adjacency import (
-    CITING,
-    COLUMNS_DOWN,
-    COLUMNS_UP,
-    HISTORY_DOWN,
-    HISTORY_UP,
-    MAP_DOWN,
-    MAP_UP,
-    Asked,
-    Layer,
-    Neighbours,
-    as_it_was,
-    timed_out,
-)
-from headwater.lineage.traversal.cached_adjacency import neighbours
-from headwater.lineage.traversal.filters import EVERY_NODE, Filter
-from headwater.lineage.traversal.traversal import Bounds, Mark, Walk
+from headwater.lineage.traversal.adjacency import Adjacency
+from headwater.lineage.traversal.cached_adjacency import CachedAdjacency
+from headwater.lineage.traversal.cached_bfs import CachedTraversal, run_cached_bfs
+from headwater.lineage.traversal.engine import Engine, EngineKind, choose_engine
+from headwater.lineage.traversal.neo4j_adjacency import Neo4jAdjacency
+from headwater.lineage.traversal.request import TraversalRequest
+from headwater.lineage.traversal.resume import look_ahead, set_resume_points
+from headwater.lineage.traversal.steps import expand, follow_citations
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 
-# What questions need to walk, from one place.
-__all__ = [
-    "CITING",
-    "COLUMNS_DOWN",
-    "COLUMNS_UP",
-    "HISTORY_DOWN",
-    "HISTORY_UP",
-    "MAP_DOWN",
-    "MAP_UP",
-    "Bounds",
-    "Edge",
-    "Layer",
-    "Mark",
-    "Walk",
-    "as_it_was",
-    "explore",
-    "timed_out",
-]
-
 K = TypeVar("K", bound=Hashable)
-# A derivation is read as part of an output's row, so an edge may cost more than one.
-_ROWS_PER_EDGE = 3
 
 
-def explore(
-    view: GraphView,
-    layer: Layer,
-    starts: Mapping[K, Iterable[str]],
-    bounds: Bounds,
-    *,
-    rows_max: int = 0,
-    at: datetime | None = None,
-    where: Filter = EVERY_NODE,
-    marks: Mapping[str, Mark] | None = None,
-    at_once: bool = False,
-    ends: bool = True,
-) -> dict[K, Walk]:
-    """One walk from each set of starts, with stubs for what is hidden.
-
-    `rows_max` bounds what all of them may read; by default that of one walk. `at` is the instant for a layer that is a
-    map as it was. What does not pass `where` is neither shown nor walked through; the starts always pass. `marks` tells
-    of nodes from which step on to take theirs. `at_once` asks for all that can be reached before the first hop.
-    Without `ends` a walk that is cut short does not look for from where there is more: one hop less to ask for.
-    """
-    begins = {key: list(urns) for key, urns in starts.items()}
-    all_starts = {urn for urns in begins.values() for urn in urns}
-    rows_most = rows_max or int(bounds.edges_max * _ROWS_PER_EDGE)
-    known = neighbours(Asked(view, layer, bounds.deadline, rows_most, at, where), all_starts)
-    known.admit(all_starts)
-    walks = {key: Walk(urns, known, bounds, marks or {}) for key, urns in begins.items()}
-    if at_once and layer.all:
-        known.learn_all(all_starts, int(bounds.nodes_max))
-    _go(list(walks.values()), known, bounds.depth, ends=ends)
-    for walk in walks.values():
-        walk.nodes, walk.edges = walk.shown()
-    return walks
+def traverse_from(
+    view: GraphView, request: TraversalRequest, starts: Sequence[str]
+) -> Traversal | CachedTraversal:
+    """Run one traversal with the engine that `engine.choose_engine` chooses."""
+    engine = choose_engine(view, request, starts)
+    if engine.kind is EngineKind.CACHED_BFS and engine.cache is not None:
+        found = run_cached_bfs(engine.cache, request.layer, starts, request.bounds)
+        if found is not None:
+            return found
+    return _run(view, request, engine, {0: starts})[0]
 
 
-def _go(walks: list[Walk], known: Neighbours, depth: int, *, ends: bool) -> None:
-    for hop in range(depth + 1):
-        _follow_citations(walks, known)
-        active = [walk for walk in walks if walk.frontier and not walk.truncated]
-        if (
-            hop == depth
-            or known.exhausted
-            or not active
-            or not (known.layer.onward or known.layer.hop)
-        ):
-            break
-        _advance(active, known)
-    if not known.exhausted:
-        for walk in walks:
-            walk.close()
-        _expand(walks, known)
-    for walk in walks:
-        if known.exhausted:
-            walk.give_up(known.exhausted, [*walk.frontier, *walk.pending])
-    ahead = {
-        id(walk): walk.ahead() for walk in walks if (ends if walk.truncated else walk.frontier)
+def traverse(
+    view: GraphView, request: TraversalRequest, starts: Mapping[K, Iterable[str]]
+) -> dict[K, Traversal]:
+    """Run one traversal from each set of starts. They share their reads; stubs replace hidden nodes."""
+    urns = {key: list(some) for key, some in starts.items()}
+    all_starts = {urn for some in urns.values() for urn in some}
+    return _run(view, request, choose_engine(view, request, all_starts), urns)
+
+
+def _run(
+    view: GraphView, request: TraversalRequest, engine: Engine, starts: Mapping[K, Sequence[str]]
+) -> dict[K, Traversal]:
+    all_starts = {urn for some in starts.values() for urn in some}
+    adjacency = _open_adjacency(view, request, engine)
+    adjacency.admit_starts(all_starts)
+    if request.prefetch and request.layer.upstream_history:
+        adjacency.prefetch(all_starts, int(request.bounds.nodes_max))
+    by_key = {
+        key: Traversal(list(some), adjacency, request.bounds, request.resume_from)
+        for key, some in starts.items()
     }
-    if known.layer.onward or known.layer.hop:
-        _advance(list(ahead.values()), known)
-    for walk in walks:
-        if id(walk) in ahead:
-            walk.truncated = walk.truncated or known.exhausted
-            walk.compare(ahead[id(walk)])
+    traversals = list(by_key.values())
+    _advance_to_depth(traversals, adjacency, request.bounds.depth)
+    _close(traversals, adjacency)
+    _set_resume_points(traversals, adjacency, find_all=request.find_resume_points)
+    for traversal in traversals:
+        traversal.replace_hidden_nodes()
+    return by_key
 
 
-def _advance(walks: list[Walk], known: Neighbours) -> None:
-    """One hop of every walk, and on as long as its ways lead out of sight."""
-    for walk in walks:
-        walk.begin()
-    _expand(walks, known)
+def _open_adjacency(view: GraphView, request: TraversalRequest, engine: Engine) -> Adjacency:
+    if engine.cache is None:
+        return Neo4jAdjacency(view, request)
+    return CachedAdjacency(engine.cache, view, request)
 
 
-def _expand(walks: list[Walk], known: Neighbours) -> None:
-    while any(walk.pending for walk in walks):
-        known.learn(urn for walk in walks for urn in walk.pending)
-        for walk in walks:
-            begun = walk.pending
-            walk.expand()
-            if known.exhausted:
-                walk.give_up(known.exhausted, begun)
-        if known.exhausted:
-            break
+def _advance_to_depth(traversals: list[Traversal], adjacency: Adjacency, depth: int) -> None:
+    """Make up to `depth` hops with every traversal, and follow the citations at each frontier."""
+    for hop in range(depth + 1):
+        _follow_citations(traversals, adjacency)
+        active = [one for one in traversals if one.frontier and not one.truncated]
+        if hop == depth or adjacency.exhausted or not active or not adjacency.layer.has_hops:
+            return
+        _advance(active, adjacency)
 
 
-def _follow_citations(walks: list[Walk], known: Neighbours) -> None:
-    if not known.layer.cites:
+def _close(traversals: list[Traversal], adjacency: Adjacency) -> None:
+    """End every traversal: show the ends of the hidden paths that it reached."""
+    if not adjacency.exhausted:
+        for traversal in traversals:
+            traversal.close()
+        _expand_pending(traversals, adjacency)
+    if adjacency.exhausted:
+        for traversal in traversals:
+            traversal.stop(adjacency.exhausted, [*traversal.frontier, *traversal.pending])
+
+
+def _set_resume_points(
+    traversals: list[Traversal], adjacency: Adjacency, *, find_all: bool
+) -> None:
+    """Look one hop ahead of the traversals that are not complete, to find where they can resume."""
+    incomplete = [one for one in traversals if (find_all if one.truncated else one.frontier)]
+    ahead = [look_ahead(traversal) for traversal in incomplete]
+    if adjacency.layer.has_hops:
+        _advance(ahead, adjacency)
+    for traversal, further in zip(incomplete, ahead, strict=True):
+        traversal.truncated = traversal.truncated or adjacency.exhausted
+        set_resume_points(traversal, further)
+
+
+def _advance(traversals: list[Traversal], adjacency: Adjacency) -> None:
+    """Make one hop with every traversal, to the end of each hidden path on it."""
+    for traversal in traversals:
+        traversal.begin_hop()
+    _expand_pending(traversals, adjacency)
+
+
+def _expand_pending(traversals: list[Traversal], adjacency: Adjacency) -> None:
+    while any(traversal.pending for traversal in traversals):
+        adjacency.load(urn for traversal in traversals for urn in traversal.pending)
+        for traversal in traversals:
+            begun = traversal.pending
+            expand(traversal)
+            if adjacency.exhausted:
+                traversal.stop(adjacency.exhausted, begun)
+        if adjacency.exhausted:
+            return
+
+
+def _follow_citations(traversals: list[Traversal], adjacency: Adjacency) -> None:
+    if not adjacency.layer.citations:
         return
-    fresh = [urn for walk in walks for urn in walk.frontier]
-    while fresh and not known.exhausted:
-        known.learn_citations(fresh)
-        fresh = [urn for walk in walks for urn in walk.cite()]
+    new = [urn for traversal in traversals for urn in traversal.frontier]
+    while new and not adjacency.exhausted:
+        adjacency.load_citations(new)
+        new = [urn for traversal in traversals for urn in follow_citations(traversal)]

@@ -1,9 +1,9 @@
-"""A walk over the map in memory where everything may be seen and no filter judges: most questions, and the large ones.
+"""Fast breadth-first search over the cached lineage graph, used if the caller sees every namespace and sets no filter.
 
-What a `Walk` finds step by step, with a thought to what is hidden, left out or walked before at each, is here read off
-what memory has worked out for each dataset (`Side.steps`), and no object is made for an edge: an edge is known by its
-ends. It shows the same nodes and edges, and ends where a `Walk` ends; a test holds it to that. Where a bound would cut
-it short it says nothing, and the other has to be asked.
+`Traversal` goes step by step and checks at each step for hidden, rejected and resumed nodes. This search reads the
+crossings that the cache derived for each dataset instead. It makes no object for an edge: an edge is known by its ends.
+It reaches the same nodes over the same edges and has the same resume points; a test holds it to that. It gives no
+result if a bound on nodes or edges would cut it short: `Traversal` answers then.
 """
 
 from __future__ import annotations
@@ -11,131 +11,127 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from headwater.lineage.cache.lineage_cache import Side, Steps
+from headwater.lineage.cache.lineage_cache import CachedDirection, Crossings, LineageCache
 from headwater.lineage.hidden_nodes import Edge
-from headwater.lineage.traversal.adjacency import MAP_DOWN, MAP_UP, PROCESSES, Asked
-from headwater.lineage.traversal.cached_adjacency import memory_of
-from headwater.lineage.traversal.traversal import Bounds, Mark
+from headwater.lineage.traversal.layers import JOBS_AND_RUNS, Layer
+from headwater.lineage.traversal.request import Bounds, ResumePoint
 
-_NO_STEPS: Steps = ((), ())
+_NO_CROSSINGS: Crossings = ((), ())
 
 
 @dataclass
-class MapWalk:
-    """Its nodes with the hops that each took, and its edges: for each node those next to it that a walk crossed to,
-    with the flow, or `upstream` against it. The rest is as in `Walk`."""
+class CachedTraversal:
+    """The nodes reached, each with its number of hops, and for each node the next nodes on its edges.
+
+    `next_nodes` follow the direction of the traversal. The other fields are those of `Traversal`.
+    """
 
     upstream: bool
-    side: Side
     nodes: dict[str, int]
-    ways: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    next_nodes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     truncated: str = ""
-    unfinished: dict[str, Mark] = field(default_factory=dict)
-    beyond: dict[str, set[str]] = field(default_factory=dict)
+    resume_points: dict[str, ResumePoint] = field(default_factory=dict)
+    omitted_neighbours: dict[str, set[str]] = field(default_factory=dict)
 
     @property
     def edges(self) -> set[Edge]:
-        return set(self._told())
+        """The edges as objects, made at each call."""
+        return set(self._edges())
 
-    def go(self, starts: Sequence[str], bounds: Bounds) -> bool:
-        """Walk. Whether no bound on nodes and edges was met; if one was, what it found is not to be used."""
-        frontier = list(dict.fromkeys(starts))
-        for hop in range(1, bounds.depth + 1):
-            frontier = self._hop(frontier, hop)
-            if len(self.nodes) > bounds.nodes_max:
-                return False
-        self._end(frontier)
-        return sum(map(len, self.ways.values())) <= bounds.edges_max
-
-    def _hop(self, pending: list[str], hop: int) -> list[str]:
-        """One hop from each of these, in the order in which a `Walk` takes them; those newly reached."""
-        steps, feeds, whole, nodes, ways = (
-            self.side.steps,
-            self.side.hops,
-            self.side.behind,
-            self.nodes,
-            self.ways,
-        )
-        frontier: list[str] = []
-        for urn in pending:
-            processes, behind = steps.get(urn, _NO_STEPS)
-            for process, places in zip(processes, behind):  # noqa: B905  # as long as one another
-                known = ways.get(process)
-                if known is None:
-                    if process in feeds:
-                        places = tuple(sorted({*places, *feeds[process]}))
-                    if process not in nodes:
-                        nodes[process] = hop
-                elif known == places:
-                    continue
-                else:
-                    places = tuple(sorted({*known, *places}))
-                ways[process] = places
-                for far in places:
-                    if far not in nodes:
-                        nodes[far] = hop
-                        frontier.append(far)
-            if urn in feeds or urn in whole or urn in ways:
-                others = self._others(urn)
-                processes = tuple({*ways.get(urn, ()), *processes, *others})
-                for far in others:
-                    if far not in nodes:
-                        nodes[far] = hop
-                        frontier.append(far)
-            if processes:
-                ways[urn] = processes
-        return frontier
-
-    def _others(self, urn: str) -> tuple[str, ...]:
-        """What is next to it and is not entered from it: behind a job that is walked from as a whole its places, and
-        of either kind what it feeds or is fed by."""
-        return (*self.side.behind.get(urn, ()), *self.side.hops.get(urn, ()))
-
-    def _end(self, frontier: list[str]) -> None:
-        """Say what lies one hop ahead."""
-        steps = {urn: self.side.steps.get(urn, _NO_STEPS) for urn in frontier}
-        ahead = {urn: {*processes, *self._others(urn)} for urn, (processes, _) in steps.items()}
-        for processes, behind in steps.values():
-            for process, places in zip(processes, behind, strict=True):
-                # A job at the end that is entered from another end: more may lie behind it than it is said to read.
-                if process in ahead:
-                    ahead[process].update(places)
-        for urn, some in ahead.items():
-            new = some.difference(self.ways.get(urn, ()))
-            if new:
-                self.truncated = "depth"
-                self.unfinished[urn] = ()
-                self.beyond[urn] = {far for far in new if far not in self.nodes}
-
-    def _told(self) -> Iterator[Edge]:
+    def _edges(self) -> Iterator[Edge]:
         upstream = self.upstream
-        for near, some in self.ways.items():
-            for far in some:
+        for near, next_nodes in self.next_nodes.items():
+            for far in next_nodes:
                 source, target = (far, near) if upstream else (near, far)
-                yield Edge(
-                    source,
-                    target,
-                    type_of(source.startswith(PROCESSES), target.startswith(PROCESSES)),
-                )
+                leaves_job = source.startswith(JOBS_AND_RUNS)
+                type = edge_type(leaves_job, target.startswith(JOBS_AND_RUNS))
+                yield Edge(source, target, type)
 
 
-def type_of(is_from_process: bool, is_to_process: bool) -> str:
-    """The type of an edge of the map, by whether it leaves a job and whether it leads to one."""
-    return "PRODUCED" if is_from_process and not is_to_process else "FEEDS"
+def edge_type(leaves_job: bool, enters_job: bool) -> str:
+    """Return the type of an edge of the lineage graph."""
+    return "PRODUCED" if leaves_job and not enters_job else "FEEDS"
 
 
-def walk_in_memory(asked: Asked, starts: Sequence[str], bounds: Bounds) -> MapWalk | None:
-    """The walk from here, where memory knows this part of the map, whoever asks may see all of it, and no bound on
-    nodes or edges is met; else None."""
-    if (
-        asked.layer not in (MAP_DOWN, MAP_UP)
-        or asked.where.asks_nodes
-        or not asked.view.visibility.is_unrestricted
-    ):
-        return None
-    memory = memory_of(asked, starts)
-    if memory is None:
-        return None
-    upstream = asked.layer.upstream
-    walk = MapWalk(upstream, memory.up if upstream else memory.down, dict.fromkeys(starts, 0))
-    return walk if walk.go(starts, bounds) else None
+def run_cached_bfs(
+    cache: LineageCache, layer: Layer, starts: Sequence[str], bounds: Bounds
+) -> CachedTraversal | None:
+    """Search from canonical starts; return None if a bound on nodes or edges is met."""
+    direction = cache.upstream if layer.upstream else cache.downstream
+    found = CachedTraversal(layer.upstream, dict.fromkeys(starts, 0))
+    frontier = list(dict.fromkeys(starts))
+    for hop in range(1, bounds.depth + 1):
+        frontier = _make_hop(found, direction, frontier, hop)
+        if len(found.nodes) > bounds.nodes_max:
+            return None
+    _set_resume_points(found, direction, frontier)
+    edge_count = sum(map(len, found.next_nodes.values()))
+    return found if edge_count <= bounds.edges_max else None
+
+
+def _make_hop(
+    found: CachedTraversal, direction: CachedDirection, pending: list[str], hop: int
+) -> list[str]:
+    """Make one hop from each pending node, in the order of `Traversal`; return the newly reached nodes."""
+    crossings, feeds = direction.crossings, direction.direct_neighbours
+    inputs_or_outputs = direction.inputs_or_outputs
+    nodes, next_nodes = found.nodes, found.next_nodes
+    frontier: list[str] = []
+    for urn in pending:
+        jobs, reached_over = crossings.get(urn, _NO_CROSSINGS)
+        for job, reached in zip(jobs, reached_over):  # noqa: B905  # of equal length
+            known = next_nodes.get(job)
+            if known is None:
+                if job in feeds:
+                    reached = tuple(sorted({*reached, *feeds[job]}))
+                if job not in nodes:
+                    nodes[job] = hop
+            elif known == reached:
+                continue
+            else:
+                reached = tuple(sorted({*known, *reached}))
+            next_nodes[job] = reached
+            for far in reached:
+                if far not in nodes:
+                    nodes[far] = hop
+                    frontier.append(far)
+        if urn in feeds or urn in inputs_or_outputs or urn in next_nodes:
+            others = _without_crossing(direction, urn)
+            jobs = tuple({*next_nodes.get(urn, ()), *jobs, *others})
+            for far in others:
+                if far not in nodes:
+                    nodes[far] = hop
+                    frontier.append(far)
+        if jobs:
+            next_nodes[urn] = jobs
+    return frontier
+
+
+def _without_crossing(direction: CachedDirection, urn: str) -> tuple[str, ...]:
+    """Return the nodes next to one that no job is crossed to reach.
+
+    These are the inputs or outputs of a job from which the search starts, and the direct neighbours of either kind.
+    """
+    inputs_or_outputs = direction.inputs_or_outputs.get(urn, ())
+    return (*inputs_or_outputs, *direction.direct_neighbours.get(urn, ()))
+
+
+def _set_resume_points(
+    found: CachedTraversal, direction: CachedDirection, frontier: list[str]
+) -> None:
+    """Set the resume points and omitted neighbours, by a look at the hop beyond the frontier."""
+    crossings = {urn: direction.crossings.get(urn, _NO_CROSSINGS) for urn in frontier}
+    ahead = {
+        urn: {*jobs, *_without_crossing(direction, urn)} for urn, (jobs, _) in crossings.items()
+    }
+    for jobs, reached_over in crossings.values():
+        for job, reached in zip(jobs, reached_over, strict=True):
+            # A job at the frontier, entered from another frontier node: it may lead there to more than it reads itself.
+            if job in ahead:
+                ahead[job].update(reached)
+    for urn, neighbours in ahead.items():
+        new = neighbours.difference(found.next_nodes.get(urn, ()))
+        if new:
+            found.truncated = "depth"
+            found.resume_points[urn] = ()
+            found.omitted_neighbours[urn] = {far for far in new if far not in found.nodes}

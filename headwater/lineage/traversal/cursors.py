@@ -1,76 +1,70 @@
-"""How a lineage that was cut short goes on: a cursor for each node from which there is more.
+"""Cursors of continuations: where a lineage that was cut short goes on.
 
-A cursor holds the node, the way, the distance it had and the step that comes next (`steps`), and a hash of the question
-it belongs to: the same question, asked with it, goes on from there. It holds no name of anything hidden.
+A cursor holds a node, the direction, the node's distance, the step that comes next, and a hash of the request. The same
+request with the cursor goes on from there. A cursor holds no name of a hidden node.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cached_property
 
 from headwater.errors import QueryError
-from headwater.lineage.pagination import read_cursor, write_cursor
-from headwater.lineage.traversal.bfs import Mark
-from headwater.lineage.traversal.filters import Filter
+from headwater.lineage.pagination import decode_cursor, encode_cursor
+from headwater.lineage.traversal.request import LineageRequest, ResumePoint
 
 _VERSION = 1
+# version, hash of the request, urn, direction, hops, and the resume point: kind of step, first node, second node.
 _SHAPE = (0, "", "", "", 0, 0, "", "")
-_HASH_CHARACTERS = 16
+_FROM_START = -1
 
 
 @dataclass(frozen=True)
-class Question:
-    """What makes two lineages one question: everything but the cursor and the bounds."""
-
-    urns: tuple[str, ...]
-    direction: str
-    depth: int
-    level: str
-    as_of: datetime | None
-    where: Filter
-
-    @cached_property
-    def hash(self) -> str:
-        where = tuple(vars(self.where)[name] for name in Filter.__dataclass_fields__)
-        said = (self.urns, self.direction, self.depth, self.level, self.as_of, where)
-        return hashlib.sha256(repr(said).encode()).hexdigest()[:_HASH_CHARACTERS]
-
-
-@dataclass(frozen=True)
-class Onward:
-    """From where a walk goes on."""
+class CursorPosition:
+    """A node from which a traversal goes on: its distance in hops, and the step that comes next."""
 
     urn: str
     upstream: bool
     hops: int
-    mark: Mark
+    point: ResumePoint
 
 
-def write_onward(question: Question, onward: Onward) -> str:
-    rank, first, second = (
-        (*onward.mark, *("", "", "")[len(onward.mark) :]) if onward.mark else (-1, "", "")
+def encode_position(request: LineageRequest, position: CursorPosition) -> str:
+    """Return the cursor of a position."""
+    kind, *nodes = position.point or (_FROM_START,)
+    first, second = (*nodes, "", "")[:2]
+    direction = "UPSTREAM" if position.upstream else "DOWNSTREAM"
+    return encode_cursor(
+        _VERSION,
+        request.hash,
+        position.urn,
+        direction,
+        position.hops,
+        kind,
+        first,
+        second,
     )
-    way = "UPSTREAM" if onward.upstream else "DOWNSTREAM"
-    return write_cursor(_VERSION, question.hash, onward.urn, way, onward.hops, rank, first, second)
 
 
-def read_onward(question: Question, text: str) -> Onward:
-    """Raises QueryError when it is no cursor, or none of this question."""
-    version, asked, urn, way, hops, rank, first, second = read_cursor(text, _SHAPE)
-    ways = {"UPSTREAM", "DOWNSTREAM"} if question.direction == "BOTH" else {question.direction}
-    if (
-        version != _VERSION
-        or asked != question.hash
-        or way not in ways
-        or rank not in {-1, 0, 1, 2, 3}
-    ):
+def decode_position(request: LineageRequest, cursor: str) -> CursorPosition:
+    """Return the position of a cursor. Raises QueryError for a cursor of another request."""
+    version, hash, urn, direction, hops, kind, first, second = decode_cursor(cursor, _SHAPE)
+    both = {"UPSTREAM", "DOWNSTREAM"}
+    directions = both if request.direction == "BOTH" else {request.direction}
+    is_of_request = version == _VERSION and hash == request.hash and direction in directions
+    if not is_of_request or kind not in {_FROM_START, 0, 1, 2, 3}:
         raise QueryError(
-            "after is a cursor of another question",
-            hint="Pass on the cursor with the very arguments of the lineage that it came with.",
+            "`after` is a cursor of another question",
+            hint="Pass a cursor with the same arguments as the lineage that returned it.",
         )
-    mark: Mark = {-1: (), 1: (1, str(first), str(second))}.get(int(rank), (int(rank), str(first)))
-    mark = mark[:1] if mark == (3, "") else mark
-    return Onward(str(urn), way == "UPSTREAM", max(0, int(hops)), mark)
+    point = _resume_point(int(kind), str(first), str(second))
+    return CursorPosition(str(urn), direction == "UPSTREAM", max(0, int(hops)), point)
+
+
+def _resume_point(kind: int, first: str, second: str) -> ResumePoint:
+    if kind == _FROM_START:
+        return ()
+    if kind == 1:
+        return (1, first, second)
+    if kind == 3 and not first:
+        return (3,)
+    return (kind, first)

@@ -1,14 +1,13 @@
-"""Which nodes and edges a walk may use: it neither shows nor goes through what does not pass.
+"""Filters: the nodes and edges that a traversal may show and follow.
 
-A filter judges datasets and what is of them (versions, captures, columns) by their namespace, tags and owners, and jobs
-and their runs by those of their own and by type, each only by what is asked of its kind: jobs are what joins datasets,
-so a tag that only datasets have must not part them. Answers are judged by time alone. Where several values are given
-any of them will do; where several things are asked all must hold. What a node is not known to have it does not have;
-only a time that is not known passes.
+A filter checks datasets and their versions, captures and columns by namespace, tag and owner. It checks jobs and their
+runs by those of their own and by type. Each kind of node is checked only against the conditions for that kind: jobs
+join datasets, so a tag that only datasets have must not separate these. Answers are checked by time alone. One of
+several values of a condition suffices; all conditions must hold. An unknown property does not pass; an unknown time
+passes.
 
-A range of time asks of an edge of the map that it was seen in it, from its first sighting to its last; of a run that
-it was under way in it; of a version, a capture or an answer that it was made in it. The ends are in the range, to the
-millisecond.
+A period of time applies to an edge of the lineage graph from its first sighting to its last, to a run while it was
+running, and to a version, capture or answer at its creation. The ends belong to the period, to the millisecond.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from functools import cached_property
 
 from headwater.cypher.driver.database import READ_SECONDS_MAX, Row
 from headwater.errors import QueryError
+from headwater.lineage.traversal.layers import JOBS_AND_RUNS
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 
 VALUES_MAX = 100
 _URNS_PER_QUERY_MAX = 2_000
-_PROCESSES = ("job:", "run:")
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What is asked of nodes and edges; an empty tuple or None asks nothing. In namespaces `*` stands for any
-    characters; a tag is key=value, or a key with any value; job types and owners match in either case.
+    """Conditions on nodes and edges; an empty tuple or None is no condition.
 
-    Raises QueryError when it cannot be meant so.
+    In namespaces `*` stands for any characters. A tag is key=value, or a key with any value. Job types and owners match
+    in either case. Raises QueryError for a value or a period that cannot match.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -47,11 +46,11 @@ class Filter:
     until: datetime | None = None
 
     def __post_init__(self) -> None:
-        for asked in (*self._of_datasets, *self._of_jobs):
-            if len(asked) > VALUES_MAX or not all(asked):
+        for values in (*self._dataset_conditions, *self._job_conditions):
+            if len(values) > VALUES_MAX or not all(values):
                 raise QueryError(
                     f"a filter takes at most {VALUES_MAX} values of one kind, none of them empty",
-                    hint="Leave out what is not to be asked.",
+                    hint="Leave out conditions that you do not need.",
                 )
         if self.since is not None and self.until is not None and self.since > self.until:
             raise QueryError(
@@ -60,89 +59,100 @@ class Filter:
             )
 
     @property
-    def _of_datasets(self) -> tuple[tuple[str, ...], ...]:
+    def _dataset_conditions(self) -> tuple[tuple[str, ...], ...]:
         return self.namespaces, self.tags, self.owners
 
     @property
-    def _of_jobs(self) -> tuple[tuple[str, ...], ...]:
+    def _job_conditions(self) -> tuple[tuple[str, ...], ...]:
         return self.job_namespaces, self.job_tags, self.job_owners, self.job_types
 
     @property
-    def asks_nodes(self) -> bool:
-        """Whether any node could fail to pass."""
-        return any(self._of_datasets) or any(self._of_jobs) or self.asks_time
+    def checks_nodes(self) -> bool:
+        """True if a node can fail to pass."""
+        return any(self._dataset_conditions) or any(self._job_conditions) or self.checks_time
 
     @property
-    def asks_time(self) -> bool:
+    def checks_time(self) -> bool:
+        """True if the filter has a period of time."""
         return self.since is not None or self.until is not None
 
-    def has_edge(self, first: int | None, last: int | None) -> bool:
-        """Whether something that was from `first` to `last`, in milliseconds since 1970, meets the range of time."""
-        since, until = self._range
+    def admits_period(self, first: int | None, last: int | None) -> bool:
+        """Return True if a period meets that of the filter.
+
+        Args:
+            first: Its beginning in milliseconds since 1970; None: unknown.
+            last: Its end in milliseconds since 1970; None: unknown.
+        """
+        since, until = self._period
         began_late = until is not None and first is not None and first > until
         ended_early = since is not None and last is not None and last < since
         return not began_late and not ended_early
 
-    def refused(
+    def find_rejected(
         self, view: GraphView, urns: Iterable[str], *, seconds: float = READ_SECONDS_MAX
     ) -> set[str]:
-        """Those of these nodes that do not pass."""
+        """Return those of these nodes that do not pass."""
         wanted = list(urns)
-        if not self.asks_nodes:
+        if not self.checks_nodes:
             return set()
-        found: set[str] = set()
+        rejected: set[str] = set()
         for start in range(0, len(wanted), _URNS_PER_QUERY_MAX):
             some = wanted[start : start + _URNS_PER_QUERY_MAX]
-            rows = {
-                row["urn"]: row
-                for row in view.read("read/nodes/filter_properties", seconds=seconds, urns=some)
-            }
-            found.update(urn for urn in some if urn not in rows or not self.passes(rows[urn]))
-        return found
+            rows = view.read("read/nodes/filter_properties", seconds=seconds, urns=some)
+            admitted = {row["urn"] for row in rows if self.admits(row)}
+            rejected.update(urn for urn in some if urn not in admitted)
+        return rejected
 
-    def passes(self, row: Row) -> bool:
-        """Whether a node with the properties that `read/nodes/filter_properties` returns passes."""
-        if not self.has_edge(row["first"], row["last"]):
+    def admits(self, row: Row) -> bool:
+        """Return True if a node passes, given its row of the query `read/nodes/filter_properties`."""
+        if not self.admits_period(row["first"], row["last"]):
             return False
         if row["urn"].startswith("answer:"):
             return True
-        if row["urn"].startswith(_PROCESSES):
-            types = {type.upper() for type in self.job_types}
-            asked = (self._job_places, self.job_tags, self.job_owners)
-            return (not types or (row["type"] or "").upper() in types) and _is_asked_for(
-                row, *asked
-            )
-        return _is_asked_for(row, self._places, self.tags, self.owners)
+        if not row["urn"].startswith(JOBS_AND_RUNS):
+            return _matches(row, self._visibility, self.tags, self.owners)
+        types = {type.upper() for type in self.job_types}
+        if types and (row["type"] or "").upper() not in types:
+            return False
+        return _matches(row, self._job_visibility, self.job_tags, self.job_owners)
 
     @cached_property
-    def _range(self) -> tuple[int | None, int | None]:
-        since, until = (
-            None if at is None else int(at.timestamp() * 1_000) for at in (self.since, self.until)
-        )
-        return since, until
+    def _period(self) -> tuple[int | None, int | None]:
+        return _milliseconds(self.since), _milliseconds(self.until)
 
     @cached_property
-    def _places(self) -> Visibility:
+    def _visibility(self) -> Visibility:
         return Visibility(self.namespaces or ("*",))
 
     @cached_property
-    def _job_places(self) -> Visibility:
+    def _job_visibility(self) -> Visibility:
         return Visibility(self.job_namespaces or ("*",))
 
 
-def _is_asked_for(
-    row: Row, places: Visibility, tags: tuple[str, ...], owners: tuple[str, ...]
+def _milliseconds(instant: datetime | None) -> int | None:
+    return None if instant is None else int(instant.timestamp() * 1_000)
+
+
+def _matches(
+    row: Row, namespaces: Visibility, tags: tuple[str, ...], owners: tuple[str, ...]
 ) -> bool:
+    if not namespaces.includes(row["namespace"]):
+        return False
+    if tags and _tags_of(row).isdisjoint(tags):
+        return False
+    owned_by = {owner.casefold() for owner in row["owners"]}
+    return not owners or not owned_by.isdisjoint(owner.casefold() for owner in owners)
+
+
+def _tags_of(row: Row) -> set[str]:
+    """Return the tags of a node in each form in which a filter may give them.
+
+    A tag sent as `certified=true` is stored as `certified`; both forms find it.
+    """
     field = row["field"]
-    has = {tag.removeprefix(f"{field}:") if field else tag for tag in row["tags"]}
-    # What was sent as `certified=true` stands as `certified`, and is found by both.
-    has.update([other for tag in has for other in (tag.partition("=")[0], f"{tag}=true")])
-    owned = {owner.casefold() for owner in row["owners"]}
-    return (
-        places.includes(row["namespace"])
-        and (not tags or not has.isdisjoint(tags))
-        and (not owners or not owned.isdisjoint(owner.casefold() for owner in owners))
-    )
+    tags = {tag.removeprefix(f"{field}:") if field else tag for tag in row["tags"]}
+    keys = {tag.partition("=")[0] for tag in tags}
+    return tags | keys | {f"{tag}=true" for tag in tags}
 
 
 EVERY_NODE = Filter()

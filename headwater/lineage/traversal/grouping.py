@@ -1,10 +1,10 @@
-"""Lineage lifted to a level of containment: the DAG instead of its tasks, the application instead of its queries.
+"""Lineage grouped by containment: the DAG instead of its tasks, the application instead of its queries.
 
-A job or run is shown as what contains it at that level: at `TOP` the outermost one, at any other level the nearest one
-of that type (the jobType facet: DAG, TASK, APPLICATION, SQL_JOB, ...), or itself where nothing that contains it is of
-that type. Where two contain it equally near, the one with the smaller urn. A container that may not be seen is passed
-over: at `TOP` the farthest that may be seen stands for it. What is left with both ends in one place is
-dropped: edges within a container, and a container's reading of what it makes itself.
+A job or run is shown as its container at a level. The level `TOP` is the outermost container. Any other level is the
+nearest container of that type (the jobType facet: DAG, TASK, APPLICATION, SQL_JOB, ...). A node without such a
+container is shown as itself. Of two containers at equal distance, the one with the smaller urn counts. A container that
+the caller may not see is passed over: at `TOP` the farthest visible one replaces it. Edges with both ends in one
+container are dropped, and so are edges from a container to itself over its own outputs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from headwater.cypher.driver.database import Row
 from headwater.lineage.hidden_nodes import Edge
-from headwater.lineage.node_visibility import hidden
+from headwater.lineage.node_visibility import find_hidden
 from headwater.lineage.view import GraphView
 
 TOP = "TOP"
@@ -21,52 +21,55 @@ _URNS_PER_QUERY_MAX = 2_000
 _QUERIES = {"job:": "read/nodes/job_containers", "run:": "read/nodes/run_containers"}
 
 
-def containers(view: GraphView, urns: Iterable[str], level: str) -> dict[str, str]:
-    """The urn by which each of these jobs and runs is shown at a level; without an entry: itself."""
-    found: dict[str, str] = {}
+def find_containers(view: GraphView, urns: Iterable[str], level: str) -> dict[str, str]:
+    """Return the container that stands for each of these jobs and runs at a level; none where it is itself."""
+    containers: dict[str, str] = {}
     wanted = list(urns)
     for prefix, query in _QUERIES.items():
-        some = [urn for urn in wanted if urn.startswith(prefix)]
-        for start in range(0, len(some), _URNS_PER_QUERY_MAX):
-            rows = view.read(query, urns=some[start : start + _URNS_PER_QUERY_MAX])
-            for row in _in_sight(view, rows):
-                at_level = (
-                    row["outermost"] if level == TOP else (row["type"] or "").upper() == level
-                )
-                # The nearest come first; of the outermost ones the farthest would do as well, if there were two.
-                if at_level and row["urn"] not in found:
-                    found[row["urn"]] = row["container"]
-    return found
+        of_kind = [urn for urn in wanted if urn.startswith(prefix)]
+        for start in range(0, len(of_kind), _URNS_PER_QUERY_MAX):
+            rows = view.read(query, urns=of_kind[start : start + _URNS_PER_QUERY_MAX])
+            for row in _visible_rows(view, rows):
+                # The nearest containers come first.
+                if _is_at_level(row, level):
+                    containers.setdefault(row["urn"], row["container"])
+    return containers
 
 
-def _in_sight(view: GraphView, rows: list[Row]) -> list[Row]:
-    """These rows without containers that may not be seen; the farthest of those left is the outermost."""
+def _is_at_level(row: Row, level: str) -> bool:
+    if level == TOP:
+        return bool(row["outermost"])
+    return bool((row["type"] or "").upper() == level)
+
+
+def _visible_rows(view: GraphView, rows: list[Row]) -> list[Row]:
+    """Return the rows of visible containers; the farthest of these counts as the outermost."""
     if view.visibility.is_unrestricted:
         return rows
-    unseen = hidden(view, (row["container"] for row in rows))
-    seen = [row for row in rows if row["container"] not in unseen]
+    hidden = find_hidden(view, (row["container"] for row in rows))
+    visible = [row for row in rows if row["container"] not in hidden]
     farthest: dict[str, int] = {}
-    for row in seen:
+    for row in visible:
         farthest[row["urn"]] = max(row["up"], farthest.get(row["urn"], 0))
-    return [{**row, "outermost": row["up"] == farthest[row["urn"]]} for row in seen]
+    return [{**row, "outermost": row["up"] == farthest[row["urn"]]} for row in visible]
 
 
-def lift(
-    hops: Mapping[str, int], edges: Iterable[Edge], shown_as: Mapping[str, str]
+def group(
+    distances: Mapping[str, int], edges: Iterable[Edge], shown_as: Mapping[str, str]
 ) -> tuple[dict[str, int], set[Edge]]:
-    """Nodes with their hops, and edges, at the level at which jobs and runs are shown as their containers."""
-    lifted = {
+    """Group nodes with their distances, and edges: each node is shown as its container in `shown_as`."""
+    grouped = {
         Edge(shown_as.get(e.source, e.source), shown_as.get(e.target, e.target), e.type)
         for e in edges
     }
-    made = {(edge.source, edge.target) for edge in lifted if edge.type == "PRODUCED"}
-    kept = {edge for edge in lifted if edge.source != edge.target and not _is_own(edge, made)}
+    produced = {(edge.source, edge.target) for edge in grouped if edge.type == "PRODUCED"}
+    kept = {e for e in grouped if e.source != e.target and not _reads_own_output(e, produced)}
     nodes: dict[str, int] = {}
-    for urn, hop in hops.items():
+    for urn, distance in distances.items():
         shown = shown_as.get(urn, urn)
-        nodes[shown] = min(hop, nodes.get(shown, hop))
+        nodes[shown] = min(distance, nodes.get(shown, distance))
     return nodes, kept
 
 
-def _is_own(edge: Edge, made: set[tuple[str, str]]) -> bool:
-    return edge.type == "FEEDS" and (edge.target, edge.source) in made
+def _reads_own_output(edge: Edge, produced: set[tuple[str, str]]) -> bool:
+    return edge.type == "FEEDS" and (edge.target, edge.source) in produced

@@ -1,8 +1,8 @@
-"""Where a lineage begins, and in which layer it is: a dataset's columns or versions instead of the dataset itself.
+"""The starts of a lineage, and its layer: the columns or versions of a dataset instead of the dataset itself.
 
-The level COLUMN begins at the columns of what is named, RUN at its versions and runs in the range of time that is
-asked for, newest first, DATASET_AND_JOB at its datasets and jobs. Any other level is one of containment (`levels`) and
-begins at what is named.
+The level COLUMN starts from the columns of the given nodes, and DATASET_AND_JOB from their datasets and jobs. RUN
+starts from their versions and runs in the period of the filter, newest first. Any other level is one of containment
+(`grouping`) and starts from the given nodes.
 """
 
 from __future__ import annotations
@@ -12,51 +12,53 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.node_visibility import hidden, visible
+from headwater.lineage.node_visibility import find_hidden, keep_visible
 from headwater.lineage.nodes import read_nodes, require_node
-from headwater.lineage.traversal.bfs import (
+from headwater.lineage.traversal.layers import (
     COLUMNS_DOWN,
     COLUMNS_UP,
-    HISTORY_DOWN,
-    HISTORY_UP,
-    MAP_DOWN,
-    MAP_UP,
+    DATASETS_DOWN,
+    DATASETS_UP,
+    RUNS_DOWN,
+    RUNS_UP,
     Layer,
-    as_it_was,
+    at_instant,
 )
-from headwater.lineage.traversal.filters import Filter
+from headwater.lineage.traversal.request import LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
-ON_MAP, OF_COLUMNS, OF_RUNS = "DATASET_AND_JOB", "COLUMN", "RUN"
+DATASET_LEVEL, COLUMN_LEVEL, RUN_LEVEL = LAYER_LEVELS = ("DATASET_AND_JOB", "COLUMN", "RUN")
 STARTS_MAX = 100
-# How many columns or versions these may have altogether.
-BEGINS_MAX = 1_000
-_MAP, _HISTORY, _COLUMNS = (
-    (MAP_UP, MAP_DOWN),
-    (HISTORY_UP, HISTORY_DOWN),
-    (COLUMNS_UP, COLUMNS_DOWN),
-)
-# urn kind -> its layer, walked up and down
+# The columns or versions that the given nodes may have altogether.
+NODES_AT_LEVEL_MAX = 1_000
+_DATASETS = (DATASETS_UP, DATASETS_DOWN)
+_RUNS = (RUNS_UP, RUNS_DOWN)
+_COLUMNS = (COLUMNS_UP, COLUMNS_DOWN)
+# The layer of each kind of urn, upward and downward.
 _LAYERS: dict[str, tuple[Layer, Layer]] = {
-    "dataset": _MAP,
-    "job": _MAP,
-    "run": _HISTORY,
-    "source": _HISTORY,
-    "artifact": _HISTORY,
-    "answer": _HISTORY,
+    "dataset": _DATASETS,
+    "job": _DATASETS,
+    "run": _RUNS,
+    "source": _RUNS,
+    "artifact": _RUNS,
+    "answer": _RUNS,
     "column": _COLUMNS,
 }
-_HELD = ("dataset:", "job:", "column:")
+_CACHED_KINDS = ("dataset:", "job:", "column:")
+# The query of each level that belongs to a layer, and the nodes that it finds.
 _QUERIES = {
-    ON_MAP: ("read/traversal/starts_in_lineage_graph", "datasets or jobs"),
-    OF_COLUMNS: ("read/traversal/starts_in_columns", "columns"),
-    OF_RUNS: ("read/traversal/starts_in_run_history", "versions or runs"),
+    DATASET_LEVEL: ("read/traversal/starts_in_lineage_graph", "datasets or jobs"),
+    COLUMN_LEVEL: ("read/traversal/starts_in_columns", "columns"),
+    RUN_LEVEL: ("read/traversal/starts_in_run_history", "versions or runs"),
 }
 
 
 class Starts(NamedTuple):
-    """The nodes at which a walk begins, and whether there are more than it may begin at."""
+    """The nodes from which a traversal starts, with its layer upward and downward.
+
+    `is_cut` is True if there are more nodes than a traversal may start from.
+    """
 
     urns: list[str]
     upward: Layer
@@ -64,10 +66,12 @@ class Starts(NamedTuple):
     is_cut: bool
 
 
-def starts(
-    view: GraphView, urns: Sequence[str], *, level: str, where: Filter, as_of: datetime | None
-) -> Starts:
-    """Raises QueryError when these cannot be walked together, NotFoundError for what is not there."""
+def find_starts(view: GraphView, request: LineageRequest) -> Starts:
+    """Return the starts of a request.
+
+    Raises QueryError for nodes that no traversal can start from together, NotFoundError for unknown nodes.
+    """
+    urns, level = request.urns, request.canonical_level
     if not 1 <= len(urns) <= STARTS_MAX:
         raise QueryError(f"a lineage starts from 1 to {STARTS_MAX} nodes, not from {len(urns)}")
     for urn in urns:
@@ -77,62 +81,67 @@ def starts(
                 hint=f"Ask for one of {', '.join(_LAYERS)}.",
             )
     if level not in _QUERIES:
-        _one_layer(urns, as_of)
-    named = list(dict.fromkeys(_remembered(view, urns) or _asked(view, urns)))
-    begins, is_cut = _at_level(view, named, level, where)
-    upward, downward = _one_layer(begins, as_of)
-    return Starts(begins, upward, downward, is_cut)
+        # Refuse starts of several layers before any query.
+        _require_one_layer(urns, request.as_of)
+    canonical = dict.fromkeys(_canonical_in_cache(view, urns) or _canonical_in_neo4j(view, urns))
+    at_level, is_cut = _find_at_level(view, list(canonical), request)
+    upward, downward = _require_one_layer(at_level, request.as_of)
+    return Starts(at_level, upward, downward, is_cut)
 
 
-def _remembered(view: GraphView, urns: Sequence[str]) -> list[str]:
-    """The urns by which these go, where all of them are in memory and may be seen; otherwise nothing."""
-    is_held = all(urn.startswith(_HELD) for urn in urns)
-    memory = view.cache.awaited() if view.cache and is_held else None
-    names = [memory.goes_by(urn) if memory else None for urn in urns]
-    known = [name for name in names if name]
-    # By a name that may not be seen nothing is found.
-    return known if len(known) == len(urns) and not hidden(view, {*urns, *known}) else []
+def _canonical_in_cache(view: GraphView, urns: Sequence[str]) -> list[str]:
+    """Return the canonical urns if the cache has all of the nodes and the caller may see them; else nothing."""
+    is_cached_kind = all(urn.startswith(_CACHED_KINDS) for urn in urns)
+    cache = view.cache.wait_for_current() if view.cache and is_cached_kind else None
+    if cache is None:
+        return []
+    canonical = [urn for urn in map(cache.canonical_urn, urns) if urn]
+    if len(canonical) < len(urns):
+        return []
+    # A hidden alias must not find its dataset.
+    return [] if find_hidden(view, {*urns, *canonical}) else canonical
 
 
-def _asked(view: GraphView, urns: Sequence[str]) -> list[str]:
+def _canonical_in_neo4j(view: GraphView, urns: Sequence[str]) -> list[str]:
     rows = read_nodes(view, urns)
     return [str((rows.get(urn) or require_node(view, urn))["urn"]) for urn in urns]
 
 
-def _at_level(
-    view: GraphView, urns: list[str], level: str, where: Filter
+def _find_at_level(
+    view: GraphView, urns: list[str], request: LineageRequest
 ) -> tuple[list[str], bool]:
+    """Return the nodes of a level that belong to these, and True if there are more of them."""
+    level = request.canonical_level
     if level not in _QUERIES:
         return urns, False
-    query, what = _QUERIES[level]
-    range_of_time: dict[str, Any] = (
-        {"since": where.since, "until": where.until} if level == OF_RUNS else {}
-    )
-    found = [
-        row["urn"] for row in view.read(query, urns=urns, limit=BEGINS_MAX + 1, **range_of_time)
-    ]
-    begins = visible(view, found)
-    if not begins:
+    query, kinds = _QUERIES[level]
+    period: dict[str, Any] = {}
+    if level == RUN_LEVEL:
+        period = {"since": request.filter.since, "until": request.filter.until}
+    rows = view.read(query, urns=urns, limit=NODES_AT_LEVEL_MAX + 1, **period)
+    found = keep_visible(view, [row["urn"] for row in rows])
+    if not found:
         raise NotFoundError(
-            f"no {what} are known of {', '.join(urns[:3])}",
-            hint="Ask for another level, or for a longer time.",
+            f"no {kinds} are known of {', '.join(urns[:3])}",
+            hint="Ask for another level, or for a longer period.",
         )
-    return begins[:BEGINS_MAX], len(begins) > BEGINS_MAX
+    return found[:NODES_AT_LEVEL_MAX], len(found) > NODES_AT_LEVEL_MAX
 
 
-def _one_layer(urns: Sequence[str], as_of: datetime | None) -> tuple[Layer, Layer]:
+def _require_one_layer(urns: Sequence[str], as_of: datetime | None) -> tuple[Layer, Layer]:
     layers = {_LAYERS[parse_urn(urn).kind] for urn in urns}
     if len(layers) != 1:
         raise QueryError(
-            "these starts lie in different layers: the map, history, columns",
-            hint=f"Name starts of one layer, or bring them to one with level {ON_MAP}, {OF_COLUMNS} or {OF_RUNS}.",
+            "these starts lie in different layers: lineage graph, run history, columns",
+            hint="Name starts of one layer, or bring them to one layer with level "
+            f"{DATASET_LEVEL}, {COLUMN_LEVEL} or {RUN_LEVEL}.",
         )
-    (found,) = layers
+    (layer,) = layers
     if as_of is None:
-        return found
-    if found != _MAP:
+        return layer
+    if layer != _DATASETS:
         raise QueryError(
-            "only the map changes with time: asOf and between are for datasets and jobs",
-            hint="Runs, versions and answers are history; ask for them without asOf.",
+            "asOf and between apply to datasets and jobs only: the rest does not change with time",
+            hint="Ask for runs, versions and answers without asOf and between.",
         )
-    return as_it_was(MAP_UP), as_it_was(MAP_DOWN)
+    return at_instant(DATASETS_UP), at_instant(DATASETS_DOWN)

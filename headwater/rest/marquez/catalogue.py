@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import NotFoundError
-from headwater.lineage.nodes import read_all_facets, read_nodes, resolve
+from headwater.lineage.nodes import read_all_facets, read_nodes, resolve_urn
 from headwater.lineage.questions import catalog as catalogue
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
@@ -113,7 +113,7 @@ def get_dataset(request: OperationRequest) -> models.Dataset:
 def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
     """Return the urn of a dataset by any of its names. Raises NotFoundError."""
     urn = dataset_urn(params.namespace, params.dataset)
-    known = read_nodes(view, [urn]) or read_nodes(view, [resolve(view, urn)])
+    known = read_nodes(view, [urn]) or read_nodes(view, [resolve_urn(view, urn)])
     if not params.dataset or not known:
         raise NotFoundError(f"Dataset '{params.dataset}' not found.")
     return next(iter(known))

@@ -15,8 +15,9 @@ from msgspec import Meta
 from headwater.errors import EventError
 from headwater.lineage.nodes import read_nodes
 from headwater.lineage.questions import catalog as catalogue
-from headwater.lineage.questions.lineage import DEPTH_MAX, lineage
+from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.search import SEARCH_MAX, SearchFilters, search
+from headwater.lineage.traversal.request import DEPTH_MAX, LineageRequest
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
 from headwater.rest.marquez.node_ids import node_id, urn_of
@@ -82,7 +83,9 @@ def get_lineage(request: OperationRequest) -> models.LineageGraph:
     urn = urn_of(request.view, params.node_id, kinds=("dataset", "job"))
     urns, flows = [urn], set()
     if params.depth:
-        found = lineage(request.view, urn, depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
+        found = lineage(
+            request.view, LineageRequest((urn,), depth=params.depth, nodes_max=_GRAPH_NODES_MAX)
+        )
         urns = [node.urn for node in found.nodes if node.kind in ("DATASET", "JOB")]
         flows = {(edge.source, edge.target) for edge in found.edges}
     incoming, outgoing = _edges({node_id(urn) for urn in urns}, flows, set(urns))

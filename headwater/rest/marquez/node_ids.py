@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from headwater.errors import NotFoundError
-from headwater.lineage.nodes import read_nodes, resolve
+from headwater.lineage.nodes import read_nodes, resolve_urn
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import ArgumentError
 from headwater.schema.urns import column_urn, dataset_urn, job_urn, parse_urn, run_urn
@@ -44,7 +44,7 @@ def urn_of(view: GraphView, text: str, *, kinds: tuple[str, ...]) -> str:
     if rest.count(":") > _COLONS_MAX:
         raise ArgumentError(f"the id has more than {_COLONS_MAX} colons", field="nodeId")
     urns = list(_candidates(kind, rest))
-    known = read_nodes(view, urns) or read_nodes(view, [resolve(view, urn) for urn in urns])
+    known = read_nodes(view, urns) or read_nodes(view, [resolve_urn(view, urn) for urn in urns])
     # The candidates begin with the longest namespace.
     chosen = next((urn for urn in urns if urn in known), next(iter(known), None))
     if chosen is None:

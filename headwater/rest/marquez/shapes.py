@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from headwater.cypher.driver.database import Row
-from headwater.lineage.history_pages import newest
-from headwater.lineage.node_visibility import visible
+from headwater.lineage.history_pages import read_history_pages
+from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import read_all_facets, read_nodes
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models
@@ -142,7 +142,7 @@ def datasets(
 
 
 def _newest_versions(view: GraphView, urns: list[str]) -> dict[str, Row]:
-    pages = newest(view, "read/nodes/dataset_versions", urns, first=1) if urns else {}
+    pages = read_history_pages(view, "read/nodes/dataset_versions", urns, first=1) if urns else {}
     found = {urn: page.entries[0] for urn, page in pages.items() if page.entries}
     rows = read_nodes(view, found.values())
     return {urn: rows[version] for urn, version in found.items() if version in rows}
@@ -217,7 +217,7 @@ def column_lineage(view: GraphView, urn: str, row: Row) -> list[models.OutputFie
         view.read("read/traversal/column_sources", urns=columns, limit=20_000) if columns else ()
     ):
         sources[edge["target"]].append(edge["source"])
-    inputs_seen = set(visible(view, chain.from_iterable(sources.values())))
+    inputs_seen = set(keep_visible(view, chain.from_iterable(sources.values())))
     names = dict.fromkeys(row.get("columns") or ())
     found = {
         parse_urn(column).parts[2:]: input_fields(sources[column], inputs_seen)
@@ -275,14 +275,14 @@ def jobs(view: GraphView, urns: Sequence[str], *, runs_max: int = 1) -> dict[str
     rows = read_nodes(view, urns)
     listed = list(rows)
     links = _links(view, "read/nodes/job_links", listed)
-    pages = newest(view, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
+    pages = read_history_pages(view, "read/nodes/job_runs", listed, first=runs_max) if rows else {}
     newest_runs = {urn: page.entries for urn, page in pages.items()}
     found = runs(view, chain.from_iterable(newest_runs.values()))
     facets = read_all_facets(view, rows)
     linked: set[str] = set()
     for link in links.values():
         linked.update(link["inputs"], link["outputs"], link["parents"])
-    visible_urns = set(visible(view, sorted(linked)))
+    visible_urns = set(keep_visible(view, sorted(linked)))
     jobs: dict[str, models.Job] = {}
     for urn in urns:
         if urn in rows:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.view import GraphView
 from tests.event_builders import (
     current,
@@ -17,6 +16,7 @@ from tests.event_builders import (
     settle,
     source,
 )
+from tests.lineage_requests import lineage
 from tests.run_builders import ds, job
 
 pytestmark = pytest.mark.neo4j

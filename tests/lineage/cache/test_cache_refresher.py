@@ -22,13 +22,13 @@ from headwater.lineage.cache import cache_refresher as map_follower
 from headwater.lineage.cache.cache_refresher import CacheRefresher
 from headwater.lineage.questions import lineage as module
 from headwater.lineage.questions.column_lineage import column_lineage
-from headwater.lineage.questions.lineage import at_hand, lineage
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.conftest import Neo4jServer
+from tests.lineage_requests import answer_at_once, lineage
 from tests.run_builders import at, ds, job, run, tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -87,25 +87,25 @@ def test_what_is_at_hand_is_told_without_asking(
     remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for depth in (1, 2):
-        found = at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
+        found = answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=depth)
         assert found == lineage(remembering, ds("a"), direction="DOWNSTREAM", depth=depth)
     with pytest.raises(QueryError, match="depth 0"):
-        at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
+        answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=0)
     # What is not in memory, lies in another layer or may have to be judged has to be asked for.
     for urn in (ds("nothing"), column_urn("db", "a", "id"), run_urn("r1")):
-        assert at_hand(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
+        assert answer_at_once(remembering, [urn], direction="DOWNSTREAM", depth=1) is None
     assert (
-        at_hand(
+        answer_at_once(
             remembering.visible_to(Visibility(("db",))), [ds("a")], direction="DOWNSTREAM", depth=1
         )
         is None
     )
     assert asked == []
-    monkeypatch.setattr(module, "NODES_AT_HAND_MAX", 3)
-    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
-    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=2) is None
+    monkeypatch.setattr(module, "NODES_AT_ONCE_MAX", 3)
+    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is not None
+    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=2) is None
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", -1.0)
-    assert at_hand(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
+    assert answer_at_once(remembering, [ds("a")], direction="DOWNSTREAM", depth=1) is None
 
 
 def test_a_column_costs_two_statements(remembering: GraphView, asked: Asked) -> None:
@@ -118,10 +118,10 @@ def test_a_column_costs_two_statements(remembering: GraphView, asked: Asked) -> 
 
 
 def test_what_memory_does_not_know_is_asked(remembering: GraphView, asked: Asked) -> None:
-    assert names(remembering, ds("a"), where=Filter(namespaces=("other",))) == ["a", "first"]
+    assert names(remembering, ds("a"), filter=Filter(namespaces=("other",))) == ["a", "first"]
     assert asked == ["nodes/filter_properties"]
     asked.clear()
-    names(remembering, ds("a"), where=Filter(since=None, until=map_time()))
+    names(remembering, ds("a"), filter=Filter(since=None, until=map_time()))
     assert "traversal/dataset_consumers" in asked
     asked.clear()
     assert names(remembering, ds("a"), as_of=map_time()) == ["a", "b", "first", "c", "second"]
@@ -178,7 +178,7 @@ def test_out_of_step_it_is_not_asked(
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 0.0)
     assert remembering.cache is not None
     assert remembering.cache.current() is None
-    assert remembering.cache.staleness > 0
+    assert remembering.cache.staleness_seconds > 0
     assert names(remembering, ds("a"))[-1] == "third"
     assert "traversal/dataset_consumers" in asked
 
@@ -192,10 +192,10 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
     following = threading.Thread(target=follower.run, args=(ended,))
     following.start()
     try:
-        while not follower._is_followed:
+        while not follower._is_running:
             time.sleep(0.01)
-        with follower._turn:
-            monkeypatch.setattr(follower, "_in_step", float("-inf"))
+        with follower._refresh_lock:
+            monkeypatch.setattr(follower, "_up_to_date_at", float("-inf"))
             found: list[list[str]] = []
             asking = threading.Thread(target=lambda: found.append(names(remembering, ds("a"))))
             asking.start()
@@ -212,18 +212,18 @@ def test_where_it_is_followed_and_late_it_is_waited_for(
 def test_columns_come_last_and_a_few_datasets_at_a_time(
     remembering: GraphView, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_follower, "_WITH_COLUMNS_PER_QUERY", 2)
+    monkeypatch.setattr(map_follower, "_DATASETS_WITH_COLUMNS_PER_QUERY", 2)
     follower = CacheRefresher(remembering.database)
     remembering = replace(remembering, cache=follower)
     left = []
     for _ in range(3):
-        follower._step()
-        left.append(follower.unread)
+        follower._refresh()
+        left.append(follower.pending_datasets)
         asked.clear()
         assert names(remembering, ds("a"), depth=1) == ["a", "b", "first"]
         assert asked == []
         column_lineage(remembering, "db", "a", "id", direction="DOWNSTREAM", depth=20)
-        assert ("traversal/column_targets" in asked) is (follower.unread > 0)
+        assert ("traversal/column_targets" in asked) is (follower.pending_datasets > 0)
     # Of a, b and c.
     assert left == [1, 0, 0]
 
@@ -231,7 +231,7 @@ def test_columns_come_last_and_a_few_datasets_at_a_time(
 def test_before_it_is_loaded_neo4j_is_asked(remembering: GraphView, asked: Asked) -> None:
     cache = CacheRefresher(remembering.database)
     remembering = replace(remembering, cache=cache)
-    assert cache.staleness == float("inf")
+    assert cache.staleness_seconds == float("inf")
     assert names(remembering, ds("a"), fresh=True)[-1] == "second"
     assert "traversal/dataset_consumers" in asked
     assert "cache/urns" not in asked
@@ -272,7 +272,7 @@ def test_another_graph_of_the_same_revision_is_another(
     assert follower.catch_up()
     memory = follower.current()
     assert memory is not None
-    assert memory.parts == {}
+    assert memory.entries == {}
 
 
 def test_it_runs_until_it_is_told_to_end(remembering: GraphView, database: Database) -> None:

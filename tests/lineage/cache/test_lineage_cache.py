@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.lineage.cache.lineage_cache import (
-    DatasetPart,
-    JobPart,
+    CachedAlias,
+    CachedDataset,
+    CachedJob,
+    CachedOutput,
+    CacheEntry,
     LineageCache,
-    OtherName,
-    Output,
-    Part,
 )
 from headwater.lineage.node_names import NodeName
 from tests.run_builders import ds, job
@@ -25,69 +25,78 @@ def named(urn: str) -> NodeName:
 
 
 def reads_and_makes(
-    urn: str, *, reads: list[str], makes: list[Output], feeds: list[str] | None = None
-) -> JobPart:
-    return JobPart(named(urn), tuple(reads), tuple(makes), tuple(feeds or ()))
+    urn: str, *, reads: list[str], makes: list[CachedOutput], feeds: list[str] | None = None
+) -> CachedJob:
+    return CachedJob(named(urn), tuple(reads), tuple(makes), tuple(feeds or ()))
 
 
 def test_what_stands_beside_what() -> None:
-    memory = LineageCache()
-    memory.put(
+    cache = LineageCache()
+    cache.replace_entries(
         {
-            ds("a"): DatasetPart(
+            ds("a"): CachedDataset(
                 named(ds("a")), columns=(("column:db:a:id", ("column:db:b:id", ds("c"))),)
             ),
-            ds("old"): OtherName(ds("a")),
+            ds("old"): CachedAlias(ds("a")),
             job("j"): reads_and_makes(
                 job("j"),
                 reads=[ds("a"), ds("x")],
                 makes=[
-                    Output(ds("b"), (ds("a"),), False),
-                    Output(ds("c"), (), False),
-                    Output(ds("d"), (), True),
+                    CachedOutput(ds("b"), (ds("a"),), False),
+                    CachedOutput(ds("c"), (), False),
+                    CachedOutput(ds("d"), (), True),
                 ],
                 feeds=[job("k")],
             ),
         }
     )
-    down, up = memory.down, memory.up
-    assert down.onward == {ds("a"): (job("j"),), ds("x"): (job("j"),)}
-    assert down.behind == {job("j"): (ds("b"), ds("c"), ds("d"))}
+    down, up = cache.downstream, cache.upstream
+    assert down.producers_or_consumers == {ds("a"): (job("j"),), ds("x"): (job("j"),)}
+    assert down.inputs_or_outputs == {job("j"): (ds("b"), ds("c"), ds("d"))}
     # What came from nothing else, or from nothing, is not behind whatever the job reads.
-    assert down.open == {job("j"): (ds("c"),)}
-    assert down.narrow == {(ds("a"), job("j")): (ds("b"),)}
-    assert up.onward == {ds("b"): (job("j"),), ds("c"): (job("j"),), ds("d"): (job("j"),)}
-    assert up.behind == up.open == {job("j"): (ds("a"), ds("x"))}
-    assert set(up.closed) == {(ds("b"), job("j")), (ds("d"), job("j"))}
-    assert up.narrow == {(ds("b"), job("j")): (ds("a"),)}
-    assert (down.hops, up.hops) == ({job("j"): (job("k"),)}, {job("k"): (job("j"),)})
+    assert down.reached_from_any == {job("j"): (ds("c"),)}
+    assert down.reached_from == {(ds("a"), job("j")): (ds("b"),)}
+    assert up.producers_or_consumers == {
+        ds("b"): (job("j"),),
+        ds("c"): (job("j"),),
+        ds("d"): (job("j"),),
+    }
+    assert up.inputs_or_outputs == up.reached_from_any == {job("j"): (ds("a"), ds("x"))}
+    assert set(up.closed_entries) == {(ds("b"), job("j")), (ds("d"), job("j"))}
+    assert up.reached_from == {(ds("b"), job("j")): (ds("a"),)}
+    assert (down.direct_neighbours, up.direct_neighbours) == (
+        {job("j"): (job("k"),)},
+        {job("k"): (job("j"),)},
+    )
     assert down.columns == {"column:db:a:id": ("column:db:b:id",)}
-    assert up.wholes == {ds("c"): ("column:db:a:id",)}
-    assert (memory.goes_by(ds("old")), memory.goes_by("column:db:a:id")) == (
+    assert up.whole_datasets == {ds("c"): ("column:db:a:id",)}
+    assert (cache.canonical_urn(ds("old")), cache.canonical_urn("column:db:a:id")) == (
         ds("a"),
         "column:db:a:id",
     )
-    assert memory.goes_by(ds("b")) is None
-    assert (ds("a") in memory.names, ds("old") in memory.names) == (True, False)
+    assert cache.canonical_urn(ds("b")) is None
+    assert (ds("a") in cache.names, ds("old") in cache.names) == (True, False)
 
 
 def test_what_is_gone_leaves_nothing() -> None:
-    memory = LineageCache()
-    memory.put(
+    cache = LineageCache()
+    cache.replace_entries(
         {
             job("j"): reads_and_makes(
-                job("j"), reads=[ds("a")], makes=[Output(ds("b"), (ds("a"),), True)]
+                job("j"), reads=[ds("a")], makes=[CachedOutput(ds("b"), (ds("a"),), True)]
             )
         }
     )
-    memory.put({job("j"): None, job("never"): None})
-    assert memory.parts == {}
-    assert all(index == {} for index in memory.indexes().values())
+    cache.replace_entries({job("j"): None, job("never"): None})
+    assert cache.entries == {}
+    assert all(index == {} for index in cache.indexes().values())
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
 PLACES = st.lists(NAMES.map(ds), max_size=3, unique=True)
-OUTPUTS = st.lists(st.builds(Output, NAMES.map(ds), PLACES.map(tuple), st.booleans()), max_size=3)
+OUTPUTS = st.lists(
+    st.builds(CachedOutput, NAMES.map(ds), PLACES.map(tuple), st.booleans()), max_size=3
+)
 JOBS = st.builds(
     lambda name, reads, makes, feeds: (
         job(name),
@@ -106,13 +115,13 @@ COLUMNS = st.lists(
 DATASETS = st.builds(
     lambda name, feeds, columns: (
         ds(name),
-        DatasetPart(named(ds(name)), tuple(feeds), tuple(columns)),
+        CachedDataset(named(ds(name)), tuple(feeds), tuple(columns)),
     ),
     NAMES,
     PLACES,
     COLUMNS,
 )
-OTHERS = st.builds(lambda name, other: (ds(name), OtherName(ds(other))), NAMES, NAMES)
+OTHERS = st.builds(lambda name, other: (ds(name), CachedAlias(ds(other))), NAMES, NAMES)
 GONE = st.tuples(st.one_of(NAMES.map(ds), NAMES.map(job)), st.none())
 # A column of two datasets there is not: each part has columns of its own.
 PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
@@ -120,22 +129,22 @@ PARTS = st.lists(st.one_of(JOBS, DATASETS, OTHERS, GONE), max_size=12)
 
 @given(PARTS, st.randoms(use_true_random=False))
 def test_only_what_stands_there_now_counts(
-    told: list[tuple[str, Part | None]], chance: random.Random
+    told: list[tuple[str, CacheEntry | None]], chance: random.Random
 ) -> None:
     told = [(urn, _own(urn, part)) for urn, part in told]
-    memory = LineageCache()
+    cache = LineageCache()
     for urn, part in told:
-        memory.put({urn: part})
+        cache.replace_entries({urn: part})
     now = [(urn, part) for urn, part in dict(told).items() if part is not None]
     chance.shuffle(now)
     fresh = LineageCache()
-    fresh.put(dict(now))
-    assert memory.parts == fresh.parts
-    assert memory.indexes() == fresh.indexes()
+    fresh.replace_entries(dict(now))
+    assert cache.entries == fresh.entries
+    assert cache.indexes() == fresh.indexes()
 
 
-def _own(urn: str, part: Part | None) -> Part | None:
-    if not isinstance(part, DatasetPart):
+def _own(urn: str, part: CacheEntry | None) -> CacheEntry | None:
+    if not isinstance(part, CachedDataset):
         return part
     return part._replace(
         columns=tuple((f"{column}:{urn[-1]}", targets) for column, targets in part.columns)

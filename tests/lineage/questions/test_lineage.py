@@ -6,10 +6,11 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.questions.lineage import lineage, trace
+from headwater.lineage.questions.lineage import trace
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, column_urn, dataset_urn, job_urn, source_urn
 from tests.counted_database import CountedDatabase
+from tests.lineage_requests import lineage
 from tests.run_builders import (
     FACET,
     answer,
@@ -168,7 +169,7 @@ def test_bounds_are_told_and_edges_join_known_nodes(database: Database, view: Gr
     for bound, options in {
         "nodes": {"nodes_max": 10},
         "edges": {"edges_max": 10},
-        "time": {"seconds": 0.0},
+        "time": {"timeout_seconds": 0.0},
     }.items():
         found = lineage(view, ds("hub"), direction="DOWNSTREAM", **options)  # type: ignore[arg-type]
         assert found.reason == bound

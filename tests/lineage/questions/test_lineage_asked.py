@@ -15,11 +15,11 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
+from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
 from headwater.lineage.questions.column_lineage import ColumnDerivation, column_lineage
-from headwater.lineage.questions.lineage import Lineage, lineage, trace
+from headwater.lineage.questions.lineage import Lineage, trace
 from headwater.lineage.questions.trace_tree import trace_tree
-from headwater.lineage.traversal.bfs import Edge
 from headwater.lineage.traversal.filters import Filter
 from headwater.lineage.traversal.starts import STARTS_MAX
 from headwater.lineage.view import GraphView
@@ -27,6 +27,7 @@ from headwater.schema.urns import column_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.counted_database import CountedDatabase
 from tests.event_builders import dataset, dataset_event, facet, job_event, run_event, told
+from tests.lineage_requests import lineage
 from tests.run_builders import answer, ds, job, run, run_of, tell, version
 
 pytestmark = [pytest.mark.neo4j]
@@ -147,8 +148,8 @@ def test_levels_lead_to_other_layers(shop: GraphView) -> None:
     assert runs.starts == [run_of("load-2"), run_of("load-1")]
     assert {version("a", "load-1"), version("a", "load-2")} <= runs.distances.keys()
     early = Filter(until=at(30))
-    assert lineage(shop, job("load"), level="RUN", where=early).starts == [run_of("load-1")]
-    assert lineage(shop, ds("a"), level="RUN", where=early).starts == [version("a", "load-1")]
+    assert lineage(shop, job("load"), level="RUN", filter=early).starts == [run_of("load-1")]
+    assert lineage(shop, ds("a"), level="RUN", filter=early).starts == [version("a", "load-1")]
     assert lineage(shop, ds("raw"), level="RUN").starts == [source_urn("db", "raw")]
     columns = lineage(shop, ds("b"), level="COLUMN")
     assert columns.starts == [column_urn("db", "b", "id")]
@@ -167,7 +168,7 @@ def test_a_level_at_which_there_is_nothing(shop: GraphView) -> None:
     with pytest.raises(NotFoundError, match="no columns"):
         lineage(shop, ds("page"), level="COLUMN")
     with pytest.raises(NotFoundError, match="no versions or runs"):
-        lineage(shop, ds("a"), level="RUN", where=Filter(since=at(500)))
+        lineage(shop, ds("a"), level="RUN", filter=Filter(since=at(500)))
     with pytest.raises(QueryError, match="asOf"):
         lineage(shop, ds("a"), level="RUN", as_of=at(5))
 
@@ -191,19 +192,19 @@ def test_a_level_at_which_there_is_nothing(shop: GraphView) -> None:
 def test_what_does_not_pass_is_not_walked_through(
     shop: GraphView, where: Filter, reached: set[str]
 ) -> None:
-    assert names(lineage(shop, ds("b"), direction="UPSTREAM", where=where)) == reached
+    assert names(lineage(shop, ds("b"), direction="UPSTREAM", filter=where)) == reached
 
 
 def test_filters_downstream_and_in_history(shop: GraphView) -> None:
     assert names(
-        lineage(shop, ds("b"), direction="DOWNSTREAM", where=Filter(job_types=("task",)))
+        lineage(shop, ds("b"), direction="DOWNSTREAM", filter=Filter(job_types=("task",)))
     ) == {
         "b",
         "publish",
         "c",
     }
     late = lineage(
-        shop, version("b", "build-1"), direction="DOWNSTREAM", where=Filter(since=at(85))
+        shop, version("b", "build-1"), direction="DOWNSTREAM", filter=Filter(since=at(85))
     )
     assert set(late.distances) == {
         version("b", "build-1"),
@@ -214,14 +215,16 @@ def test_filters_downstream_and_in_history(shop: GraphView) -> None:
         "answer:page-1",
     }
     up = lineage(
-        shop, column_urn("db", "b", "id"), direction="UPSTREAM", where=Filter(tags=("pii",))
+        shop, column_urn("db", "b", "id"), direction="UPSTREAM", filter=Filter(tags=("pii",))
     )
     assert names(up) == {"b.id", "a.id"}, "a column has the tags of its field"
 
 
 def test_a_filter_costs_a_statement_per_layer(shop: GraphView) -> None:
     counted = CountedDatabase(shop.database)
-    lineage(GraphView(counted), ds("raw"), direction="DOWNSTREAM", where=Filter(namespaces=("db",)))
+    lineage(
+        GraphView(counted), ds("raw"), direction="DOWNSTREAM", filter=Filter(namespaces=("db",))
+    )
     # Five layers of jobs and datasets, whatever is in them.
     assert counted.queries.count("read/nodes/filter_properties") <= 8
 
@@ -358,7 +361,7 @@ def test_a_filter_does_not_judge_what_is_hidden(shop: GraphView) -> None:
     jobs = shop.visible_to(Visibility(("etl",)))
     plain = lineage(jobs, job("load"), direction="DOWNSTREAM")
     for where in (Filter(tags=("tier",)), Filter(namespaces=("x",)), Filter(owners=("nobody",))):
-        assert lineage(jobs, job("load"), direction="DOWNSTREAM", where=where) == plain
+        assert lineage(jobs, job("load"), direction="DOWNSTREAM", filter=where) == plain
 
 
 def test_ways_of_columns(shop: GraphView) -> None:

@@ -8,13 +8,13 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.replay import Input, Output, Plan, replay_plan
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.counted_database import CountedDatabase
+from tests.lineage_requests import lineage
 from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.questions.trace_tree import Branch, trace_tree
-from headwater.lineage.traversal.bfs import Edge
 
 
 def test_a_chain_and_a_branch() -> None:

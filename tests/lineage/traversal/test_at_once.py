@@ -9,8 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.lineage.traversal.bfs import HISTORY_UP, Bounds, Walk, explore
+from headwater.lineage.traversal.bfs import traverse
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.layers import RUNS_UP
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
@@ -53,12 +56,12 @@ def space(table: int) -> str:
     return "db" if table % 3 else "secret"
 
 
-def shown(walk: Walk) -> tuple[object, ...]:
+def shown(walk: Traversal) -> tuple[object, ...]:
     return (
         sorted(walk.nodes.items()),
         sorted(walk.edges),
         walk.truncated,
-        sorted(walk.unfinished.items()),
+        sorted(walk.resume_points.items()),
     )
 
 
@@ -79,15 +82,17 @@ def test_at_once_is_as_hop_by_hop(
         for nodes_max, edges_max in ((9, 100), (1_000, 12), (1_000, 1_000)):
             for where in (EVERY_NODE, Filter(namespaces=("db",))):
                 walks = [
-                    explore(
+                    traverse(
                         seen,
-                        HISTORY_UP,
+                        TraversalRequest(
+                            RUNS_UP,
+                            Bounds.within(20, depth=50, nodes_max=nodes_max, edges_max=edges_max),
+                            shared_rows_max=100_000,
+                            filter=where,
+                            prefetch=at_once,
+                            find_resume_points=ends,
+                        ),
                         {0: [start]},
-                        Bounds.within(20, depth=50, nodes_max=nodes_max, edges_max=edges_max),
-                        rows_max=100_000,
-                        where=where,
-                        at_once=at_once,
-                        ends=ends,
                     )[0]
                     for at_once, ends in ((False, True), (True, True), (True, False))
                 ]
@@ -108,12 +113,16 @@ def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database, view:
     tell(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
     tell(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
     bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)
-    [walk] = explore(view, HISTORY_UP, {0: [run_of("read")]}, bounds, at_once=True).values()
-    assert set(walk.known.told) == set(walk.nodes)
-    assert {key: str(value) for key, value in walk.known.told[run_of("make")].items()} == {
+    [walk] = traverse(
+        view, TraversalRequest(RUNS_UP, bounds, prefetch=True), {0: [run_of("read")]}
+    ).values()
+    assert set(walk.adjacency.properties) == set(walk.nodes)
+    assert {
+        key: str(value) for key, value in walk.adjacency.properties[run_of("make")].items()
+    } == {
         "urn": run_of("make"),
         "startedAt": at(1).replace("T", " ").replace("Z", "+00:00"),
     }
-    [made] = [row for urn, row in walk.known.told.items() if urn.startswith("artifact:")]
+    [made] = [row for urn, row in walk.adjacency.properties.items() if urn.startswith("artifact:")]
     assert (made["dataset"], made["complete"]) == ("dataset:db:made", True)
     assert str(made["createdAt"]) == "2026-01-01 00:01:00+00:00"

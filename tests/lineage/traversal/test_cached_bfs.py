@@ -13,16 +13,24 @@ from hypothesis import strategies as st
 
 from headwater.cypher.driver.database import Database
 from headwater.lineage.cache.cache_refresher import CacheRefresher
-from headwater.lineage.cache.lineage_cache import DatasetPart, JobPart, LineageCache, Output, Part
+from headwater.lineage.cache.lineage_cache import (
+    CachedDataset,
+    CachedJob,
+    CachedOutput,
+    CacheEntry,
+    LineageCache,
+)
 from headwater.lineage.node_names import node_names_of
-from headwater.lineage.questions.lineage import lineage
-from headwater.lineage.questions.lineage_table import lineage_table
-from headwater.lineage.traversal.adjacency import Asked
-from headwater.lineage.traversal.bfs import MAP_DOWN, MAP_UP, Bounds, Layer, Walk, explore
-from headwater.lineage.traversal.cached_bfs import MapWalk, walk_in_memory
+from headwater.lineage.traversal.bfs import traverse
+from headwater.lineage.traversal.cached_bfs import CachedTraversal, run_cached_bfs
+from headwater.lineage.traversal.engine import EngineKind, choose_engine
 from headwater.lineage.traversal.filters import EVERY_NODE, Filter
+from headwater.lineage.traversal.layers import DATASETS_DOWN, DATASETS_UP, Layer
+from headwater.lineage.traversal.request import Bounds, TraversalRequest
+from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
+from tests.lineage_requests import lineage, lineage_table
 from tests.run_builders import ds, job
 
 WIDE = 100
@@ -47,9 +55,9 @@ def nowhere() -> Iterator[GraphView]:
     database.close()
 
 
-def holding(nowhere: GraphView, parts: dict[str, Part | None]) -> GraphView:
+def holding(nowhere: GraphView, parts: dict[str, CacheEntry | None]) -> GraphView:
     cache = LineageCache()
-    cache.put(parts)
+    cache.replace_entries(parts)
     return replace(nowhere, cache=Held(nowhere.database, cache))
 
 
@@ -58,8 +66,10 @@ def named(urn: str) -> Any:
     return name
 
 
-def makes(name: str, reads: str, *outputs: Output, feeds: tuple[str, ...] = ()) -> tuple[str, Part]:
-    return job(name), JobPart(
+def makes(
+    name: str, reads: str, *outputs: CachedOutput, feeds: tuple[str, ...] = ()
+) -> tuple[str, CacheEntry]:
+    return job(name), CachedJob(
         named(job(name)), tuple(map(ds, reads)), outputs, tuple(map(job, feeds))
     )
 
@@ -69,38 +79,41 @@ def within(depth: int, *, nodes: int = WIDE, edges: int = WIDE) -> Bounds:
 
 
 def quick(
-    view: GraphView, layer: Layer, starts: list[str], bounds: Bounds, where: Filter = EVERY_NODE
+    view: GraphView, layer: Layer, starts: list[str], bounds: Bounds, filter: Filter = EVERY_NODE
 ) -> Any:
-    return walk_in_memory(Asked(view, layer, bounds.deadline, 0, where=where), starts, bounds)
+    engine = choose_engine(view, TraversalRequest(layer, bounds, filter=filter), starts)
+    if engine.kind is not EngineKind.CACHED_BFS or engine.cache is None:
+        return None
+    return run_cached_bfs(engine.cache, layer, starts, bounds)
 
 
-def told(walk: Walk | MapWalk) -> Any:
-    return walk.nodes, walk.edges, walk.truncated, walk.unfinished, walk.beyond
+def told(walk: Traversal | CachedTraversal) -> Any:
+    return walk.nodes, walk.edges, walk.truncated, walk.resume_points, walk.omitted_neighbours
 
 
 NAMES = st.sampled_from("abcde")
 JOBS = st.sampled_from("jklm")
 PLACES = st.lists(NAMES.map(ds), max_size=3, unique=True).map(tuple)
 OUTPUTS = st.lists(
-    st.builds(Output, NAMES.map(ds), PLACES, st.booleans()),
+    st.builds(CachedOutput, NAMES.map(ds), PLACES, st.booleans()),
     max_size=3,
-    unique_by=lambda out: out.place,
+    unique_by=lambda out: out.dataset,
 )
 PARTS = st.dictionaries(
     JOBS.map(job),
     st.tuples(PLACES, OUTPUTS.map(tuple), st.lists(JOBS.map(job), max_size=1).map(tuple)),
     max_size=4,
-).map(lambda jobs: {urn: JobPart(named(urn), *said) for urn, said in jobs.items()})
+).map(lambda jobs: {urn: CachedJob(named(urn), *said) for urn, said in jobs.items()})
 DATASETS = st.dictionaries(
     NAMES.map(ds), st.lists(NAMES.map(ds), max_size=1).map(tuple), max_size=5
-).map(lambda datasets: {urn: DatasetPart(named(urn), feeds) for urn, feeds in datasets.items()})
+).map(lambda datasets: {urn: CachedDataset(named(urn), feeds) for urn, feeds in datasets.items()})
 
 
 @given(PARTS, DATASETS, st.integers(1, 4), st.data())
 def test_it_finds_what_a_walk_step_by_step_finds(
     nowhere: GraphView,
-    jobs: dict[str, Part],
-    datasets: dict[str, Part],
+    jobs: dict[str, CacheEntry],
+    datasets: dict[str, CacheEntry],
     depth: int,
     data: st.DataObject,
 ) -> None:
@@ -108,9 +121,11 @@ def test_it_finds_what_a_walk_step_by_step_finds(
     assume(parts)
     view = holding(nowhere, dict(parts))
     starts = data.draw(st.lists(st.sampled_from(sorted(parts)), min_size=1, max_size=2))
-    for layer in (MAP_DOWN, MAP_UP):
+    for layer in (DATASETS_DOWN, DATASETS_UP):
         found = quick(view, layer, starts, within(depth))
-        assert told(found) == told(explore(view, layer, {0: starts}, within(depth))[0])
+        assert told(found) == told(
+            traverse(view, TraversalRequest(layer, within(depth)), {0: starts})[0]
+        )
     for direction in ("UPSTREAM", "DOWNSTREAM", "BOTH"):
         table = lineage_table(view, starts, direction=direction, depth=depth)
         # It cannot see less than everything, so it goes step by step.
@@ -139,25 +154,26 @@ def test_it_finds_what_a_walk_step_by_step_finds(
 
 def test_a_place_is_reached_from_what_it_came_from_only(nowhere: GraphView) -> None:
     """j reads a and b, makes c from a and d from any; k reads c."""
-    outputs = (Output(ds("c"), (ds("a"),), False), Output(ds("d"), (), False))
+    outputs = (CachedOutput(ds("c"), (ds("a"),), False), CachedOutput(ds("d"), (), False))
     view = holding(
-        nowhere, dict([makes("j", "ab", *outputs), makes("k", "c", Output(ds("e"), (), False))])
+        nowhere,
+        dict([makes("j", "ab", *outputs), makes("k", "c", CachedOutput(ds("e"), (), False))]),
     )
     memory = view.cache.current() if view.cache else None
     assert memory
     for urn in "abcde":
-        memory.put({ds(urn): DatasetPart(named(ds(urn)))})
-    found = quick(view, MAP_DOWN, [ds("b")], within(2))
+        memory.replace_entries({ds(urn): CachedDataset(named(ds(urn)))})
+    found = quick(view, DATASETS_DOWN, [ds("b")], within(2))
     assert found.nodes == {ds("b"): 0, job("j"): 1, ds("d"): 1}
     assert {tuple(edge) for edge in found.edges} == {
         (ds("b"), job("j"), "FEEDS"),
         (job("j"), ds("d"), "PRODUCED"),
     }
-    found = quick(view, MAP_UP, [ds("e")], within(2))
+    found = quick(view, DATASETS_UP, [ds("e")], within(2))
     assert found.nodes == {ds("e"): 0, job("k"): 1, ds("c"): 1, job("j"): 2, ds("a"): 2}
     assert (job("j"), ds("c"), "PRODUCED") in found.edges
-    cut = quick(view, MAP_DOWN, [ds("a")], within(1))
-    assert (cut.truncated, cut.unfinished, cut.beyond) == (
+    cut = quick(view, DATASETS_DOWN, [ds("a")], within(1))
+    assert (cut.truncated, cut.resume_points, cut.omitted_neighbours) == (
         "depth",
         {ds("c"): ()},
         {ds("c"): {job("k")}},
@@ -172,19 +188,19 @@ def test_where_a_bound_is_met_it_says_nothing(
     nodes: int, edges: int, is_told: bool, nowhere: GraphView
 ) -> None:
     """a -> j -> b: three nodes, two edges."""
-    urn, part = makes("j", "a", Output(ds("b"), (), False))
+    urn, part = makes("j", "a", CachedOutput(ds("b"), (), False))
     view = holding(
         nowhere,
-        {urn: part, ds("a"): DatasetPart(named(ds("a"))), ds("b"): DatasetPart(named(ds("b")))},
+        {urn: part, ds("a"): CachedDataset(named(ds("a"))), ds("b"): CachedDataset(named(ds("b")))},
     )
     assert (
-        quick(view, MAP_DOWN, [ds("a")], within(9, nodes=nodes, edges=edges)) is not None
+        quick(view, DATASETS_DOWN, [ds("a")], within(9, nodes=nodes, edges=edges)) is not None
     ) is is_told
 
 
 def test_who_may_not_see_all_and_who_filters_go_step_by_step(nowhere: GraphView) -> None:
-    view = holding(nowhere, {ds("a"): DatasetPart(named(ds("a")))})
-    assert quick(view, MAP_DOWN, [ds("a")], within(1)) is not None
-    assert quick(view.visible_to(Visibility(("db",))), MAP_DOWN, [ds("a")], within(1)) is None
-    assert quick(view, MAP_DOWN, [ds("a")], within(1), Filter(namespaces=("db",))) is None
-    assert quick(view, MAP_DOWN, [ds("unknown")], within(1)) is None
+    view = holding(nowhere, {ds("a"): CachedDataset(named(ds("a")))})
+    assert quick(view, DATASETS_DOWN, [ds("a")], within(1)) is not None
+    assert quick(view.visible_to(Visibility(("db",))), DATASETS_DOWN, [ds("a")], within(1)) is None
+    assert quick(view, DATASETS_DOWN, [ds("a")], within(1), Filter(namespaces=("db",))) is None
+    assert quick(view, DATASETS_DOWN, [ds("unknown")], within(1)) is None

@@ -37,4 +37,4 @@ def row(*tags: str) -> dict[str, Any]:
     ],
 )
 def test_a_tag_with_or_without_its_value(asked: str, tags: tuple[str, ...], passes: bool) -> None:
-    assert Filter(tags=(asked,)).passes(row(*tags)) is passes
+    assert Filter(tags=(asked,)).admits(row(*tags)) is passes

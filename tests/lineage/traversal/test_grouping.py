@@ -9,11 +9,12 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
-from headwater.lineage.questions.lineage import Lineage, lineage
-from headwater.lineage.traversal.bfs import Edge
+from headwater.lineage.hidden_nodes import Edge
+from headwater.lineage.questions.lineage import Lineage
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import job_urn, run_urn
 from headwater.schema.visibility import Visibility
+from tests.lineage_requests import lineage
 from tests.run_builders import FACET, Event, ds, job, run, tell, version
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]

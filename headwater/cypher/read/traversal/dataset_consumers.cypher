@@ -2,10 +2,10 @@
 // datasets.
 // access: read
 // params: $urns LIST<STRING>, $limit INTEGER = 20000
-// returns: place, process, firstSeen, lastSeen
+// returns: datasetOrVersion, jobOrRun, firstSeen, lastSeen
 // example: headwater cypher read/traversal/dataset_consumers --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 MATCH (d:Dataset {urn: urn})-[e:FEEDS]->(j:Job)
 WHERE e.current
-RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

@@ -2,7 +2,7 @@
 // given datasets then, by the newest successful run of each job at that instant.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: place, process, firstSeen, lastSeen
+// returns: datasetOrVersion, jobOrRun, firstSeen, lastSeen
 // example: headwater cypher read/traversal/dataset_consumers_at --param
 //   urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
@@ -18,5 +18,5 @@ WITH *, COLLECT {
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS place, j.urn AS process, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS datasetOrVersion, j.urn AS jobOrRun, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

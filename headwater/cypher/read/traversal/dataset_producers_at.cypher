@@ -2,7 +2,7 @@
 // given datasets then, with the inputs from which each dataset derives.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: place, process, derived, told, firstSeen, lastSeen
+// returns: datasetOrVersion, jobOrRun, derived, explicit, firstSeen, lastSeen
 // example: headwater cypher read/traversal/dataset_producers_at --param
 //   urns=dataset:file:/raw/planes --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
@@ -28,12 +28,12 @@ WITH *, COLLECT {
   }[0] AS reader
 WHERE p.firstSeen <= $at AND (p.declared OR p.assertedByDataset OR (newest IS NULL AND p.assertedByDataset IS NULL)
   OR EXISTS { (newest)-[:PRODUCED]->(:Artifact {dataset: o.urn}) })
-RETURN urn AS place, j.urn AS process, CASE WHEN p.explicit
+RETURN urn AS datasetOrVersion, j.urn AS jobOrRun, CASE WHEN p.explicit
     THEN [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE ('lineage' IN r.evidence OR r.declared)
       AND (NOT EXISTS { (i)-[:FEEDS]->(j) } OR EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
         AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) }) | i.urn]
     ELSE [(o)-[r:DERIVED_FROM {job: j.urn}]->(i:Dataset) WHERE EXISTS { (i)-[f:FEEDS]->(j) WHERE f.firstSeen <= $at
         AND (f.declared OR reader IS NULL OR EXISTS { (:Source|Artifact {dataset: i.urn})-[:FEEDS]->(reader) }) } | i.urn]
     END AS derived,
-  coalesce(p.explicit, false) AS told, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
+  coalesce(p.explicit, false) AS explicit, p.firstSeen.epochMillis AS firstSeen, p.lastSeen.epochMillis AS lastSeen
 LIMIT $limit

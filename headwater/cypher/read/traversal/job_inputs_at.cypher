@@ -2,7 +2,7 @@
 // jobs read then.
 // access: read
 // params: $urns LIST<STRING>, $at DATETIME, $limit INTEGER = 20000
-// returns: process, place, firstSeen, lastSeen
+// returns: jobOrRun, datasetOrVersion, firstSeen, lastSeen
 // example: headwater cypher read/traversal/job_inputs_at --param urns=job:spark:flights.clean
 //   --param at=2026-01-31T00:00:00Z
 UNWIND $urns AS urn
@@ -18,5 +18,5 @@ WITH *, COLLECT {
     RETURN r ORDER BY r.finishedAt DESC LIMIT 1
   }[0] AS newest
 WHERE e.firstSeen <= $at AND (e.declared OR newest IS NULL OR EXISTS { (:Source|Artifact {dataset: d.urn})-[:FEEDS]->(newest) })
-RETURN DISTINCT urn AS process, d.urn AS place, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
+RETURN DISTINCT urn AS jobOrRun, d.urn AS datasetOrVersion, e.firstSeen.epochMillis AS firstSeen, e.lastSeen.epochMillis AS lastSeen
 LIMIT $limit
