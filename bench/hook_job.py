@@ -24,7 +24,7 @@ from headwater.spark_hooks import configure
 
 def run(folder: Path, url: str, passes: int) -> dict[str, float]:
     """Return the seconds of each part; an empty `url` means without the listener."""
-    raw = data.lay_out(folder / "raw")
+    raw = data.unpack_tables(folder / "raw")
     began = time.monotonic()
     builder = SparkSession.builder.master("local[2]").appName("bench_hook")
     for key, value in SETTINGS.items():

@@ -110,8 +110,8 @@ def wait_map(client: Client) -> None:
     """Wait until the lineage cache is loaded and up to date. Raise RuntimeError after two minutes."""
     deadline = time.monotonic() + _MAP_SECONDS_MAX
     while time.monotonic() < deadline:
-        is_in_step = metric(client, "headwater_map_staleness_seconds", missing=inf) < 1.0
-        if is_in_step and not metric(client, "headwater_map_unread"):
+        is_in_step = metric(client, "headwater_cache_staleness_seconds", missing=inf) < 1.0
+        if is_in_step and not metric(client, "headwater_cache_pending_datasets"):
             return
         time.sleep(0.5)
     raise RuntimeError("the map in memory is not in step")

@@ -194,7 +194,7 @@ def _background_threads(view: GraphView, stop: threading.Event) -> list[threadin
 
 
 def _warm_up(database: Database, stop: threading.Event) -> None:
-    """Have Neo4j plan the queries of GraphQL, as soon as it is reachable and migrated."""
+    """Run the queries of GraphQL once, as soon as Neo4j is migrated, so that it plans them."""
     while not stop.is_set():
         try:
             for is_wanted in (walks, reads):

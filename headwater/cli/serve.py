@@ -146,9 +146,9 @@ def share_metrics(settings: Settings) -> None:
 
     folder = Path(settings.home_path, "metrics")
     share(folder)
-    from headwater.health.metrics import forget_ended_processes
+    from headwater.health.metrics import remove_ended_processes
 
-    forget_ended_processes(folder)
+    remove_ended_processes(folder)
 
 
 COMMANDS = {"up": up, "serve": serve, "worker": worker, "neo4j": neo4j}

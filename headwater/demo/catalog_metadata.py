@@ -1,5 +1,7 @@
-"""Who keeps which dataset of the demo, and what is to be known of it: told by events of the datasets themselves, as a
-team's catalogue would, with the official client."""
+"""Send owners, descriptions and tags of the demo's datasets, as a team's catalogue would.
+
+They are dataset events, sent with the official client.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ from openlineage.client.transport.http import (
 
 PRODUCER = "https://github.com/headwater-lineage/headwater/demo"
 
-# name -> its owner, what it is, its tags as (key, value, field)
-KEPT: dict[str, tuple[str, str, tuple[tuple[str, str, str | None], ...]]] = {
+# By name: owner, description, and tags as (key, value, field).
+DATASETS: dict[str, tuple[str, str, tuple[tuple[str, str, str | None], ...]]] = {
     "raw/flights": ("team:operations", "Every flight that left New York City in 2013", ()),
-    # By its number a plane leads to who owns it.
+    # A tail number identifies the owner of a plane.
     "raw/planes": ("team:fleet", "Planes by tail number", (("pii", "true", "tailnum"),)),
     "raw/weather": ("team:operations", "Hourly weather at the three airports", ()),
     "marts/carrier_delays": ("team:insight", "Delays by carrier", (("certified", "true", None),)),
@@ -35,12 +37,12 @@ KEPT: dict[str, tuple[str, str, tuple[tuple[str, str, str | None], ...]]] = {
 }
 
 
-def tell(url: str, api_key: str | None, lake: Path) -> None:
-    """Send what is known of the datasets under this folder."""
+def send_metadata(url: str, api_key: str | None, lake: Path) -> None:
+    """Send the metadata of the datasets in the folder `lake`."""
     auth = ApiKeyTokenProvider({"apiKey": api_key}) if api_key else TokenProvider({})
     client = OpenLineageClient(transport=HttpTransport(HttpConfig(url=url, auth=auth)))
     at = datetime.now(UTC).isoformat()
-    for name, (owner, description, tags) in KEPT.items():
+    for name, (owner, description, tags) in DATASETS.items():
         facets = {
             "ownership": OwnershipDatasetFacet(owners=[Owner(name=owner, type="OWNER")]),
             "documentation": DocumentationDatasetFacet(description=description),

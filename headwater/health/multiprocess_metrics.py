@@ -1,8 +1,8 @@
-"""The folder in which the API and the worker keep their histograms for each other.
+"""The folder in which the API and the worker share their histograms.
 
-prometheus-client maps files of that folder into memory. Where such a file has holes and the disk is full, filling one
-ends the process (SIGBUS), on the very disk whose fullness the API should answer with 503. So the files are given their
-room before they are used.
+prometheus-client maps the files of that folder into memory. Filling a hole of such a file on a full
+disk ends the process with SIGBUS, although the API should then answer 503. So the disk space of
+each file is reserved before its use.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import os
 from pathlib import Path
 
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-# By prometheus-client's kinds: more than all queries, routes and statuses take.
+# By kind of prometheus-client: more than all queries, routes and statuses need.
 ROOM_BYTES = {"counter": 1 << 16, "histogram": 1 << 19}
 
 log = logging.getLogger("headwater.health")
 
 
 def share(folder: Path) -> None:
-    """Keep this process's histograms in that folder. Must come before prometheus-client loads.
+    """Share the histograms of this process in a folder, before prometheus-client is imported.
 
-    Where there is no room for them this process keeps its own to itself.
+    Without disk space for its files, the process keeps its histograms to itself.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for kind, size in ROOM_BYTES.items():
             _reserve(folder / f"{kind}_{os.getpid()}.db", size)
     except OSError as error:
-        log.warning("histograms are not shared: %s", error)
+        log.warning("histograms_not_shared error=%s", error)
         os.environ.pop(VARIABLE, None)
         return
     os.environ[VARIABLE] = str(folder)
 
 
 def _reserve(file: Path, size: int) -> None:
-    """A file without holes. It appears whole: an empty one, left by a kill -9, nobody could read."""
+    """Create a file without holes, atomically: an empty file, left by a kill -9, is unreadable."""
     fresh = file if file.exists() else file.with_suffix(".new")
     with fresh.open("ab") as room:
         os.posix_fallocate(room.fileno(), 0, size)

@@ -30,6 +30,6 @@ class RequestTimer:
         try:
             await self._app(scope, receive, send_and_note_status)
         finally:
-            # Unrouted paths share one label: a caller could otherwise create any number of time series.
+            # Unrouted paths share one label: callers could otherwise create endless time series.
             path = getattr(scope.get("route"), "path", "other")
             metrics.request_time.labels(path, str(status)).observe(time.monotonic() - started)

@@ -1,4 +1,4 @@
-"""A batch of spooled events, parsed and folded. Pure, so that a smaller batch can be tried again."""
+"""Batches of spooled events, parsed and folded. Pure, so that smaller batches can be tried."""
 
 from __future__ import annotations
 

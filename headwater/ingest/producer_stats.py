@@ -52,7 +52,7 @@ class ProducerCounts(msgspec.Struct, frozen=True):
 
 
 class Example(msgspec.Struct, frozen=True, order=True):
-    """An event that shows a finding: its sequence number in the spool, and its text around the field."""
+    """An event that shows a finding: its sequence number and its text around the field."""
 
     receipt: int
     snippet: str = ""
@@ -150,8 +150,8 @@ def _add(into: dict[str, T], urn: str, value: T, join: Callable[[T, T], T]) -> N
 
 def join_producers(a: ProducerCounts, b: ProducerCounts) -> ProducerCounts:
     return ProducerCounts(
-        # Two spellings cannot share a urn. Should a hash ever collide, the choice must not depend on
-        # the order.
+        # Two spellings cannot share a urn. Should a hash ever collide, the choice must not depend
+        # on the order.
         min(a.producer, b.producer),
         a.events + b.events,
         min(a.first, b.first),

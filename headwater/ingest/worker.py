@@ -1,4 +1,4 @@
-"""The worker: it reads the spool, folds a batch, writes one transaction with the checkpoint, and repeats.
+"""The worker: it folds the spool batch by batch, each in one transaction with the checkpoint.
 
 Failures and their handling:
 
@@ -10,8 +10,8 @@ Failures and their handling:
 - A run has no event for too long: mark it as abandoned until its next event.
 - An earlier worker dead-lettered an event, and this graph is built again: try it like any other. If
   it folds now, it is no dead letter any longer.
-- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or not
-  at all. It folds the events with deferred last-seen updates once more from the spool.
+- The worker is killed: the next one reads the checkpoint, which was saved with the last batch or
+  not at all. It folds the events with deferred last-seen updates once more from the spool.
 - Two workers run: the write lock and the checkpoint make one of them start its batch again.
 """
 
@@ -423,7 +423,7 @@ class Worker:
         log.info("dead_letters_revived count=%d", len(seqs))
 
     def _sweep(self) -> None:
-        """Once a minute, mark the runs without a recent heartbeat as abandoned."""
+        """Mark the runs without a recent heartbeat as abandoned, once a minute."""
         if time.monotonic() < self._next_sweep:
             return
         self._next_sweep = time.monotonic() + SWEEP_SECONDS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headwater.demo import catalog_metadata as keeping
+from headwater.demo import catalog_metadata
 from tests.spark_hooks.servers import recorder
 
 
@@ -15,8 +15,8 @@ from tests.spark_hooks.servers import recorder
 )
 def test_every_dataset_is_told_of(api_key: str | None, sent: set[str]) -> None:
     with recorder(201) as server:
-        keeping.tell(server.url, api_key, Path("/lake"))
+        catalog_metadata.send_metadata(server.url, api_key, Path("/lake"))
     assert [event["dataset"]["name"] for event in server.events] == [
-        f"/lake/{name}" for name in keeping.KEPT
+        f"/lake/{name}" for name in catalog_metadata.DATASETS
     ]
     assert server.keys - {None, ""} == sent

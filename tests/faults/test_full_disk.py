@@ -75,7 +75,7 @@ def test_a_full_disk(cramped: House, graph: Database) -> None:
     ready = home.ask("/readyz")
     assert ready.status == 503
     assert ready.json["checks"]["spool"]["ok"] is False
-    assert "spool" in ready.json["checks"]["spool"]["why"]
+    assert "spool" in ready.json["checks"]["spool"]["reason"]
     assert ready.json["checks"]["neo4j"]["ok"] is True
     # Everything else goes on: what was accepted is folded, counted, asked.
     home.wait_folded(graph, 60)

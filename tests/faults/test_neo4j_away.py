@@ -119,7 +119,7 @@ def says_neo4j_is_away(here: House) -> None:
     assert ready.seconds < ANSWER_SECONDS_MAX
     checks = ready.json["checks"]
     assert checks["neo4j"]["ok"] is False
-    assert checks["neo4j"]["why"]
+    assert checks["neo4j"]["reason"]
     assert checks["spool"] == {"ok": True}
     asked = here.graphql(ASK)
     print(

@@ -89,7 +89,7 @@ class DeltaAccumulator(msgspec.Struct, frozen=True):
         return Derivation(self.first, ways)
 
     def describe_once(self, describe: Callable[..., None], *arguments: Hashable) -> None:
-        """Have `describe(accumulator, *arguments)` called once for all events that repeat it.
+        """Call `describe(accumulator, *arguments)` later, once for all events that repeat it.
 
         The call comes after the last event, with an accumulator for the time range of all of them.
         """

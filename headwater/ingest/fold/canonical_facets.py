@@ -16,13 +16,14 @@ from headwater.schema import headwater_facets as native
 
 T = TypeVar("T")
 
-# Of a larger facet the graph stores the short values and the beginning of texts. The event log has all
-# of it.
+# Of a larger facet the graph stores the short values and the beginning of texts. The event log has
+# all of it.
 FACET_BYTES_MAX = 32_768
 _STORED_CHARACTERS = 4_000
 # Deeper nested facets are skipped: the depth that a reader reaches depends on its caller.
 NESTING_MAX = 200
-# Facets that come with every event (schemas, engines, owners) are short; longer ones are not memoised.
+# Facets that come with every event (schemas, engines, owners) are short; longer ones are not
+# memoised.
 MEMOISED_BYTES_MAX = 4_096
 # The graph is built from these facets, so they are stored whatever their size.
 _STORED_WHOLE = frozenset(

@@ -1,4 +1,4 @@
-"""Fold dataset events: facts of a dataset without a job or a run. Answers are dataset events, too."""
+"""Fold dataset events: facts of a dataset without a run. Answers are dataset events, too."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def dataset_facts(
         accumulator.delta.schemas[reading.schema] = reading.fields
     if reading.unlinked:
         described.unlinked = accumulator.last
-    # An event that drops a table may name it vaguely. Such a name must not become an alias of a real
-    # table.
+    # An event that drops a table may name it vaguely. Such a name must not become an alias of a
+    # real table.
     if not _is_drop(reading):
         for other in reading.symlinks:
             alias = accumulator.normalise(other)

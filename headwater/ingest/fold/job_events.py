@@ -89,7 +89,7 @@ def _add_declared_inputs(accumulator: DeltaAccumulator, job: JobFacts, target: T
 def _add_declared_sources(
     accumulator: DeltaAccumulator, job: JobFacts, output: Name, lineage: Target
 ) -> list[str]:
-    """Add the declared sources of an output as inputs of its job; return the urns of the datasets."""
+    """Add the declared sources of an output as inputs of its job; return the dataset urns."""
     sources = add_column_lineage(accumulator, output, lineage, job.job, evidence_kind=DECLARED)
     for name in sources:
         add_assertion(job.inputs, dataset_urn_of(name), accumulator.assertion(name))

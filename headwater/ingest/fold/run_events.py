@@ -103,7 +103,8 @@ def _add_output(
         if usage.derived:
             add_derivation(accumulator, name, old, job.job, RENAMED)
             usage.derived.add(old)
-    # The run read the sources of the columns, even those missing from its inputs, such as dbt seeds.
+    # The run read the sources of the columns, even those missing from its inputs, such as dbt
+    # seeds.
     for source in usage.derived:
         if source != name:
             add_input(run.inputs, source)
@@ -136,7 +137,7 @@ def _partition(sent: str, name: str) -> str:
 def _add_output_lineage(
     accumulator: DeltaAccumulator, run: RunFacts, job: JobFacts, output: Name, lineage: Target
 ) -> set[Name]:
-    """Add the lineage facet of a run's output; return the datasets it names, all read by the run."""
+    """Add the lineage facet of a run's output; return its sources, all inputs of the run."""
     sources = add_column_lineage(accumulator, output, lineage, job.job, evidence_kind=LINEAGE)
     job.explicit.add(dataset_urn_of(output))
     for name in sources:

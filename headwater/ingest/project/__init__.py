@@ -1,4 +1,4 @@
-"""Project joined facts to the properties of the graph. Pure: the same facts give the same properties.
+"""Project joined facts to the properties of the graph. Pure: no I/O, no clock.
 
 A projection never reads earlier projections, so it cannot depend on the order of arrival. Relations
 between entities are computed in `ingest.write`: the version of a dataset that a run read, the

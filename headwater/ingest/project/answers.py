@@ -14,7 +14,7 @@ from headwater.schema.urns import answer_urn, artifact_urn, column_urn, dataset_
 
 
 class Citation(msgspec.Struct, frozen=True):
-    """A citation of an answer: a dataset, one of its versions (`pinned`) or columns, or an answer."""
+    """A citation: a dataset, one of its versions (`pinned`), one of its columns, or an answer."""
 
     dataset: str = ""
     name: Name = Name("", "")

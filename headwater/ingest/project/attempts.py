@@ -1,7 +1,7 @@
 """The attempt rule: the status of a run, from the set of its state events alone.
 
 1. Events are ordered by instant, a START before the ending events of the same instant.
-2. A START after an ending opens a new attempt: Airflow repeats the run id when it runs a date again.
+2. A START after an ending opens a new attempt: Airflow repeats the run id when it reruns a date.
 3. Within the last attempt FAIL beats ABORT beats COMPLETE: the Spark listener sends FAIL, then
    COMPLETE.
 4. A run without an ending is RUNNING.

@@ -1,7 +1,7 @@
 """Project the data quality that a run reports of its inputs and outputs, and mark its edges.
 
-Most runs report none. A million runs may read a dataset or a version of which a few report quality.
-So the edges of those carry markers that an index finds: `qualityDataset` holds the dataset, the
+Most runs report none. Of the million runs that read a dataset or a version, a few report quality.
+So the edges of these few carry markers that an index finds: `qualityDataset` holds the dataset, the
 others hold the version, and `reportedAt` gives the order.
 """
 

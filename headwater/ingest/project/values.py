@@ -43,7 +43,7 @@ def canonical_name(name: Name, names: Names) -> Name:
 
 
 def parse_count(value: object) -> int | None:
-    """Return a count sent as a number or text; None if it is malformed or exceeds Neo4j's integers."""
+    """Return a count sent as a number or text; None if it is malformed or too large."""
     try:
         count = msgspec.convert(value, int, strict=False)
     except msgspec.ValidationError:

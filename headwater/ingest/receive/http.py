@@ -1,7 +1,7 @@
 """Events over HTTP: the paths every OpenLineage client uses.
 
     POST /api/v1/lineage         one event                     201 once it is synced to disk
-    POST /api/v1/lineage/batch   a JSON array, or JSON lines   200 with a result for every failed event
+    POST /api/v1/lineage/batch   a JSON array, or JSON lines   200 with the failed events
 
 | answer | reason | reaction of clients |
 |---|---|---|
@@ -109,12 +109,11 @@ def routes(
     async def post_batch(request: Request) -> Response:
         return await answer(accept_batch, request)
 
-    endpoints = (("/api/v1/lineage", post_one), ("/api/v1/lineage/batch", post_batch))
-    return [
-        Route(path + slash, endpoint, methods=["POST"], include_in_schema=not slash)
-        for path, endpoint in endpoints
-        for slash in ("", "/")
-    ]
+    paths: list[Route] = []
+    for path, endpoint in (("/api/v1/lineage", post_one), ("/api/v1/lineage/batch", post_batch)):
+        paths.append(Route(path, endpoint, methods=["POST"]))
+        paths.append(Route(f"{path}/", endpoint, methods=["POST"], include_in_schema=False))
+    return paths
 
 
 async def _run(function: Callable[[bytes], T], body: bytes) -> T:
@@ -165,7 +164,7 @@ def _is_one_value(body: bytes) -> bool:
 
 
 def _split_broken_array(body: bytes) -> list[bytes]:
-    """Split an array of which an element is broken, so that the other elements are accepted."""
+    """Split an array with a broken element, so that the other elements are accepted."""
     elements: list[bytes] = []
     depth, start = 0, 0
     for token in _TOKENS.finditer(body):
@@ -223,7 +222,7 @@ async def _accept_batch(
 
 
 def _summary(accepted: int, failed: list[FailedEvent]) -> dict[str, Any]:
-    """Return the answer of the specification's batch endpoint (OpenLineage.yml, `/lineage/batch`)."""
+    """Return the answer of the batch endpoint by the specification (OpenLineage.yml)."""
     return {
         "status": "partial_success" if failed else "success",
         "summary": {

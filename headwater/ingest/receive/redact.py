@@ -1,20 +1,23 @@
-"""Secrets and what is personal are taken out of an event before the first byte of it is written to disk.
+"""Remove secrets and personal data from an event before its first byte is written to disk.
 
-What is looked for, and where it is not, stands in `redact.toml`:
+The patterns, and the properties exempt from them, are in `redact.toml`:
 
-- secrets become `***`: passwords in URLs and JDBC strings, signed URLs, the value of any property whose name says that
-  it is secret (also where name and value are two properties of one object, as in the environmentVariables facet),
-  tokens and private keys by their form. They are never hashed: a password can be guessed
-- e-mail addresses and card numbers in any text become a keyed hash, `<email:3f2a9c0d1e2f>`: the same address is still
-  the same, and nobody without the key can tell whose it is. Names, owners and ids are left as they are
-- in stack traces the quoted literals go too: they are the data that the program failed on
+- Secrets become `***`: passwords in URLs and JDBC strings, signed URLs, tokens and private keys
+  recognised by their form, and the value of any property with a secret name. Name and value may
+  also be two properties of one object, as in the environmentVariables facet. Secrets are never
+  hashed: a hashed password can be guessed.
+- E-mail addresses and card numbers in any text become a keyed hash, `<email:3f2a9c0d1e2f>`. Equal
+  addresses have equal hashes, and only the owner of the key can recover them. Names, owners and ids
+  stay unchanged.
+- Quoted literals in stack traces become `***`: they are the data that the program failed on.
 
-A user and password in a *name* (`postgres://etl:...@db` as a namespace) go without a trace, so that a place has one
-name whoever goes there. Everything else of the event keeps its bytes: only the strings that change are written anew.
+A user and a password in a *name* (`postgres://etl:...@db` as a namespace) are removed without a
+mask, so that all users of a location send one name. The rest of the event keeps its bytes: only
+changed strings are written again.
 
-A few quick looks at the whole body let most events pass; only what may hold something is read string by string. It
-takes time in proportion to the length of the text, whatever the text is. Most of an event is the same whenever its job
-runs, so pieces in which there was nothing to find are known again by their bytes, and not looked at twice.
+Quick checks of the whole body pass most events. Only a suspicious body is read string by string.
+The time is proportional to the length of any text. Most of an event repeats with every run of its
+job, so harmless pieces are memoised by their bytes and not checked twice.
 """
 
 from __future__ import annotations
@@ -65,7 +68,7 @@ _PERSONAL = {rule["what"]: _compiled(rule["pattern"]) for rule in _DATA["persona
 
 
 class _Kind(Enum):
-    """What the name of a property says of its value."""
+    """The kind of a property's value, which follows from its name."""
 
     SECRET = "secret"
     NAME = "name"
@@ -90,28 +93,29 @@ def _kind(name: bytes) -> _Kind:
     return _Kind.IDENTIFIER if _IDENTIFIER.search(text) else _Kind.TEXT
 
 
-# Quick looks ---------------------------------------------------------------------------------------------------------
+# Quick checks ------------------------------------------------------------------------------------
 
-# To look for a word in six thousand bytes takes 3 microseconds, so it is looked for in fewer: what is in no word is
-# dropped. Letters that were apart may so come together: then the event is looked at closely for nothing.
+# A search for one word in 6,000 bytes takes 3 microseconds. So the search first drops all letters
+# that occur in no word. Letters that were apart may then form a word; the close check finds nothing
+# there.
 _SMALL = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
 
 
 class _Words:
-    """Words to be found in a body at a glance, by these of their letters."""
+    """Words to search for in a body reduced to some of their letters."""
 
     def __init__(self, words: list[str], letters: str, table: bytes | None = None) -> None:
         self._dropped = bytes(byte for byte in range(128) if chr(byte) not in letters)
         self._table = table
-        self._words = tuple(dict.fromkeys(self._glance(word.encode()) for word in words))
+        self._words = tuple(dict.fromkeys(self._reduced(word.encode()) for word in words))
 
-    def _glance(self, text: bytes) -> bytes:
+    def _reduced(self, text: bytes) -> bytes:
         return text.translate(self._table, self._dropped)
 
     def may_be_in(self, body: bytes) -> bool:
-        glance = self._glance(body)
+        reduced = self._reduced(body)
         for word in self._words:  # noqa: SIM110 (a generator would take as long as the search)
-            if word in glance:
+            if word in reduced:
                 return True
         return False
 
@@ -119,31 +123,35 @@ class _Words:
 _LETTERS = "".join(_DATA["traces"])
 _TRACES = _Words(_DATA["traces"], _LETTERS + _LETTERS.upper(), _SMALL)
 _EXACT_TRACES = _Words(_DATA["exact_traces"], _DATA["exact_letters"])
-_MARKED_TRACES = tuple(
-    (mark.encode(), tuple(trace.encode() for trace in traces))
+_MARKED_TRACES = {
+    mark.encode(): "\0".join(traces).encode().split(b"\0")
     for mark, traces in _DATA["marked_traces"].items()
-)
+}
 
-_DIGITS = bytes(
-    ord("0")
-    if chr(byte) in string.digits
-    else byte
-    if chr(byte) == "-"
-    else ord("a" if chr(byte).isalpha() else ".")
-    for byte in range(256)
-)
-# How a card number may begin: thirteen digits behind a space or a mark, or a group of four and the next one.
+
+def _digit_class(byte: int) -> int:
+    """Return the class of a byte: 0 for digits, a for letters, - for itself, . for the rest."""
+    character = chr(byte)
+    if character in string.digits:
+        return ord("0")
+    if character == "-":
+        return byte
+    return ord("a" if character.isalpha() else ".")
+
+
+_DIGITS = bytes(map(_digit_class, range(256)))
+# The possible beginnings of a card number: thirteen digits after a space or a mark, or two groups.
 _CARDS = (b"." + b"0" * 13, b"0000-000", b"0000.000")
 _CARD = re.compile(rb"(?<![\w.-])[2-6](?:[0-9]{12}|[0-9]{2,6}[ -][0-9]{3})", re.ASCII)
 
 
 def _suspicious(body: bytes) -> bool:
-    """Whether any rule may match; False for most events, and never wrongly."""
+    """Return True if any rule may match; False is always right, and the answer for most events."""
     if b"@" in body or (b"%" in body and b"%40" in body):
         return True
     if _TRACES.may_be_in(body) or _EXACT_TRACES.may_be_in(body):
         return True
-    for mark, traces in _MARKED_TRACES:
+    for mark, traces in _MARKED_TRACES.items():
         if mark in body:
             lower = body.lower()
             if any(trace in lower for trace in traces):
@@ -152,13 +160,13 @@ def _suspicious(body: bytes) -> bool:
     return any(card in digits for card in _CARDS) and _CARD.search(body) is not None
 
 
-# An escape that stands for an ordinary character: \u0040 for @, \/ for a slash.
+# An escape of an ordinary character: \u0040 for @, \/ for a slash.
 _ESCAPE = re.compile(rb"\\(?:u00([2-7][0-9a-fA-F])|.)", re.DOTALL)
-_KEPT_ESCAPES = frozenset(b'"\\\x7f')
+_REQUIRED_ESCAPES = frozenset(b'"\\\x7f')
 
 
-def _plain(body: bytes) -> bytes:
-    """The same JSON, ordinary characters written as themselves."""
+def _unescaped(body: bytes) -> bytes:
+    """Return the same JSON with ordinary characters unescaped."""
     if b"\\" not in body or (b"\\u00" not in body and b"\\/" not in body):
         return body
     return _ESCAPE.sub(_character, body)
@@ -167,23 +175,23 @@ def _plain(body: bytes) -> bytes:
 def _character(escape: re.Match[bytes]) -> bytes:
     if escape.group() == rb"\/":
         return b"/"
-    if escape.group(1) is None or int(escape.group(1), 16) in _KEPT_ESCAPES:
+    if escape.group(1) is None or int(escape.group(1), 16) in _REQUIRED_ESCAPES:
         return escape.group()
     return bytes([int(escape.group(1), 16)])
 
 
-# A close look --------------------------------------------------------------------------------------------------------
+# The close check ---------------------------------------------------------------------------------
 
-# A property with its value if that is a string or number; a string in an array; the ends of an object. A string that
-# never ends is read to the end of the body, so that nothing is read twice.
+# A property, with its value if that is a string or number; a string in an array; the braces of an
+# object. An unterminated string extends to the end of the body, so that nothing is read twice.
 _INNER = rb'"((?:[^"\\]++|\\.)*+)(?:"|\\?\Z)'
 _TOKEN = re.compile(
     _INNER + rb"(\s*+:\s*+(?:" + _INNER + rb"|(-?[0-9][0-9.eE+-]*+))?+)?+|[{}]", re.DOTALL
 )
 _NAME, _REST, _VALUE, _NUMBER = 1, 2, 3, 4
-# The property that says what the property `value` beside it is.
-_NAMING = frozenset({b"name", b"key"})
-# Most short strings come again and again.
+# The properties that name the property `value` of the same object.
+_NAME_PROPERTIES = frozenset({b"name", b"key"})
+# Most short strings are repeated.
 _SHORT_BYTES_MAX = 200
 
 
@@ -200,8 +208,12 @@ Span = tuple[int, int]
 
 
 class _Object:
-    """One JSON object while it is read: the property that is being read, the span of its property `value`, and whether
-    a property beside it says that this one is secret."""
+    """A JSON object while it is read.
+
+    name: its current property.
+    secret: True if a sibling property names `value` as a secret.
+    value: the span of its property `value`.
+    """
 
     __slots__ = ("name", "secret", "value")
 
@@ -211,37 +223,43 @@ class _Object:
         self.value: Span | None = None
 
 
-# Every facet has this property, so it cuts an event into pieces of which all but the first are seldom new. No rule can
-# match across it: no word that is looked for has a quote in it, and in JSON its last quote is the end of a string, so
-# that what stands in one string before and behind it is this name and nothing else.
-_CUT = b'"_producer"'
+# Every facet has this property, so it splits an event into pieces; all but the first are seldom
+# new. No rule can match across it. No searched word contains a quote, and the last quote of
+# this name ends a JSON string, so a string that touches it is the name alone.
+_SEPARATOR = b'"_producer"'
 _TRACE_NAMES = tuple(f'"{name}"'.encode() for name in _DATA["stack_traces"])
-_PIECE_BYTES_MAX = 256 * 1024  # a larger one is looked at whenever it comes
-_KNOWN_BYTES_MAX = 64 * 2**20
+_PIECE_BYTES_MAX = 256 * 1024  # a larger piece is not memoised
+_MEMO_BYTES_MAX = 64 * 2**20
 
 
 def _harmless(piece: bytes) -> bool:
-    """Whether nothing in a piece of an event is to be taken out; never wrongly yes."""
-    if _suspicious(b'"' + piece):  # what a piece begins with stood behind a quote
+    """Return True if nothing in a piece needs redaction; True is always right."""
+    if _suspicious(b'"' + piece):  # in the event a quote precedes the piece
         return False
-    # Where nothing is suspicious, a stack trace may have literals still; they have quotes, which JSON escapes.
+    # An unsuspicious stack trace may still contain literals, in quotes that JSON escapes.
     quoted = b"\\" in piece or b"'" in piece
     return not (quoted and any(name in piece for name in _TRACE_NAMES))
 
 
 class Redactor:
-    """Takes out what must not be kept. `key` is that of the hashes of e-mail addresses and card numbers; pieces of
-    events that hold nothing are remembered in about `known_bytes_max` bytes."""
+    """A redactor with its key and its memo.
 
-    def __init__(self, key: bytes, *, known_bytes_max: int = _KNOWN_BYTES_MAX) -> None:
+    key: the key of the hashes of e-mail addresses and card numbers.
+    memo_bytes_max: the approximate size of the memo of harmless pieces.
+    """
+
+    def __init__(self, key: bytes, *, memo_bytes_max: int = _MEMO_BYTES_MAX) -> None:
         self._key = key
         self._harmless: Memo[bytes, bool] = Memo(
-            known_bytes_max, size=lambda piece, _: len(piece) + 150
+            memo_bytes_max, size=lambda piece, _: len(piece) + 150
         )
 
     def redact(self, body: bytes) -> bytes:
-        """The event without its secrets; the very same bytes when it has none. Redacting twice changes no more."""
-        plain = _plain(body)
+        """Return the event without secrets; the same object if it has none.
+
+        Redacting a redacted event changes nothing.
+        """
+        plain = _unescaped(body)
         if self._is_harmless(plain):
             return body
         changes = self._changes(plain)
@@ -255,27 +273,27 @@ class Redactor:
         return b"".join((*parts, plain[done:]))
 
     def _is_harmless(self, body: bytes) -> bool:
-        known = self._harmless
-        for piece in body.split(_CUT):
-            if known.get(piece):
+        memo = self._harmless
+        for piece in body.split(_SEPARATOR):
+            if memo.get(piece):
                 continue
             if not _harmless(piece):
                 return False
             if len(piece) <= _PIECE_BYTES_MAX:
-                known.put(piece, True)
+                memo.put(piece, True)
         return True
 
     def _changes(self, body: bytes) -> dict[Span, bytes]:
-        """What to put in the place of which strings and numbers."""
+        """Return the replacements of strings and numbers, by their spans."""
         changes: dict[Span, bytes] = {}
-        holders, now = [], _Object()
+        outer, now = [], _Object()
         for token in _TOKEN.finditer(body):
             mark = token[0]
             if mark == b"{":
-                holders.append(now)
+                outer.append(now)
                 now = _Object()
             elif mark == b"}":
-                now = holders.pop() if holders else now
+                now = outer.pop() if outer else now
             elif token[_REST] is None:
                 self._string(changes, token, _NAME, _kind(now.name))
             else:
@@ -295,7 +313,7 @@ class Redactor:
         if now.name == b"value":
             now.value = _quoted(token, _VALUE)
             kind = _Kind.SECRET if now.secret else kind
-        elif now.name in _NAMING and _kind(value) is _Kind.SECRET:
+        elif now.name in _NAME_PROPERTIES and _kind(value) is _Kind.SECRET:
             now.secret = True
             if now.value is not None:
                 changes[now.value] = _QUOTED_MASK
@@ -308,8 +326,8 @@ class Redactor:
             changes[_quoted(token, group)] = _QUOTED_MASK
             return
         inner = token[group]
-        look = _suspicious_short if len(inner) <= _SHORT_BYTES_MAX else _suspicious_long
-        if kind is not _Kind.TRACE and not look(inner):
+        is_suspicious = _suspicious_short if len(inner) <= _SHORT_BYTES_MAX else _suspicious_long
+        if kind is not _Kind.TRACE and not is_suspicious(inner):
             return
         text = _text(inner)
         clean = self._clean(text, kind)
@@ -317,11 +335,11 @@ class Redactor:
             changes[_quoted(token, group)] = _json(clean)
 
     def _clean(self, text: str, kind: _Kind) -> str:
-        text = _without(text, _IN_NAMES if kind is _Kind.NAME else _IN_TEXT)
+        text = _apply(text, _IN_NAMES if kind is _Kind.NAME else _IN_TEXT)
         if kind is _Kind.NAME:
             return text
         if kind is _Kind.TRACE:
-            text = _without(text, _LITERALS)
+            text = _apply(text, _LITERALS)
         if "@" in text or "%40" in text:
             text = _PERSONAL["email"].sub(self._email, text)
         return text if kind is _Kind.IDENTIFIER else _PERSONAL["card"].sub(self._cards, text)
@@ -330,7 +348,7 @@ class Redactor:
         return self._hashed("email", address[0].replace("%40", "@").lower())
 
     def _cards(self, run: re.Match[str]) -> str:
-        """A run of groups of digits, the card numbers in it hashed."""
+        """Return a run of digit groups with its card numbers hashed."""
         text = run[0]
         groups = [group.span() for group in _GROUP.finditer(text)]
         parts: list[str] = []
@@ -343,12 +361,12 @@ class Redactor:
             first = after
         return "".join((*parts, text[done:]))
 
-    def _hashed(self, what: str, value: str) -> str:
-        digest = hmac.digest(self._key, f"{what}:{value}".encode("utf-8", "replace"), "sha256")
-        return f"<{what}:{digest.hex()[:_HASH_CHARACTERS]}>"
+    def _hashed(self, kind: str, value: str) -> str:
+        digest = hmac.digest(self._key, f"{kind}:{value}".encode("utf-8", "replace"), "sha256")
+        return f"<{kind}:{digest.hex()[:_HASH_CHARACTERS]}>"
 
 
-def _without(text: str, rules: tuple[_Rule, ...]) -> str:
+def _apply(text: str, rules: tuple[_Rule, ...]) -> str:
     small = text.lower()
     for rule in rules:
         if all(need in small for need in rule.needs):
@@ -359,13 +377,13 @@ def _without(text: str, rules: tuple[_Rule, ...]) -> str:
 _QUOTED_MASK = b'"***"'
 _GROUP = re.compile("[0-9]+")
 _CARD_DIGITS = range(13, 20)
-# 4111 1111 1111 1111, 3782-822463-10005: so many digits has a group of a card number that is written in groups.
+# The lengths of the groups of a card number: 4111 1111 1111 1111, 3782-822463-10005.
 _CARD_GROUP = range(3, 8)
 _CARD_FIRST = frozenset("23456")
 
 
 def _card(text: str, groups: list[Span], first: int) -> tuple[str, int]:
-    """The digits of the card number that begins with this group, or "", and the group after it."""
+    """Return the card number that begins with a group, or "", and the index of the next group."""
     digits = ""
     if text[groups[first][0]] in _CARD_FIRST:
         for index in range(first, len(groups)):
@@ -386,13 +404,13 @@ _DOUBLED = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
 def _luhn(digits: str) -> bool:
-    """Whether the check digit is right (ISO/IEC 7812-1)."""
+    """Return True if the check digit is right (ISO/IEC 7812-1)."""
     total = sum(map(int, digits[-1::-2])) + sum(_DOUBLED[int(digit)] for digit in digits[-2::-2])
     return total % 10 == 0
 
 
 def _quoted(token: re.Match[bytes], group: int) -> Span:
-    """Where a string stands, its quotes included; one that never ends has but one."""
+    """Return the span of a string with its quotes; an unterminated string has only one."""
     start, end = token.span(group)
     return start - 1, min(end + 1, token.end())
 
@@ -403,12 +421,12 @@ def _text(inner: bytes) -> str:
         return text
     try:
         return str(json.loads(f'"{text}"', strict=False))
-    except ValueError:  # an escape that is none: what it hides must go all the same
+    except ValueError:  # an invalid escape: the secret behind it must still be found
         return text
 
 
 def _json(text: str) -> bytes:
     try:
         return json.dumps(text, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # half a character, which only an escape can write
+    except UnicodeEncodeError:  # a lone surrogate, which only an escape can express
         return json.dumps(text).encode()

@@ -1,9 +1,9 @@
-"""Group commit: one thread owns the spool's writing end and syncs the events of many requests at once.
+"""Group commit: one thread writes the spool and syncs the events of many requests at once.
 
 A request hands in its events and waits for a future. The events that gather during one sync go into
-the next. So an answer still means "synced", and the number of syncs does not grow with the number of
-clients. All requests of one sync are answered by one wake-up of their event loop: a wake-up takes
-longer than an answer.
+the next. So an answer still means "synced", and the number of syncs does not grow with the number
+of clients. All requests of one sync are answered by one wake-up of their event loop: a wake-up
+takes longer than an answer.
 
 Batches wait behind single events: a single event goes into the next sync, however many batches
 wait, and each sync takes about one batch. So a batch delays single events by the time that the disk
@@ -52,10 +52,11 @@ class GroupCommitter:
         self._thread.start()
 
     def append(self, bodies: list[bytes]) -> asyncio.Future[int]:
-        """Hand in events; return a future, of the running loop, for the sequence number of the last.
+        """Hand in events; return a future for the sequence number of the last.
 
-        The future is done once the events are synced. They are written even if it is cancelled.
-        Raises SpoolFullError at once if more bytes wait than the disk keeps up with.
+        The future belongs to the running loop and is done once the events are synced. They are
+        written even if it is cancelled. Raises SpoolFullError at once if more bytes wait than the
+        disk keeps up with.
         """
         size = sum(map(len, bodies))
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -104,7 +105,9 @@ class GroupCommitter:
         return group
 
     def _commit(self, group: list[_Request]) -> None:
-        bodies = [body for request in group for body in request.bodies]
+        bodies: list[bytes] = []
+        for request in group:
+            bodies += request.bodies
         result: int | Exception
         try:
             result = self._spool.append(bodies, received=time.time_ns() // 1_000)

@@ -1,7 +1,7 @@
 """The spool: every accepted event as it was sent, in order, on disk. The graph is built from it.
 
-A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after the events are synced.
-Its tables:
+A SQLite file in WAL mode with `synchronous=FULL`: `append` returns only after the events are
+synced. Its tables:
 
     event(seq, received, checksum, body)    received in microseconds since 1970; checksum is the
                                             CRC-32 of the body
@@ -10,12 +10,13 @@ Its tables:
                                             checkpoint; the seq up to which events were cut, and the
                                             lake into which they were archived before
 
-The API appends; the worker reads and writes dead letters. Both use apsw, which brings a SQLite newer
-than 3.51.3: in older ones two connections that write or checkpoint a WAL file at once can corrupt it.
+The API appends; the worker reads and writes dead letters. Both use apsw, which brings a SQLite
+newer than 3.51.3: in older ones two connections that write or checkpoint a WAL file at once can
+corrupt it.
 
-After a failed write the spool drops its connection. It appends nothing until the whole log is written
-into the database and synced. A second fsync proves nothing about pages that the first one failed to
-write, so an event appended behind such pages could be lost with them.
+After a failed write the spool drops its connection. It appends nothing until the whole log is
+written into the database and synced. A second fsync proves nothing about pages that the first one
+failed to write, so an event appended behind such pages could be lost with them.
 
 Every disk error is raised as SpoolFullError, and the next call tries again with a new connection.
 """
@@ -36,12 +37,18 @@ from headwater.errors import SpoolFullError
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS event(
-  seq INTEGER PRIMARY KEY AUTOINCREMENT, received INTEGER NOT NULL, checksum INTEGER NOT NULL, body BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS dead(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, reason TEXT NOT NULL);
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  received INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
+  body BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS dead(
+  seq INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  reason TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-# The page size of a new file. An event of 6 kB takes a fifth of a page. Writing it, and moving it from
-# the log into the database, takes half as long as with the default of 4,096 bytes.
+# The page size of a new file. An event of 6 kB takes a fifth of a page. Writing it, and moving it
+# from the log into the database, takes half as long as with the default of 4,096 bytes.
 _PAGE_BYTES = 32_768
 # A log of this size is written into the database; the next append waits for that.
 _LOG_BYTES = 8 * 2**20
@@ -107,7 +114,8 @@ class Spool:
         size = 0
         with self._reading() as connection:
             rows = connection.execute(
-                "SELECT seq, received, checksum, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+                "SELECT seq, received, checksum, body FROM event WHERE seq > ? "
+                "ORDER BY seq LIMIT ?",
                 (after, events_max),
             )
             for seq, received, checksum, body in rows:
@@ -132,7 +140,7 @@ class Spool:
         return None if value is None else int(value)
 
     def dead_letter(self, dead: Iterable[tuple[int, str]]) -> None:
-        """Record events that cannot be folded, by seq and reason; a newer reason replaces an older."""
+        """Record events that cannot be folded, by seq and reason; the newest reason stays."""
         now = time.time_ns() // 1_000
         with self._writing() as connection, connection:
             connection.executemany(
@@ -156,7 +164,8 @@ class Spool:
         """Return the newest dead letters, the newest first."""
         with self._reading() as connection:
             rows = connection.execute(
-                "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) ORDER BY seq DESC LIMIT ?",
+                "SELECT seq, at, reason, body FROM dead JOIN event USING (seq) "
+                "ORDER BY seq DESC LIMIT ?",
                 (limit,),
             )
             return [
@@ -216,7 +225,8 @@ class Spool:
             with connection:
                 probe = "INSERT OR REPLACE INTO meta(name, value) VALUES('probe', zeroblob(?))"
                 connection.execute(probe, (_PROBE_BYTES,))
-            # SQLite checks the size limit of the file when it takes pages, for this row as for an event.
+            # SQLite checks the size limit of the file when it takes pages, for this row as for an
+            # event.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 event = "INSERT INTO event(received, checksum, body) VALUES(0, 0, zeroblob(?))"

@@ -48,7 +48,7 @@ values = st.recursive(
 
 
 def forgetting() -> Redactor:
-    return Redactor(KEY, known_bytes_max=0)
+    return Redactor(KEY, memo_bytes_max=0)
 
 
 def written(value: Any, ascii: bool) -> bytes:
