@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater.lineage.pagination import Page
-    from headwater.lineage.questions.freshness import Reached
 
 Days = Annotated[int, typer.Option(help="Number of past days.")]
 First = Annotated[int, typer.Option(help="Maximum number of results.")]
@@ -41,8 +40,8 @@ def freshness(
     from headwater.cli import render
     from headwater.errors import QueryError
     from headwater.lineage.nodes import require_node
+    from headwater.lineage.questions.freshness import evaluate
     from headwater.lineage.questions.freshness import freshness as find_freshness
-    from headwater.lineage.questions.freshness import judge
     from headwater.schema.durations import parse_duration
     from headwater.schema.urns import parse_urn
 
@@ -53,7 +52,7 @@ def freshness(
     dataset = str(require_node(view, urn)["urn"])
     now = datetime.now(UTC)
     found = find_freshness(view, [dataset])[dataset]
-    verdict = judge(found, within=length, now=now)
+    verdict = evaluate(found, max_age=length, now=now)
     if as_json:
         render.print_json(
             {
@@ -62,7 +61,7 @@ def freshness(
                 "explanation": verdict.explanation,
                 "causes": render.data_of(verdict.causes),
                 "within": within,
-                "newestAt": found.at,
+                "newestAt": found.newest_at,
                 "effectiveAt": found.effective_at,
                 "exact": found.exact,
                 "sources": render.data_of(found.sources),
@@ -87,7 +86,7 @@ def _print_line(before: str, urn: str, after: str) -> None:
     render.console().print(f"{before} {escape(urn)}  [dim]{escape(after)}[/]", soft_wrap=True)
 
 
-def _age(reached: Reached, now: datetime) -> str:
+def _age(reached: SourceAge, now: datetime) -> str:
     from headwater.cli import render
 
     if reached.newest_at is None:

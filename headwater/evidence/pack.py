@@ -246,12 +246,12 @@ def _freshness(ages: Mapping[str, Freshness], at: datetime) -> list[Data]:
     return [
         {
             "dataset": urn,
-            "updatedAt": found.at,
+            "updatedAt": found.newest_at,
             "version": found.version,
             "effectiveAt": found.effective_at,
             "exact": found.exact,
             "oldestSource": found.sources[0].dataset if found.sources else None,
-            "ageSeconds": _age_seconds(found.at, at),
+            "ageSeconds": _age_seconds(found.newest_at, at),
             "effectiveAgeSeconds": _age_seconds(found.effective_at, at),
             "truncated": found.reason or None,
         }
@@ -267,7 +267,7 @@ def _checks(qualities: Mapping[str, Quality]) -> list[Data]:
     """Return the newest result of every check, by the checked node."""
     results: list[Data] = []
     for urn, found in sorted(qualities.items()):
-        results += [{"urn": urn, **vars(check)} for check in found.assertions]
+        results += [{"urn": urn, **_to_camel_case(asdict(check))} for check in found.assertions]
     return results
 
 

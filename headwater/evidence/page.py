@@ -37,9 +37,9 @@ _TABLES = (
     _Table(
         "Quality checks",
         "quality",
-        ("success", "name", "column", "expected", "actual", "at", "urn", "run"),
+        ("success", "name", "column", "expected", "actual", "reportedAt", "urn", "run"),
     ),
-    _Table("Measures", "measures", ("urn", "at", "rowCount", "bytes", "fileCount")),
+    _Table("Measures", "measures", ("urn", "reportedAt", "rowCount", "bytes", "fileCount")),
     _Table(
         "Freshness",
         "freshness",

@@ -37,7 +37,7 @@ def _of_check(check: Data) -> Data:
         detail += f" of {check['column']}"
     if check["actual"] and check["expected"]:
         detail += f": {check['actual']}, not {check['expected']}"
-    return _entry("FAILED_CHECK", check["urn"], check["at"], detail)
+    return _entry("FAILED_CHECK", check["urn"], check["reportedAt"], detail)
 
 
 def _of_run(run: Row) -> list[Data]:

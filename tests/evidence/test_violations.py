@@ -8,7 +8,7 @@ from headwater.evidence.violations import find_violations
 
 
 def check(**properties: Any) -> dict[str, Any]:
-    defaults = {"urn": "d", "name": "unique", "column": None, "success": False, "at": 5}
+    defaults = {"urn": "d", "name": "unique", "column": None, "success": False, "reportedAt": 5}
     return {**defaults, "expected": None, "actual": None, **properties}
 
 

@@ -13,7 +13,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.fields import checked_first, resolver
 from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.questions.freshness import Freshness as KnownFreshness
-from headwater.lineage.questions.freshness import Reached, judge
+from headwater.lineage.questions.freshness import SourceAge, evaluate
 from headwater.lineage.questions.quality import Assertion as SaidAssertion
 from headwater.lineage.questions.quality import ColumnMeasure, Measure
 from headwater.lineage.questions.quality import Quality as SaidQuality
@@ -153,7 +153,7 @@ class SourceFreshness:
     )
 
     @classmethod
-    def of(cls, reached: Reached) -> SourceFreshness:
+    def of(cls, reached: SourceAge) -> SourceFreshness:
         return cls(urn=reached.dataset, newest_at=reached.newest_at, exact=reached.exact)
 
 
@@ -201,7 +201,9 @@ class Freshness:
             raise QueryError(
                 f"maxAgeSeconds {max_age_seconds} is not between 1 and {_SECONDS_MAX} seconds"
             )
-        found = judge(self.known, within=timedelta(seconds=max_age_seconds), now=datetime.now(UTC))
+        found = evaluate(
+            self.known, max_age=timedelta(seconds=max_age_seconds), now=datetime.now(UTC)
+        )
         causes = [SourceFreshness.of(reached) for reached in found.causes]
         return FreshnessVerdict(
             state=FreshnessState(found.state), causes=causes, explanation=found.explanation
@@ -211,9 +213,9 @@ class Freshness:
     def of(cls, known: KnownFreshness) -> Freshness:
         now = datetime.now(UTC)
         return cls(
-            newest_at=known.at,
+            newest_at=known.newest_at,
             newest_urn=known.version,
-            age_seconds=_age(known.at, now),
+            age_seconds=_age(known.newest_at, now),
             effective_at=known.effective_at,
             effective_age_seconds=_age(known.effective_at, now),
             exact=known.exact,

@@ -1,9 +1,10 @@
-"""How much of the estate lineage covers: the figures to put beside a trust dashboard.
+"""The share of the estate that lineage covers: figures for a trust dashboard.
 
-Datasets that were dropped are not counted, nor is anything that whoever asks may not see. A share of nothing is None.
-Counts are of the map as it is now; runs are those that began in a window of days. The median blast radius and the
-certified paths are walked: exactly for up to `WALKED_MAX` datasets, beyond that for as many of them, those with the
-smallest hashes, so that it is the same ones every time (`sampled`); what met a bound of a walk is told too.
+Dropped and hidden nodes are not counted. A share of nothing is None. Counts describe the current
+lineage graph; runs are those that began in a window of days. The median blast radius and the
+certified paths need traversals. They are exact for up to `WALKED_MAX` datasets. For more datasets,
+those with the smallest hashes are the sample, so that every call takes the same ones (`sampled`).
+The results also name the bound of a traversal.
 """
 
 from __future__ import annotations
@@ -34,43 +35,42 @@ ROWS_MAX = 500_000
 WALK_SECONDS_MAX = 8.0
 URNS_MAX = 200_000
 NAMESPACES_MAX = 5_000
-# A dataset with one of these tags is certified: others may build on it.
+# A dataset with one of these tags is certified for use by others.
 CERTIFIED_TAGS = ("certified", "canonical")
 _TRUE = ("true", "yes", "1")
 
 
 def share(part: int, whole: int) -> float | None:
-    """Between 0 and 1; None of nothing."""
+    """Return the quotient, between 0 and 1; None for a share of nothing."""
     return part / whole if whole else None
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares between 0 and 1; None where there is nothing to take a share of."""
+    """Shares between 0 and 1; None if there is nothing to take a share of."""
 
-    # Lineage coverage: of datasets and jobs together those that are in lineage, as in the next two.
+    # Of datasets and jobs, those in lineage, as in the next two shares.
     lineage: float | None
-    # Of datasets those that a job makes or reads; of jobs those with both inputs and outputs.
+    # Of datasets, those that a job produces or reads; of jobs, those with inputs and outputs.
     datasets: float | None
     jobs: float | None
-    # Of datasets that are made those with column lineage.
+    # Of produced datasets, those with column lineage.
     column_lineage: float | None
-    # Of datasets and jobs those with an owner; of datasets those with a description, with a schema.
+    # Of datasets and jobs, those with an owner; of datasets, those with a description or a schema.
     owned: float | None
     described: float | None
     schema: float | None
-    # Of runs those that ended; of runs that made something those that told what any of it came from.
+    # Of runs, those that ended; of runs with outputs, those that reported the inputs of an output.
     ended: float | None
     reported: float | None
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What there is, and how much of it is told. Every figure is of one namespace, or of all."""
+    """Numbers of nodes of one namespace or of all, and of those with lineage and metadata."""
 
-    # Datasets; of these: connected (a job makes it or reads it), made by something known, and of those the ones whose
-    # columns are known to come from columns, and the ones that nothing ever read or cited; with an owner, a
-    # description, a schema.
+    # Datasets. Connected ones are produced or read by a job. With column lineage and without
+    # readers (unknown downstreams) count among the produced ones.
     datasets: int = 0
     connected: int = 0
     produced: int = 0
@@ -79,14 +79,14 @@ class Counts:
     owned_datasets: int = 0
     described_datasets: int = 0
     with_schema: int = 0
-    # Jobs that contain no others; of these: with inputs, with outputs, with both, with an owner.
+    # Jobs that contain no others.
     jobs: int = 0
     with_inputs: int = 0
     with_outputs: int = 0
     with_inputs_and_outputs: int = 0
     owned_jobs: int = 0
-    # Runs that began in the window; of these: ended, that is their COMPLETE, FAIL or ABORT arrived; that made
-    # something; and of those the ones that told which inputs any of it came from, by columns or otherwise.
+    # Runs that began in the window. A run ended if its COMPLETE, FAIL or ABORT arrived. `reported`
+    # counts the runs with outputs that reported the inputs of an output, by columns or otherwise.
     runs: int = 0
     ended: int = 0
     runs_with_outputs: int = 0
@@ -109,7 +109,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Coverage:
-    """`namespaces` by name; the empty one is that of runs whose job nobody told."""
+    """The counts in total and by namespace; the namespace "" has the runs of unknown jobs."""
 
     since: datetime
     until: datetime
@@ -119,8 +119,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class BlastRadius:
-    """The median, over datasets, of the number of datasets and jobs downstream of each that may be seen. None without
-    datasets. `truncated`: some walk met a bound, so that the true median may be larger."""
+    """The median, over datasets, of the number of visible datasets and jobs downstream.
+
+    It is None without datasets. `truncated`: a traversal met a bound, so the median may be larger.
+    """
 
     median: float | None
     largest: int
@@ -136,8 +138,10 @@ class BlastRadius:
 
 @dataclass(frozen=True)
 class BrokenPath:
-    """A certified dataset whose lineage is not complete, and the nodes where it breaks off; none where it leads out of
-    sight or its walk met a bound."""
+    """A certified dataset with incomplete lineage, and the nodes where its lineage ends.
+
+    `ends` is empty if the lineage leads to hidden nodes or the traversal met a bound.
+    """
 
     dataset: str
     ends: list[str] = field(default_factory=list)
@@ -145,9 +149,12 @@ class BrokenPath:
 
 @dataclass(frozen=True)
 class CertifiedPaths:
-    """Of the certified datasets those whose whole upstream is complete: every way up ends at a source that somebody
-    registered or that a run is known to have read. A way that ends at a job which reads nothing, or at a dataset that
-    is only declared or mentioned, breaks off. `integrity` is None without certified datasets."""
+    """The certified datasets and those among them with incomplete upstream lineage.
+
+    Lineage is complete if every path upstream ends at a source, either registered or known to be
+    read by a run. A path that ends at a job without inputs, or at a dataset that events only
+    declare or mention, is incomplete.
+    """
 
     datasets: int
     sample_size: int
@@ -155,6 +162,7 @@ class CertifiedPaths:
 
     @property
     def integrity(self) -> float | None:
+        """Return the share of datasets with complete lineage; None without certified datasets."""
         return share(self.sample_size - len(self.broken), self.sample_size)
 
 
@@ -165,40 +173,43 @@ def coverage(
     namespace: str = "",
     now: datetime | None = None,
 ) -> Coverage:
-    """The counts, of all namespaces or of one. Raises QueryError for days outside the bounds."""
+    """Return the counts of one namespace or (empty) of all.
+
+    Raises QueryError for days outside the bounds.
+    """
     since, until = last_days(now, days)
-    which: dict[str, Any] = {"namespace": namespace, "sees": view.visibility.regexes}
-    rows: dict[str, Row] = {}
-    asked = (
-        view.read("read/estate/dataset_coverage", **which, limit=NAMESPACES_MAX),
-        view.read("read/estate/job_coverage", **which, limit=NAMESPACES_MAX),
-        view.read(
-            "read/estate/run_coverage", **which, since=since, until=until, limit=NAMESPACES_MAX
-        ),
-    )
-    for row in (row for found in asked for row in found):
-        rows.setdefault(row["namespace"] or "", {}).update(row["counts"])
-    namespaces = {name: Counts(**counts) for name, counts in sorted(rows.items())}
+    selection: dict[str, Any] = {
+        "namespace": namespace,
+        "sees": view.visibility.regexes,
+        "limit": NAMESPACES_MAX,
+    }
+    rows = [
+        *view.read("read/estate/dataset_coverage", **selection),
+        *view.read("read/estate/job_coverage", **selection),
+        *view.read("read/estate/run_coverage", **selection, since=since, until=until),
+    ]
+    by_namespace: dict[str, Row] = {}
+    for row in rows:
+        by_namespace.setdefault(row["namespace"] or "", {}).update(row["counts"])
+    namespaces = {name: Counts(**counts) for name, counts in sorted(by_namespace.items())}
     return Coverage(since, until, _sum(namespaces.values()), namespaces)
 
 
 def _sum(counts: Iterable[Counts]) -> Counts:
-    found = list(counts)
-    return Counts(
-        **{one.name: sum(getattr(count, one.name) for count in found) for one in fields(Counts)}
-    )
+    total = dict.fromkeys((field.name for field in fields(Counts)), 0)
+    for count in counts:
+        for name in total:
+            total[name] += getattr(count, name)
+    return Counts(**total)
 
 
 def blast_radius(
     view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
 ) -> BlastRadius:
-    """How far a change reaches that is made to any one dataset."""
+    """Return how many nodes lie downstream of the datasets, each taken alone."""
     urns = _datasets(view, namespace, tags=None)
     walks = _walks(view, DATASETS_DOWN, sample(urns, WALKED_MAX), seconds)
-    reach = {
-        urn: sum(not node.startswith(HIDDEN) for node in walk.nodes) - 1
-        for urn, walk in walks.items()
-    }
+    reach = {urn: _visible_nodes(walk) - 1 for urn, walk in walks.items()}
     widest = max(reach, key=lambda urn: (reach[urn], urn), default=None)
     return BlastRadius(
         median=median(reach.values()) if reach else None,
@@ -213,69 +224,74 @@ def blast_radius(
 def certified_paths(
     view: GraphView, *, namespace: str = "", seconds: float = WALK_SECONDS_MAX
 ) -> CertifiedPaths:
-    """Whether what is certified rests on complete lineage."""
-    words = [
-        word for tag in CERTIFIED_TAGS for word in (tag, *(f"{tag}={value}" for value in _TRUE))
-    ]
-    urns = _datasets(view, namespace, tags=words)
+    """Return the certified datasets with incomplete upstream lineage."""
+    tags: list[str] = []
+    for tag in CERTIFIED_TAGS:
+        tags += [tag, *(f"{tag}={value}" for value in _TRUE)]
+    urns = _datasets(view, namespace, tags=tags)
     walks = _walks(view, DATASETS_UP, sample(urns, WALKED_MAX), seconds)
-    nodes = {node for walk in walks.values() for node in walk.nodes}
-    datasets = sorted(node for node in nodes if node.startswith("dataset:"))
-    rows = view.read("read/estate/source_datasets", urns=datasets) if datasets else []
-    known = {row["urn"]: bool(row["registered"]) for row in rows}
-    judged = {urn: broken_ends(walk, known) for urn, walk in sorted(walks.items())}
-    broken = [
-        BrokenPath(urn, ends)
-        for urn, ends in judged.items()
-        if ends or walks[urn].truncated or _leads_out(walks[urn])
-    ]
+    datasets: set[str] = set()
+    for walk in walks.values():
+        datasets.update(node for node in walk.nodes if node.startswith("dataset:"))
+    sources: dict[str, bool] = {}
+    if datasets:
+        rows = view.read("read/estate/source_datasets", urns=sorted(datasets))
+        sources = {row["urn"]: bool(row["registered"]) for row in rows}
+    broken: list[BrokenPath] = []
+    for urn, walk in sorted(walks.items()):
+        ends = broken_ends(walk, sources)
+        if ends or walk.truncated or _visible_nodes(walk) < len(walk.nodes):
+            broken.append(BrokenPath(urn, ends))
     return CertifiedPaths(len(urns), len(walks), broken)
 
 
 def broken_ends(walk: Traversal, sources: Mapping[str, bool]) -> list[str]:
-    """Where the lineage above a dataset breaks off: what has nothing above it and is no source. `sources` tells of each
-    whether it was registered: then what makes it need not be known to read anything."""
-    fed = {edge.target for edge in walk.edges}
-    made: dict[str, list[str]] = defaultdict(list)
+    """Return the nodes without upstream that are not sources.
+
+    `sources` maps a source to True if it is registered. The producers of registered sources need
+    no known inputs.
+    """
+    with_upstream = {edge.target for edge in walk.edges}
+    outputs: dict[str, list[str]] = defaultdict(list)
     for edge in walk.edges:
-        made[edge.source].append(edge.target)
+        outputs[edge.source].append(edge.target)
     return sorted(
         node
         for node in walk.nodes
-        if node not in fed
+        if node not in with_upstream
         and node not in sources
         and not node.startswith(HIDDEN)
-        and not _registered(made.get(node, ()), sources)
+        and not _are_registered(outputs.get(node, ()), sources)
     )
 
 
-def _leads_out(walk: Traversal) -> bool:
-    return any(node.startswith(HIDDEN) for node in walk.nodes)
+def _visible_nodes(walk: Traversal) -> int:
+    return sum(not node.startswith(HIDDEN) for node in walk.nodes)
 
 
-def _registered(datasets: Sequence[str], sources: Mapping[str, bool]) -> bool:
+def _are_registered(datasets: Sequence[str], sources: Mapping[str, bool]) -> bool:
     return bool(datasets) and all(sources.get(dataset) for dataset in datasets)
 
 
-def sample(urns: Sequence[str], count: int) -> list[str]:
-    """All of them, or so many by their hashes: the same ones whenever it is asked."""
-    if len(urns) <= count:
+def sample(urns: Sequence[str], size: int) -> list[str]:
+    """Return all urns, or those with the smallest hashes, so that every call takes the same."""
+    if len(urns) <= size:
         return list(urns)
-    return sorted(urns, key=lambda urn: hashlib.sha256(urn.encode()).digest())[:count]
+    return sorted(urns, key=lambda urn: hashlib.sha256(urn.encode()).digest())[:size]
 
 
 def _datasets(view: GraphView, namespace: str, tags: list[str] | None) -> list[str]:
-    sees = view.visibility.regexes
     rows = view.read(
-        "read/estate/current_datasets", namespace=namespace, tags=tags, sees=sees, limit=URNS_MAX
+        "read/estate/current_datasets",
+        namespace=namespace,
+        tags=tags,
+        sees=view.visibility.regexes,
+        limit=URNS_MAX,
     )
     return [row["urn"] for row in rows]
 
 
 def _walks(view: GraphView, layer: Layer, urns: list[str], seconds: float) -> dict[str, Traversal]:
     bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    return traverse(
-        view,
-        TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX),
-        {urn: [urn] for urn in urns},
-    )
+    request = TraversalRequest(layer, bounds, shared_rows_max=ROWS_MAX)
+    return traverse(view, request, {urn: [urn] for urn in urns})

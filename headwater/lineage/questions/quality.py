@@ -1,9 +1,9 @@
-"""What checks said of a dataset or of one version of it, and what was measured in it.
+"""The data quality of a dataset or of one version: results of checks, and measures.
 
-A run that reads a dataset may say what it found in that very version: assertions that held or did not
-(dataQualityAssertions) and measures (dataQualityMetrics); a run that writes one may measure its output. These stand on
-the edges between versions and runs. What is said of the dataset as such, by no run or beside it, is among its facets
-and counts as of the time it was last sent.
+A run that reads a version may report assertions about it (dataQualityAssertions) and measures
+(dataQualityMetrics). A run that writes one may report measures of its output. Both stand on the
+edges between versions and runs. Reports on a dataset itself, outside a run, are among its facets
+and count from the time of their last event.
 """
 
 from __future__ import annotations
@@ -12,25 +12,29 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from headwater.lineage.node_visibility import keep_visible
 from headwater.lineage.nodes import read_registers
 from headwater.lineage.view import GraphView
 from headwater.schema.events import to_datetime
-from headwater.schema.facets.dataset import ColumnMetrics as SaidOfColumn
-from headwater.schema.facets.dataset import DataQualityMetrics
+from headwater.schema.facets.dataset import ColumnMetrics, DataQualityMetrics
 from headwater.schema.facets.kinds import salvage
 from headwater.schema.facets.usage import DataQualityAssertions
 
-# So many of the newest readings and writings of one node are looked at.
-SAID_MAX = 200
+# The newest reads and writes of one node whose reports are read.
+REPORTS_MAX = 200
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
+_QUERIES = {
+    "dataset:": "read/estate/dataset_quality",
+    "artifact:": "read/estate/version_quality",
+}
 
 
 @dataclass(frozen=True)
 class Assertion:
-    """The newest result of one check. `run` and `version` are urns; None where no run said it."""
+    """The newest result of one check; `run` and `version` are None for a report outside a run."""
 
     name: str
     column: str | None
@@ -45,6 +49,8 @@ class Assertion:
 
 @dataclass(frozen=True)
 class ColumnMeasure:
+    """The measures of one column."""
+
     column: str
     null_count: int | None
     distinct_count: int | None
@@ -57,7 +63,7 @@ class ColumnMeasure:
 
 @dataclass(frozen=True)
 class Measure:
-    """What was measured in one version at one time."""
+    """The measures of one version in one report."""
 
     row_count: int | None
     bytes: int | None
@@ -70,123 +76,136 @@ class Measure:
 
 @dataclass(frozen=True)
 class Quality:
-    """`assertions`: every check by its newest result, those that failed first. `measures`: the newest first."""
+    """The newest result of every check, failures first, and all measures, newest first."""
 
     assertions: list[Assertion] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
 
     @property
     def failed(self) -> int:
+        """Return the number of failed checks."""
         return sum(not assertion.success for assertion in self.assertions)
 
 
 @dataclass(frozen=True)
-class _Said:
+class _Report:
+    """The facets that one run, or one event outside a run, reported; each as JSON or None."""
+
     at: datetime | None
     run: str | None
     version: str | None
     assertions: str | None
-    measures: str | None
+    metrics: str | None
 
 
 def quality(view: GraphView, urns: Iterable[str]) -> dict[str, Quality]:
-    """What is said of each of these datasets and versions, by urn; by runs that may be seen."""
+    """Return the quality of each visible dataset and version, from the reports of visible runs."""
     wanted = keep_visible(view, dict.fromkeys(urns))
-    said: dict[str, list[_Said]] = defaultdict(list)
-    queries = {
-        "dataset:": "read/estate/dataset_quality",
-        "artifact:": "read/estate/version_quality",
-    }
-    for prefix, name in queries.items():
-        some = [urn for urn in wanted if urn.startswith(prefix)]
-        if some:
-            for row in view.read(name, urns=some, sees=view.visibility.regexes, limit=SAID_MAX):
-                said[row["urn"]].extend(_said(one) for one in row["said"])
-    for urn, registers in read_registers(
-        view, [urn for urn in wanted if urn.startswith("dataset:")]
-    ).items():
-        said[urn].extend(_of_dataset(registers))
-    return {urn: weigh(said[urn]) for urn in wanted}
+    reports: dict[str, list[_Report]] = defaultdict(list)
+    for prefix, query in _QUERIES.items():
+        of_kind = [urn for urn in wanted if urn.startswith(prefix)]
+        if of_kind:
+            sees = view.visibility.regexes
+            for row in view.read(query, urns=of_kind, sees=sees, limit=REPORTS_MAX):
+                reports[row["urn"]] += [_run_report(entry) for entry in row["reports"]]
+    datasets = [urn for urn in wanted if urn.startswith("dataset:")]
+    for urn, registers in read_registers(view, datasets).items():
+        reports[urn] += _dataset_reports(registers)
+    return {urn: _merge(reports[urn]) for urn in wanted}
 
 
-def weigh(said: Iterable[_Said]) -> Quality:
-    """The newest result of every check, and every measure."""
-    newest_first = sorted(said, key=lambda one: (one.at or _EARLIEST, one.run or ""), reverse=True)
+def _merge(reports: Iterable[_Report]) -> Quality:
+    """Return the newest result of every check and all measures of some reports."""
+    newest_first = sorted(
+        reports, key=lambda report: (report.at or _EARLIEST, report.run or ""), reverse=True
+    )
     results: dict[tuple[str, str | None], Assertion] = {}
     measures: dict[tuple[str | None, str | None], list[Measure]] = {}
-    for one in newest_first:
-        for assertion in _assertions(one):
+    for report in newest_first:
+        for assertion in _assertions(report):
             results.setdefault((assertion.name, assertion.column), assertion)
-        # A run that read a whole version and what a failed run left since says one thing of both.
-        measures.setdefault((one.run, one.measures), _measures(one))
+        # A run that read a complete version and a later incomplete one reports once for both.
+        measures.setdefault((report.run, report.metrics), _measures(report))
     ordered = sorted(
-        results.values(), key=lambda found: (found.success, found.name, found.column or "")
+        results.values(),
+        key=lambda result: (result.success, result.name, result.column or ""),
     )
-    return Quality(ordered, [measure for found in measures.values() for measure in found])
+    return Quality(ordered, list(chain.from_iterable(measures.values())))
 
 
-def _said(row: Mapping[str, Any]) -> _Said:
-    return _Said(row["at"], row["run"], row["version"], row["assertions"], row["metrics"])
-
-
-def _of_dataset(registers: Mapping[str, list[Any]]) -> list[_Said]:
-    """What the facets of a dataset itself say, each as of when it was sent."""
-    assertions, measures = (
-        registers.get(name) for name in ("dataQualityAssertions", "dataQualityMetrics")
+def _run_report(entry: Mapping[str, Any]) -> _Report:
+    return _Report(
+        at=entry["at"],
+        run=entry["run"],
+        version=entry["version"],
+        assertions=entry["assertions"],
+        metrics=entry["metrics"],
     )
-    found = []
+
+
+def _dataset_reports(registers: Mapping[str, list[Any]]) -> list[_Report]:
+    """Return the reports in the facets of a dataset itself, each from the time of its event."""
+    reports = []
+    assertions = registers.get("dataQualityAssertions")
     if assertions and assertions[2]:
-        found.append(_Said(to_datetime(assertions[0]), None, None, assertions[2], None))
-    if measures and measures[2]:
-        found.append(_Said(to_datetime(measures[0]), None, None, None, measures[2]))
-    return found
+        reports.append(_Report(to_datetime(assertions[0]), None, None, assertions[2], None))
+    metrics = registers.get("dataQualityMetrics")
+    if metrics and metrics[2]:
+        reports.append(_Report(to_datetime(metrics[0]), None, None, None, metrics[2]))
+    return reports
 
 
-def _assertions(said: _Said) -> list[Assertion]:
-    """Where one event tells of a check twice, it held only when it held both times."""
-    facet = salvage(DataQualityAssertions, said.assertions) if said.assertions else None
-    found: dict[tuple[str, str | None], Assertion] = {}
-    for one in facet.assertions if facet else ():
+def _assertions(report: _Report) -> list[Assertion]:
+    """Return the results in a report; a check reported twice succeeds only if both succeed."""
+    facet = salvage(DataQualityAssertions, report.assertions) if report.assertions else None
+    results: dict[tuple[str, str | None], Assertion] = {}
+    for assertion in facet.assertions if facet else ():
         result = Assertion(
-            name=one.name or one.assertion,
-            column=one.column,
-            success=one.success,
-            severity=one.severity,
-            expected=one.expected,
-            actual=one.actual,
-            reported_at=said.at,
-            run=said.run,
-            version=said.version,
+            name=assertion.name or assertion.assertion,
+            column=assertion.column,
+            success=assertion.success,
+            severity=assertion.severity,
+            expected=assertion.expected,
+            actual=assertion.actual,
+            reported_at=report.at,
+            run=report.run,
+            version=report.version,
         )
-        before = found.get((result.name, result.column))
-        if before is None or before.success:
-            found[(result.name, result.column)] = result
-    return list(found.values())
+        previous = results.get((result.name, result.column))
+        if previous is None or previous.success:
+            results[(result.name, result.column)] = result
+    return list(results.values())
 
 
-def _measures(said: _Said) -> list[Measure]:
-    facet = salvage(DataQualityMetrics, said.measures) if said.measures else None
+def _measures(report: _Report) -> list[Measure]:
+    facet = salvage(DataQualityMetrics, report.metrics) if report.metrics else None
     if facet is None:
         return []
-    columns = [_column(name, of_column) for name, of_column in sorted(facet.column_metrics.items())]
-    rows, size, files = (
-        _whole(count) for count in (facet.row_count, facet.bytes, facet.file_count)
+    measure = Measure(
+        row_count=_to_integer(facet.row_count),
+        bytes=_to_integer(facet.bytes),
+        file_count=_to_integer(facet.file_count),
+        columns=[_column(name, metrics) for name, metrics in sorted(facet.column_metrics.items())],
+        reported_at=report.at,
+        run=report.run,
+        version=report.version,
     )
-    return [Measure(rows, size, files, columns, said.at, said.run, said.version)]
+    return [measure]
 
 
-def _column(name: str, said: SaidOfColumn) -> ColumnMeasure:
+def _column(name: str, metrics: ColumnMetrics) -> ColumnMeasure:
     return ColumnMeasure(
         column=name,
-        null_count=_whole(said.null_count),
-        distinct_count=_whole(said.distinct_count),
-        sum=said.sum,
-        count=said.count,
-        min=said.min,
-        max=said.max,
-        quantiles=said.quantiles or {},
+        null_count=_to_integer(metrics.null_count),
+        distinct_count=_to_integer(metrics.distinct_count),
+        sum=metrics.sum,
+        count=metrics.count,
+        min=metrics.min,
+        max=metrics.max,
+        quantiles=metrics.quantiles or {},
     )
 
 
-def _whole(count: int | float | None) -> int | None:
+def _to_integer(count: int | float | None) -> int | None:
+    """Return a count as an integer of 64 bits; None if it does not fit."""
     return None if count is None or abs(count) >= 2**63 else int(count)

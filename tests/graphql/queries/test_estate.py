@@ -80,7 +80,7 @@ def test_freshness(data: Ask) -> None:
         "exact": True,
         "incompleteReason": None,
         "sources": [raw],
-        "verdict": {"state": "FRESH", "explanation": "everything upstream is fresh", "causes": []},
+        "verdict": {"state": "FRESH", "explanation": "all upstream data is fresh", "causes": []},
     }
     stale = data(query, urn=ds("b"), within=60)["freshness"]["verdict"]
     assert (stale["state"], stale["causes"]) == ("STALE", [raw])

@@ -18,10 +18,10 @@ from headwater.lineage.questions.freshness import (
     STALE,
     UNKNOWN,
     Freshness,
-    Reached,
+    SourceAge,
     Verdict,
+    evaluate,
     freshness,
-    judge,
 )
 from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
@@ -129,12 +129,12 @@ def fresh(view: GraphView, name: str) -> Freshness:
     return freshness(view, [ds(name)])[ds(name)]
 
 
-def source(name: str, minute: int | None, exact: bool = True) -> Reached:
-    return Reached(ds(name), None if minute is None else moment(minute), exact)
+def source(name: str, minute: int | None, exact: bool = True) -> SourceAge:
+    return SourceAge(ds(name), None if minute is None else moment(minute), exact)
 
 
 def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
-    return judge(fresh(view, name), within=timedelta(minutes=minutes), now=NOW)
+    return evaluate(fresh(view, name), max_age=timedelta(minutes=minutes), now=NOW)
 
 
 @pytest.mark.neo4j
@@ -166,10 +166,10 @@ def verdict(view: GraphView, name: str, minutes: int) -> Verdict:
     ],
 )
 def test_what_reached_a_dataset(
-    told: GraphView, name: str, made: int | None, sources: list[Reached]
+    told: GraphView, name: str, made: int | None, sources: list[SourceAge]
 ) -> None:
     found = fresh(told, name)
-    assert found.at == (None if made is None else moment(made))
+    assert found.newest_at == (None if made is None else moment(made))
     assert found.sources == sources
     assert found.reason == ""
     assert found.effective_at == (sources[0].newest_at if sources else None)
@@ -223,7 +223,7 @@ def test_what_may_not_be_seen_is_not_named_and_not_vouched_for(told: GraphView) 
     assert ([one.dataset for one in found.sources], found.reason) == ([ds("quick")], "visibility")
     assert verdict(of_db, "visits", 60).state == UNKNOWN
     assert verdict(of_db, "visits", 10) == Verdict(
-        STALE, [source("quick", 100)], "older than it may be"
+        STALE, [source("quick", 100)], "older than the maximum age"
     )
     # Out of sight in the middle: the source is seen, the run that read it and when it did are not.
     data_only = told.visible_to(Visibility(("db",)))
@@ -240,20 +240,20 @@ def test_a_walk_cut_short_is_not_vouched_for(
     monkeypatch.setattr(module, "NODES_MAX", 3)
     found = fresh(told, "joined")
     assert found.reason == "nodes"
-    verdict = judge(found, within=timedelta(days=9), now=NOW)
+    verdict = evaluate(found, max_age=timedelta(days=9), now=NOW)
     assert (verdict.state, verdict.causes) == (UNKNOWN, [])
     assert "nodes" in verdict.explanation
 
 
 def test_a_dataset_without_sources_is_judged_by_itself() -> None:
     circle = Freshness(ds("x"), moment(60), version("x", "r"), [])
-    assert judge(circle, within=timedelta(minutes=59), now=NOW).causes == [source("x", 60)]
-    assert judge(circle, within=timedelta(minutes=60), now=NOW).state == FRESH
+    assert evaluate(circle, max_age=timedelta(minutes=59), now=NOW).causes == [source("x", 60)]
+    assert evaluate(circle, max_age=timedelta(minutes=60), now=NOW).state == FRESH
 
 
 def test_old_data_of_fresh_sources_is_stale_itself() -> None:
     ahead = Freshness(ds("x"), moment(10), version("x", "r"), [source("s", 119)])
-    assert judge(ahead, within=timedelta(minutes=60), now=NOW).causes == [source("x", 10)]
+    assert evaluate(ahead, max_age=timedelta(minutes=60), now=NOW).causes == [source("x", 10)]
 
 
 MINUTES = st.integers(0, 120)
@@ -264,16 +264,17 @@ SOURCES = st.lists(
 
 @given(MINUTES, SOURCES, st.sampled_from(["", "time", "visibility"]), MINUTES, MINUTES)
 def test_more_time_never_makes_stale_and_nothing_unknown_is_fresh(
-    made: int, sources: list[Reached], reason: str, less: int, more: int
+    made: int, sources: list[SourceAge], reason: str, less: int, more: int
 ) -> None:
     known = [
-        Reached(one.dataset, one.newest_at, one.exact and one.newest_at is not None)
+        SourceAge(one.dataset, one.newest_at, one.exact and one.newest_at is not None)
         for one in sources
     ]
     found = Freshness(ds("x"), moment(made), version("x", "r"), known, reason)
     short, long = sorted((less, more))
     strict, lenient = (
-        judge(found, within=timedelta(minutes=length), now=NOW).state for length in (short, long)
+        evaluate(found, max_age=timedelta(minutes=length), now=NOW).state
+        for length in (short, long)
     )
     order = [STALE, UNKNOWN, FRESH]
     assert order.index(strict) <= order.index(lenient)

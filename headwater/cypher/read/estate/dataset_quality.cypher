@@ -2,7 +2,7 @@
 // their versions, as JSON, latest first.
 // access: read
 // params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
-// returns: urn, said
+// returns: urn, reports
 // example: headwater cypher read/estate/dataset_quality --param urns=dataset:file:/raw/planes
 UNWIND $urns AS urn
 MATCH (:Dataset {urn: urn})
@@ -24,4 +24,4 @@ RETURN urn, COLLECT {
   }
   WITH v, e, r ORDER BY e.reportedAt DESC, r.urn, coalesce(v.complete, true) DESC, v.urn LIMIT $limit
   RETURN {at: e.reportedAt, run: r.urn, version: v.urn, assertions: e.assertions, metrics: e.metrics}
-} AS said
+} AS reports

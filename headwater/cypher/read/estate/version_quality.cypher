@@ -2,7 +2,7 @@
 // JSON, latest first.
 // access: read
 // params: $urns LIST<STRING>, $sees LIST<STRING> = null, $limit INTEGER = 200
-// returns: urn, said
+// returns: urn, reports
 // example: headwater cypher read/estate/version_quality --param urns=artifact:file:/marts/delay:RUN
 UNWIND $urns AS urn
 MATCH (v:Artifact {urn: urn})
@@ -21,4 +21,4 @@ RETURN urn, COLLECT {
   }
   WITH e, r ORDER BY e.reportedAt DESC, r.urn LIMIT $limit
   RETURN {at: e.reportedAt, run: r.urn, version: urn, assertions: e.assertions, metrics: e.metrics}
-} AS said
+} AS reports
