@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from headwater.lineage.pagination import Page
+    from headwater.lineage.questions.freshness import SourceAge
 
 Days = Annotated[int, typer.Option(help="Number of past days.")]
 First = Annotated[int, typer.Option(help="Maximum number of results.")]
