@@ -166,7 +166,7 @@ def _folded(settings: Settings, spool: str) -> int:
     from headwater.ingest.write.transaction import read_checkpoint
 
     with closing(connect(settings)) as database:
-        return read_checkpoint(database, spool).whole
+        return read_checkpoint(database, spool).complete_position
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"backfill": backfill, "archive": archive}

@@ -212,7 +212,7 @@ class Worker:
 
     def _refold_deferred(self, checkpoint: Checkpoint) -> Checkpoint:
         """Fold the events whose last-seen updates were deferred and lost, without counting them."""
-        skipped, size = self._spool.dead_after(checkpoint.whole), self.batch_events
+        skipped, size = self._spool.dead_after(checkpoint.complete_position), self.batch_events
         while (done := checkpoint.settled) is not None:
             read = self._spool.read(done, events_max=size, bytes_max=BATCH_BYTES_MAX)
             records = [record for record in read if record.seq <= checkpoint.position]
@@ -294,9 +294,9 @@ class Worker:
         """
         checkpoint = read_checkpoint(self._database, self._spool.id)
         cut, lake = self._spool.cut_events()
-        if checkpoint.whole < cut:
+        if checkpoint.complete_position < cut:
             raise UnavailableError(
-                f"events {checkpoint.whole + 1} to {cut} of the spool are in the lake only: "
+                f"events {checkpoint.complete_position + 1} to {cut} of the spool are in the lake only: "
                 f"`headwater pipeline backfill {lake}`"
             )
         return checkpoint

@@ -153,7 +153,7 @@ def advance_checkpoint(
     `before`, and are written with the checkpoint. If a worker has moved the checkpoint meanwhile,
     nothing is written: that worker counts the events itself. Raises UnavailableError.
     """
-    if before.position > position or before.whole == position:
+    if before.position > position or before.complete_position == position:
         return
     after = Checkpoint(position, position - dead, dead)
     if before.position == position:

@@ -96,7 +96,7 @@ def _graph_of(database: Database, batches: list[list[bytes]]) -> tuple[list[str]
             before = write(database, new, cache=cache)
         except CheckpointMovedError:
             # The updates that the other writer deferred are folded again.
-            lost = _fold(bodies[before.whole : before.position])
+            lost = _fold(bodies[before.complete_position : before.position])
             settled = replace(before, settled=None)
             again = request(lost, before=before, after=settled, refold=True)
             before = write(database, again, cache=cache)

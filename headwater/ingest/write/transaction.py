@@ -38,7 +38,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     settled: int | None = None
 
     @property
-    def whole(self) -> int:
+    def complete_position(self) -> int:
         """Return the position up to which no event is needed again."""
         return self.position if self.settled is None else self.settled
 

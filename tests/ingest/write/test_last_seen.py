@@ -193,7 +193,7 @@ def test_a_worker_puts_off_while_more_waits_and_settles_when_it_has_caught_up(
     found = []
     while worker.step():
         checkpoint = read_checkpoint(database, spool.id)
-        found.append((checkpoint.position, checkpoint.whole))
+        found.append((checkpoint.position, checkpoint.complete_position))
     assert found == [(3, 3), (6, 3), (9, 3), (10, 10)]
     assert canonical(database) == as_at_once(database, *events)
 
@@ -206,7 +206,7 @@ def test_a_worker_does_not_put_off_for_long(
     worker = Worker(database, spool, events_max=2, max_in_flight=0)
     found = []
     while worker.step():
-        found.append(read_checkpoint(database, spool.id).whole)
+        found.append(read_checkpoint(database, spool.id).complete_position)
     assert found == [2, 2, 2, 8, 10]
 
 
@@ -266,7 +266,7 @@ def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
     told(database, night(1), cache, later=True)
     told(database, night(2), cache, later=True)
     before = read_checkpoint(database, SPOOL)
-    assert before.whole == 2
+    assert before.complete_position == 2
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))
     one = Checkpoint(1, 1, 0)
     write(

@@ -1,0 +1,25 @@
+"""Facts of several mentions are joined in one delta."""
+
+from __future__ import annotations
+
+from headwater.ingest.fold import fold
+from headwater.schema.facts import (
+    GraphDelta,
+)
+from tests.ingest.fold.folded_events import (
+    FACET,
+    dataset,
+    run_event,
+    told,
+)
+
+
+def test_nothing_says_nothing() -> None:
+    assert fold([]) == GraphDelta()
+
+
+def test_one_event_may_name_a_dataset_twice() -> None:
+    rows = {"outputStatistics": {**FACET, "rowCount": 5}}
+    run = told(run_event(outputs=[dataset("t"), dataset("t", outputFacets=rows)])).runs["run:r"]
+    assert list(run.outputs) == ["dataset:db:t"]
+    assert "outputStatistics" in run.outputs["dataset:db:t"].facets

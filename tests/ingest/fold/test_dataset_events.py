@@ -1,0 +1,45 @@
+"""Deltas of dataset events, computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.schema.headwater_facets import answer_event, artifact_event, source_event
+from tests.ingest.fold.folded_events import (
+    AT,
+    FACET,
+    NOON,
+    dataset,
+    told,
+)
+
+
+def test_an_answer_and_what_it_cites() -> None:
+    delta = told(
+        answer_event(
+            "x", cites=[{"namespace": "db", "name": "a"}, {"answerId": "y"}], event_time=NOON
+        )
+    )
+    assert set(delta.answers) == {"answer:x", "answer:y"}
+    assert delta.answers["answer:y"].answer is None
+    assert set(delta.datasets) == {"dataset:db:a"}, "the answer itself is no dataset"
+    register = delta.answers["answer:x"].answer
+    assert register is not None
+    assert register.instant == AT
+
+
+def test_sources_and_artifacts_of_our_own() -> None:
+    delta = told(
+        source_event("a", namespace="db", origin="CRM", event_time=NOON),
+        artifact_event("t", namespace="db", run_id="r", event_time=NOON),
+    )
+    assert "headwater_source" in delta.datasets["dataset:db:a"].facets
+    assert list(delta.runs["run:r"].outputs) == ["dataset:db:t"]
+    assert delta.runs["run:r"].span is None
+
+
+@pytest.mark.parametrize("run_id", ["", " ", None, 5])
+def test_an_artifact_of_no_run_makes_no_run(run_id: object) -> None:
+    delta = told({"dataset": dataset("t", {"headwater_artifact": {**FACET, "runId": run_id}})})
+    assert delta.runs == {}
+    assert set(delta.datasets) == {"dataset:db:t"}

@@ -1,0 +1,37 @@
+"""Projections of answers, computed by hand."""
+
+from __future__ import annotations
+
+import json
+
+from headwater.schema.headwater_facets import answer_event
+from tests.ingest.project.projections import (
+    answer,
+    at,
+    moment,
+)
+
+
+def test_an_answer_only_referred_to_and_a_deleted_one_look_alike() -> None:
+    cited = answer({**answer_event("b", cites=[{"answerId": "a"}], event_time=at(1))})
+    said = answer_event(
+        "a", cites=[{"namespace": "db", "name": "t"}], content="42", event_time=at(1)
+    )
+    gone = json.loads(json.dumps(said))
+    gone["eventTime"] = at(2)
+    gone["dataset"]["facets"]["headwater_answer"]["_deleted"] = True
+    view = answer(said, gone)
+    assert view.citations == []
+    assert {k: v for k, v in view.node.items() if k != "facts"} == {
+        k: v for k, v in cited.node.items() if k != "facts"
+    }
+    assert view.node.keys() == answer(said).node.keys(), (
+        "every property is set, so that none can be left behind"
+    )
+    assert view.node["content"] is view.node["generatedAt"] is view.node["name"] is None
+
+
+def test_an_answer_without_a_time_was_given_when_it_was_sent() -> None:
+    sent = answer_event("a", cites=[], event_time=at(3))
+    del sent["dataset"]["facets"]["headwater_answer"]["generatedAt"]
+    assert answer(sent).node["generatedAt"] == moment(3)

@@ -1,0 +1,85 @@
+"""Projections of datasets, computed by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from headwater.ingest.fold import fold
+from headwater.ingest.project import (
+    run_view,
+)
+from headwater.schema.events import parse
+from headwater.schema.headwater_facets import source_event
+from tests.ingest.project.projections import (
+    FACET,
+    at,
+    event,
+    moment,
+    schema,
+    table,
+)
+
+
+def test_columns_nested_ones_by_their_path() -> None:
+    address = {
+        "name": "address",
+        "type": "struct",
+        "fields": [{"name": "city", "type": "string"}, {"name": "zip"}],
+    }
+    view = table(schema({"name": "id", "type": "int"}, address, {"name": " "}))
+    assert view.node["columns"] == ["id", "address", "address.city", "address.zip"]
+    assert view.columns["column:db:t:address.city"]["type"] == "string"
+    assert view.columns["column:db:t:id"] == {
+        "namespace": "db", "dataset": "t", "name": "id", "type": "int", "current": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "broken", [{"fields": 5}, {"fields": [{"type": "int"}]}, {"fields": [None]}, {"columns": []}]
+)
+def test_a_schema_that_is_none_has_no_columns(broken: dict[str, Any]) -> None:
+    assert table({"schema": broken}).columns == {}
+
+
+def test_a_schema_nested_without_end_stays_small() -> None:
+    field: dict[str, Any] = {"name": "x" * 100}
+    for _ in range(90):
+        field = {"name": "x" * 100, "fields": [field]}
+    view = table(schema(field))
+    assert 1 < len(view.columns) <= 50
+    assert max(map(len, view.node["columns"])) <= 2_000
+
+
+def test_a_registered_source() -> None:
+    sent = source_event(
+        "t",
+        namespace="db",
+        origin="CRM",
+        format="csv",
+        row_count=3,
+        captured_at=at(1),
+        checksum="c",
+    )
+    facets = sent["dataset"]["facets"]
+    assert table(facets).source == {
+        "namespace": "db", "name": "t", "dataset": "dataset:db:t", "registered": True,
+        "origin": "CRM", "format": "csv", "rowCount": 3, "capturedAt": moment(1), "checksum": "c",
+    }  # fmt: skip
+    assert table({}).source is None
+    assert table(facets, {"headwater_source": {**FACET, "_deleted": True}}).source is None
+
+
+def test_names_too_long_for_an_index_are_shown_short() -> None:
+    long = "n" * 65_536
+    told = event(1, "COMPLETE", outputs=[{"namespace": "db", "name": long}])
+    told["job"]["name"] = told["run"]["runId"] = long
+    delta = fold([parse(json.dumps(told).encode(), received=0)])
+    (run_facts,) = delta.runs.values()
+    view = run_view(run_facts, {})
+    (made,) = view.artifacts.values()
+    shown = [view.node["runId"], view.node["pipelineName"], made["name"], made["runId"]]
+    assert all(len(text.encode()) < 4_000 for text in shown)
+    assert run_facts.run_id == long
