@@ -41,7 +41,7 @@ def stream(
             help="Where a new checkpoint begins: earliest, latest, or Spark's JSON of offsets."
         ),
     ] = "earliest",
-    most: Annotated[
+    batch_limit: Annotated[
         int | None,
         typer.Option(
             help="Maximum offsets, or files, of one batch.",
@@ -87,9 +87,9 @@ def stream(
     if bool(kafka) == bool(files) or bool(kafka) != bool(topic):
         raise typer.BadParameter("name either --kafka and --topic, or --files")
     if kafka:
-        source = _topics(kafka, topic, dead, since, most, option)
+        source = _topics(kafka, topic, dead, since, batch_limit, option)
     else:
-        source = _folder(files, dead or f"{checkpoint.rstrip('/')}-dead", most, option)
+        source = _folder(files, dead or f"{checkpoint.rstrip('/')}-dead", batch_limit, option)
     counts = StreamCounts()
     database = connect(settings)
     events_max = settings.fold_events_max
@@ -119,7 +119,7 @@ def stream(
 
 
 def _topics(
-    kafka: str, topic: str, dead: str, since: str, most: int | None, option: list[str] | None
+    kafka: str, topic: str, dead: str, since: str, batch_limit: int | None, option: list[str] | None
 ) -> Source:
     from headwater.pipelines.stream_sources import KafkaSource, read_options
 
@@ -128,16 +128,19 @@ def _topics(
         topic,
         dead or f"{topic.split(',')[0]}-dead",
         since=since,
-        offsets_max=most or _OFFSETS_MAX,
+        offsets_max=batch_limit or _OFFSETS_MAX,
         options=read_options(option or [], os.environ),
     )
 
 
-def _folder(files: str, dead: str, most: int | None, option: list[str] | None) -> Source:
+def _folder(files: str, dead: str, batch_limit: int | None, option: list[str] | None) -> Source:
     from headwater.pipelines.stream_sources import FileSource, read_options
 
     return FileSource(
-        files, dead, files_max=most or _FILES_MAX, options=read_options(option or [], os.environ)
+        files,
+        dead,
+        files_max=batch_limit or _FILES_MAX,
+        options=read_options(option or [], os.environ),
     )
 
 

@@ -7,11 +7,11 @@ import sys
 
 TOLD_AT_EVERY_MOMENT = """
 import os, signal, threading
-from headwater.cli.serve import set_when_told_to_end
+from headwater.cli.serve import set_on_signal
 
 for trial in range(1000):
     event = threading.Event()
-    set_when_told_to_end(event)
+    set_on_signal(event)
     later = 0.0003 + 0.000001 * (trial % 700)
     signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGTERM))
     signal.setitimer(signal.ITIMER_REAL, later)

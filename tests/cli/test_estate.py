@@ -191,7 +191,7 @@ def test_search() -> None:
     found = data("search", "db", "--kind", "dataset", "--tag", "certified")
     assert [hit["urn"] for hit in found["hits"]] == [ds("lone")]
     assert (found["totalCount"], found["kinds"][0]) == (1, {"value": "DATASET", "count": 7})
-    assert "of 7 in all; for more: --after" in run("search", "db", "--first", "1")
+    assert "of 7 in all; continue with --after" in run("search", "db", "--first", "1")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_failed_runs_for_people() -> None:
         "[disk] full",
         "partial: ",
         "stale: ",
-        "tell [mia]",
+        "notify [mia]",
         "db  a  load-2",
         "1 failed",
     ):
@@ -136,7 +136,7 @@ def test_replay_plan() -> None:
         f"start from {version('d', 'mart-1')}",
     ):
         assert words in said
-    assert "answers to give anew" in said
+    assert "answers to produce again" in said
     assert "2 runs to replace in 2 steps" in said
     found = data("replay-plan", ds("a"), "--since", at(21))
     assert (found["corruptRuns"], found["answers"], found["truncated"]) == (

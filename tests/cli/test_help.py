@@ -33,7 +33,7 @@ def shown(*words: str) -> str:
         ("pipeline backfill", "with their reasons. [default: (`dead` in the home)]"),
         ("pipeline stream", "cannot be folded. [default: (TOPIC-dead, CHECKPOINT-dead)]"),
         ("ingest", "Address of the API. [default: (the one `up` runs in the home)]"),
-        ("lineage", "How many jobs or runs to cross. [default: 10]"),
+        ("lineage", "Number of jobs or runs to cross. [default: 10]"),
     ],
 )
 def test_a_default_is_shown(command: str, default: str) -> None:
@@ -48,4 +48,4 @@ def test_help_says_all_that_was_written(command: str) -> None:
         assert re.sub(r"\s+", " ", text or "").strip() in said
     for option in one.params:
         if isinstance(option, TyperOption) and isinstance(option.show_default, str):
-            assert f"[default: ({option.show_default})]" in said
+            assert f"[default: ({option.show_default})" in said

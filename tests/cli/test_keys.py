@@ -44,7 +44,7 @@ def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
         ("keys revoke", "done"),
         ("keys create", "done"),
     ]
-    assert "2 entries, each as it was written" in run(tmp_path, "log", "--verify").stdout
+    assert "2 entries, all unchanged" in run(tmp_path, "log", "--verify").stdout
     assert json.loads(run(tmp_path, "log", "--verify", "--json").stdout) == {
         "entries": 2,
         "broken": None,

@@ -61,7 +61,8 @@ def test_it_goes_by_the_rules_the_file_and_the_options(told: Database, tmp_path:
     )
     assert len(urns(told, "PipelineRun")) == 4
     assert rolled_up("--days", "10") == (
-        "3 runs kept long enough: 3 summarised, 0 kept on (0 for an answer, a failure or the newest data)\n"
+        "3 runs past their horizon: 3 summarised, "
+        "0 kept (0 for an answer, a failure or the newest data)\n"
     )
     assert urns(told, "PipelineRun") == {"run:r-1"}
 
@@ -73,7 +74,7 @@ def test_the_report_changes_nothing(told: Database) -> None:
     assert [saved[days, 0.0] for days in (7, 30, 90, 180)] == [3, 2, 1, 0]
     tables = rolled_up("--report")
     assert "4 events" in tables
-    assert "what settings would save now" in tables
+    assert "possible savings now" in tables
     assert len(urns(told, "PipelineRun")) == 4
 
 

@@ -37,7 +37,12 @@ except SystemExit:
 def _run(program: str) -> str:
     environment = {**os.environ, "COLUMNS": "200"}
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        check=True,
     )
     return done.stdout
 
