@@ -98,7 +98,16 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
     for body in BAD:
         producer.produce("lineage", body, key="bad")
     assert producer.flush(SECONDS_MAX) == 0
-    options = ("--kafka", broker.bootstrap, "--topic", "lineage", "--batch-limit", "40", "--interval", "0")
+    options = (
+        "--kafka",
+        broker.bootstrap,
+        "--topic",
+        "lineage",
+        "--batch-limit",
+        "40",
+        "--interval",
+        "0",
+    )
 
     stream = StreamProcess(tmp_path, gate.server, *options)
     try:
