@@ -49,7 +49,9 @@ def write_archive(folder: Path, runs: int, jobs: int) -> int:
 
 
 def processor_seconds() -> float:
-    """Return the processor seconds of this process and of everything it started, running or ended."""
+    """Return the processor seconds of this process and of everything it started, running or
+    ended.
+    """
     below: dict[int, list[int]] = {}
     used: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
@@ -113,7 +115,8 @@ def measure(spark: SparkSession, folder: Path, count: int, repeats: int) -> dict
             seconds.append(time.perf_counter() - began)
             rates.append(count / max(processor_seconds() - used, 0.001))
             say(
-                f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, {seconds[-1]:.1f} s"
+                f"{name} {number + 1}/{repeats}: {rates[-1]:,.0f} events/s of a core, "
+                f"{seconds[-1]:.1f} s"
             )
         found[name] = {"eventsPerCoreSecond": spread(rates), "seconds": spread(seconds)}
     return found

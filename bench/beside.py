@@ -69,7 +69,9 @@ def main() -> None:
 
 
 def _batches(known: int, count: int) -> Iterator[list[int]]:
-    """Yield the jobs of each batch: all of them once, then nothing, then random jobs without end."""
+    """Yield the jobs of each batch: all of them once, then nothing, then random jobs without
+    end.
+    """
     chance = random.Random(6)
     jobs = sorted(chance.sample(range(known), min(count, known)))
     for first in range(0, len(jobs), RUNS_A_BATCH):

@@ -124,7 +124,8 @@ def draw(steps: list[dict[str, Any]], path: Path) -> None:
         axes.plot(sizes, taken, line, marker=mark, label=name)
     axes.set(xscale="log", yscale="log", xlabel="runs in the graph", ylabel="median milliseconds")
     axes.set_title(
-        "How long questions and ingest take as the graph grows\n20,000 datasets, 20,000 jobs, 60,000 edges"
+        "How long questions and ingest take as the graph grows\n20,000 datasets, 20,000 "
+        "jobs, 60,000 edges"
     )
     axes.grid(True, which="both", alpha=0.25)
     figure.legend(loc="outside right upper", fontsize=9)

@@ -68,7 +68,9 @@ def interval(ratios: Sequence[float], *, share: float = 0.95) -> tuple[float, fl
 
 
 def compared(rounds: Sequence[dict[str, Run]], way: str, part: str) -> dict[str, Any]:
-    """Return the ratios of a part of a way to the same part without the listener, round by round."""
+    """Return the ratios of a part of a way to the same part without the listener, round by
+    round.
+    """
     ratios = [one[way][part] / one[WITHOUT][part] for one in rounds if one[WITHOUT][part] > 0]
     if not ratios:
         return {"repeats": 0}

@@ -40,7 +40,9 @@ class _Connection:
 
 
 def requests(mode: str, size: int, jobs: int, first: int) -> Iterator[bytes]:
-    """Yield requests without end, of `size` events each, from run number `first`; no event repeats."""
+    """Yield requests without end, of `size` events each, from run number `first`; no event
+    repeats.
+    """
     runs = max(size // 2, 1)
     for number in count(first, runs):
         bodies = list(events(runs, jobs, first=number))
@@ -56,7 +58,8 @@ def requests(mode: str, size: int, jobs: int, first: int) -> Iterator[bytes]:
 
 def _request(path: str, body: bytes, header: str = "") -> bytes:
     head = (
-        f"POST /api/v1/lineage{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"POST /api/v1/lineage{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
+        f"application/json\r\n"
         f"{header}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

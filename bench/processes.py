@@ -74,7 +74,9 @@ def api(home: Path, running: Running, **settings: str) -> Iterator[int]:
 
 @contextmanager
 def accepting(home: Path, *, log_level: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Run `headwater serve` with a spool of its own and without Neo4j; yield its port and process."""
+    """Run `headwater serve` with a spool of its own and without Neo4j; yield its port and
+    process.
+    """
     port = free_port()
     # Nothing listens on port 1.
     said = {

@@ -1,7 +1,8 @@
 """Measure questions over HTTP on a graph of a million runs: `python -m bench.queries --home DIR`.
 
     python -m bench.queries --home DIR                      use the graph there, or build it first
-    python -m bench.queries --home DIR --ingest 1400        while so many events a second are ingested
+    python -m bench.queries --home DIR --ingest 1400        while so many events a second are
+    ingested
 
 The API and the worker are processes of their own. Each question is asked one at a time over one
 connection, from the request to the last byte of the answer. Its floor is asked in turn with it, by
@@ -107,7 +108,9 @@ def _bare(session: neo4j.Session, question: Question) -> None:
 
 
 def wait_map(client: Client) -> None:
-    """Wait until the lineage cache is loaded and up to date. Raise RuntimeError after two minutes."""
+    """Wait until the lineage cache is loaded and up to date. Raise RuntimeError after two
+    minutes.
+    """
     deadline = time.monotonic() + _MAP_SECONDS_MAX
     while time.monotonic() < deadline:
         is_in_step = metric(client, "headwater_cache_staleness_seconds", missing=inf) < 1.0
@@ -160,7 +163,10 @@ def _line(one: dict[str, Any]) -> str:
         return f"{one['question']}: {one['failed']}"
     took, bare = one["milliseconds"], one["floorMilliseconds"]
     met = {True: "met", False: "NOT MET", None: ""}[one.get("met")]
-    return f"{one['question']}: p50 {took['median']} p95 {took['p95']} floor {bare['median']} {one['answer']} {met}"
+    return (
+        f"{one['question']}: p50 {took['median']} p95 {took['p95']} floor "
+        f"{bare['median']} {one['answer']} {met}"
+    )
 
 
 @contextmanager

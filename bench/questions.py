@@ -40,7 +40,10 @@ _USAGE = """query($urn: ID!, $days: Int!) { usage(urn: $urn, days: $days) { runs
   consumers(first: 50) { edges { node { job { urn } runs seconds } } } } }"""
 _HISTORY = """query($urn: ID!, $depth: Int!) { lineage(urn: $urn, direction: UPSTREAM, depth: $depth) {
   nodes { urn kind name } edges { source target type } truncated } }"""
-_TRACE = "query($id: ID!) { trace(answerId: $id) { sources { urn } runs { runId } artifacts { urn } truncated } }"
+_TRACE = (
+    "query($id: ID!) { trace(answerId: $id) { sources { urn } runs { runId } artifacts "
+    "{ urn } truncated } }"
+)
 _IMPACT = """query($changes: [ChangeInput!]!) { impact(changes: $changes) {
   riskLevel affectedCount truncated affected { urn distance } } }"""
 

@@ -99,7 +99,8 @@ def read_pattern(session: neo4j.Session, number: int) -> Pattern:
     known = 3 + len(row["inputs"]) + 2 + len(row["derived"])
     if row["edges"] != known or row["told"]:
         raise ValueError(
-            f"the run {own} has {row['edges']} edges, and {known} are known: correct bench/replicas.py"
+            f"the run {own} has {row['edges']} edges, and {known} are known: correct "
+            f"bench/replicas.py"
         )
     run = {key: _cut(value, own) for key, value in row["run"].items()}
     ends = {key: row[key] for key in ("job", "dataset", "schema", "inputs", "derived")}

@@ -39,7 +39,9 @@ WALK_DEPTH = 10
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs per event unless stated otherwise; the defaults are assumptions for events of 5.9 kB."""
+    """Costs per event unless stated otherwise; the defaults are assumptions for events of 5.9
+    kB.
+    """
 
     api_cpu_us: float = 100.0  # bench.post, batches
     worker_cpu_us: float = 200.0  # Python of the worker: parse, fold, project, send

@@ -132,7 +132,9 @@ def largest(estate: Estate, placed: Placement) -> float:
 
 
 def touched(estate: Estate, placed: Placement, depth: int) -> float:
-    """Return the mean number of shards that a traversal upstream asks; 0 if the tables are unknown."""
+    """Return the mean number of shards that a traversal upstream asks; 0 if the tables are
+    unknown.
+    """
     if not estate.reads:
         return 0.0
     starts = random.Random(_SEED).sample(sorted(estate.reads), min(_STARTS, len(estate.reads)))

@@ -70,7 +70,8 @@ def main() -> None:
     paired(commands, 1)
     taken = paired(commands, asked.repeats)
     say(
-        f"--help {percentile(taken['help'], 50):.0f} ms, python alone {percentile(taken['python'], 50):.0f} ms"
+        f"--help {percentile(taken['help'], 50):.0f} ms, python alone "
+        f"{percentile(taken['python'], 50):.0f} ms"
     )
     with home_at(None) as home, LocalNeo4j(home, 0) as running:
         database = Database(running.uri, running.user, running.password)

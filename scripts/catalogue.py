@@ -170,7 +170,10 @@ def cypher_page() -> str:
         f"| [`{bare(found)}`](#{bare(found)}) | {_first(found)} |" for found in audits()
     )
     sections = "\n".join(_query(found) for found in audits())
-    return f"{CYPHER}\n{_lesson()}\n## The library\n\n| query | for |\n|---|---|\n{listed}\n\n{sections}"
+    return (
+        f"{CYPHER}\n{_lesson()}\n## The library\n\n| query | for "
+        f"|\n|---|---|\n{listed}\n\n{sections}"
+    )
 
 
 def audits() -> list[Query]:

@@ -78,7 +78,9 @@ def lock_line(coordinates: str, jars: Path) -> str:
 
 
 def of_spark() -> set[str]:
-    """Return the artifacts that pyspark includes; a connector must not add other versions of them."""
+    """Return the artifacts that pyspark includes; a connector must not add other versions of
+    them.
+    """
     import pyspark
 
     jars = Path(pyspark.__file__).parent.glob("jars/*.jar")

@@ -109,7 +109,9 @@ def main(home: Path) -> None:
 
 
 class Asker:
-    """Sends questions to the API at `url` and to the graph in `copy`, a copy of the demo in `home`."""
+    """Sends questions to the API at `url` and to the graph in `copy`, a copy of the demo in
+    `home`.
+    """
 
     def __init__(self, url: str, database: Database, copy: Path, home: Path) -> None:
         self.url = url

@@ -82,7 +82,8 @@ def check_machine() -> None:
     except errors.JavaError as error:
         sys.exit(f"{error.message}\n  {error.hint}")
     say(
-        f"Python {sys.version.split()[0]} at {sys.executable}, Java {found.version} at {found.program}"
+        f"Python {sys.version.split()[0]} at {sys.executable}, Java {found.version} at "
+        f"{found.program}"
     )
 
 
@@ -131,7 +132,8 @@ def uv_alone() -> str:
 def must(*command: str) -> None:
     if run(*command) != 0:
         sys.exit(
-            f"make setup stopped: {Path(command[0]).name} failed. Once that is resolved, run it again."
+            f"make setup stopped: {Path(command[0]).name} failed. Once that is resolved, "
+            f"run it again."
         )
 
 

@@ -1,4 +1,6 @@
-"""The canonical export of the whole graph, in two halves: equal exactly when two graphs are the same."""
+"""The canonical export of the whole graph, in two halves: equal exactly when two graphs are the
+same.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """What every test may ask for: one real Neo4j for the whole session, a driver, a clean graph.
 
-The server is neo4j:5.26-community in a container when a Docker engine answers, else the real server from
-`headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark `neo4j`. To save the start
-while you work on something, TEST_NEO4J=bolt://USER:PASSWORD@127.0.0.1:PORT names one that runs already and that holds
-nothing you want to keep: the tests erase it.
+The server is neo4j:5.26-community in a container when a Docker engine answers, else the real server
+from `headwater.local` in a temporary home. Never a mock. A test that uses one carries the mark
+`neo4j`. To save the start while you work on something,
+TEST_NEO4J=bolt://USER:PASSWORD@127.0.0.1:PORT names one that runs already and that holds nothing
+you want to keep: the tests erase it.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ def graph_driver(neo4j_server: Neo4jServer) -> Iterator[Driver]:
 
 @pytest.fixture
 def clean_graph(graph_driver: Driver) -> Driver:
-    """Every node is gone when the test starts; constraints, indexes and their record stay. `usefixtures` it."""
+    """Every node is gone when the test starts; constraints, indexes and their record stay.
+    `usefixtures` it.
+    """
     with graph_driver.session() as session:
         session.run(erase).consume()
     return graph_driver

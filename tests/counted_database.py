@@ -8,7 +8,9 @@ from headwater.cypher.driver.database import Database, Row
 
 
 class CountedDatabase(Database):
-    """The database of the tests, over the same connections; `queries` lists the names that were read."""
+    """The database of the tests, over the same connections; `queries` lists the names that were
+    read.
+    """
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)

@@ -1,7 +1,8 @@
-"""OpenLineage events spelled out as producers send them, and `settle`: the graph they make, however they arrive.
+"""OpenLineage events spelled out as producers send them, and `settle`: the graph they make, however
+they arrive.
 
-Where `tests.run_builders` tells whole runs in a line, here every event and facet is its own: for scenarios in which it
-matters which event of a run says what.
+Where `tests.run_builders` tells whole runs in a line, here every event and facet is its own: for
+scenarios in which it matters which event of a run says what.
 """
 
 from __future__ import annotations
@@ -142,9 +143,10 @@ def source_job(name: str, **more: str) -> Event:
 
 
 def settle(database: Database, *events: Event) -> None:
-    """Make the graph of these events in several ways, and hold it to be the same: together, one by one backwards, and
-    in shuffled pairs with some sent twice; by a writer that remembers what it wrote. It is left as they make it in the
-    end."""
+    """Make the graph of these events in several ways, and hold it to be the same: together, one
+    by one backwards, and in shuffled pairs with some sent twice; by a writer that remembers what
+    it wrote. It is left as they make it in the end.
+    """
     twice = [*events, *events[::2]]
     random.Random(len(twice)).shuffle(twice)
     ways: list[list[Sequence[Event]]] = [
@@ -219,7 +221,10 @@ def urns(database: Database, label: str) -> set[str]:
 
 def current(database: Database) -> set[tuple[str, str, str]]:
     """The edges of the map that are current."""
-    text = "MATCH (a)-[e:FEEDS|PRODUCED]->(b) WHERE e.current RETURN a.urn AS a, type(e) AS t, b.urn AS b"
+    text = (
+        "MATCH (a)-[e:FEEDS|PRODUCED]->(b) WHERE e.current RETURN a.urn AS a, type(e) AS "
+        "t, b.urn AS b"
+    )
     return {(row["a"], row["t"], row["b"]) for row in database.ask(text, {})}
 
 

@@ -1,4 +1,6 @@
-"""A map held in memory that answers the questions of a walk as the graph does, for laws that need many graphs."""
+"""A map held in memory that answers the questions of a walk as the graph does, for laws that
+need many graphs.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,10 @@ def job(name: str) -> str:
 
 @dataclass
 class Map:
-    """Jobs with the datasets they read and produce, what some outputs are known to come from, and which jobs feed
-    others. Datasets of an even number are tagged even, jobs of an odd one are of the type ODD."""
+    """Jobs with the datasets they read and produce, what some outputs are known to come from,
+    and which jobs feed others. Datasets of an even number are tagged even, jobs of an odd one
+    are of the type ODD.
+    """
 
     inputs: dict[str, set[str]] = field(default_factory=dict)
     outputs: dict[str, set[str]] = field(default_factory=dict)

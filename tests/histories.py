@@ -1,7 +1,8 @@
-"""Generated histories: runs with retries, failures and skewed times, answers, sources, schemas; for property tests.
+"""Generated histories: runs with retries, failures and skewed times, answers, sources, schemas; for
+property tests.
 
-Names and instants are drawn from very small sets, so that collisions, ties, self-loops and late arrivals are the
-rule and not the exception.
+Names and instants are drawn from very small sets, so that collisions, ties, self-loops and late
+arrivals are the rule and not the exception.
 """
 
 from __future__ import annotations

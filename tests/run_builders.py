@@ -1,4 +1,6 @@
-"""Small histories told in a line each, folded into the graph by the real writer; results are worked out by hand."""
+"""Small histories told in a line each, folded into the graph by the real writer; results are
+worked out by hand.
+"""
 
 from __future__ import annotations
 

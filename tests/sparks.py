@@ -1,4 +1,6 @@
-"""The Spark of the tests: small, quick to start, and nothing of it is left for the tests of another file."""
+"""The Spark of the tests: small, quick to start, and nothing of it is left for the tests of
+another file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from pyspark.sql import SparkSession
 from headwater.pipelines import session
 from headwater.pipelines.session import spark_session
 
-# A JVM that lives for half a minute spends most of it on compiling what it runs: the quick compiler alone will do.
+# A JVM that lives for half a minute spends most of it on compiling what it runs: the quick compiler
+# alone will do.
 QUICK_JAVA = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 # Plans over a few rows: making code of them takes longer than reading them.
 SMALL = {
@@ -30,8 +33,8 @@ SMALL = {
 def small() -> Iterator[None]:
     """Whatever is started here by `headwater.pipelines.session` is small.
 
-    Spark's own Python leaves sockets to the garbage collector: they are collected at the end of this, where nobody is
-    told, and not during some later test, for which a warning is an error.
+    Spark's own Python leaves sockets to the garbage collector: they are collected at the end of
+    this, where nobody is told, and not during some later test, for which a warning is an error.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name, value in QUICK_JAVA.items():

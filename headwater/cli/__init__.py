@@ -45,10 +45,12 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    # Plain help: importing rich's help and its lexers took a third of the time of `headwater --help`.
+    # Plain help: importing rich's help and its lexers took a third of the time of `headwater
+    # --help`.
     rich_markup_mode=None,
     context_settings={"max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 events refused, "
+    epilog="Exit codes: 0 done, 1 error, 2 wrong arguments, 3 local server or Java, 4 "
+    "events refused, "
     "5 unavailable, 6 not found.",
 )
 for commands in (

@@ -1,4 +1,6 @@
-"""The command `conformance`: rules of the specification that producers break, and their clock skew."""
+"""The command `conformance`: rules of the specification that producers break, and their clock
+skew.
+"""
 
 from __future__ import annotations
 
@@ -58,13 +60,15 @@ def _show(found: Producer) -> None:
 
     out = render.console()
     out.print(
-        f"[bold]{escape(found.producer or '(no producer)')}[/]  {render.with_noun(found.events, 'event')}"
+        f"[bold]{escape(found.producer or '(no producer)')}[/]  "
+        f"{render.with_noun(found.events, 'event')}"
     )
     if found.skew is not None:
         skew = found.skew
         out.print(
             f"  [dim]received {_seconds(skew.median)} after they happened "
-            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.future_events:,} from the future[/]"
+            f"(from {_seconds(skew.min)} to {_seconds(skew.max)}), {found.future_events:,} "
+            f"from the future[/]"
         )
     if found.findings:
         out.print(_table(found))

@@ -50,7 +50,8 @@ def run(settings: Settings, *, bolt_port: int, serve: bool) -> None:
         for answer_id in OTHER_ANSWERS:
             sources = trace(view, answer_id).sources
             out.print(
-                f"[bold]{answer_id}[/] comes from {', '.join(sorted(Path(s['name']).name for s in sources))}"
+                f"[bold]{answer_id}[/] comes from "
+                f"{', '.join(sorted(Path(s['name']).name for s in sources))}"
             )
         out.rule("[bold]4  which run failed, and what is downstream of it?")
         page = failed_runs(view)
@@ -147,7 +148,10 @@ def _next(out: Console, url: str, home: Path, serve: bool) -> None:
             ("audit", audit),
             ("ask", ask),
         ]
-        last = "`make demo SERVE=1` runs the demo again and keeps serving. The command is .venv/bin/headwater."
+        last = (
+            "`make demo SERVE=1` runs the demo again and keeps serving. The command is "
+            ".venv/bin/headwater."
+        )
     out.print("What next:")
     for name, step in steps:
         out.print(f"  {name:<7} {step}", soft_wrap=True)

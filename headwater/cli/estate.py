@@ -133,7 +133,10 @@ def coverage(
         (
             "lineage coverage",
             render.percent(shares.lineage),
-            f"{render.with_noun(counts.datasets, 'dataset')}, {render.with_noun(counts.jobs, 'job')}",
+            (
+                f"{render.with_noun(counts.datasets, 'dataset')}, "
+                f"{render.with_noun(counts.jobs, 'job')}"
+            ),
         ),
         (
             "datasets in lineage",
@@ -245,7 +248,8 @@ def unused(
     render.print_table(["dataset", "size", "lastReadAt"], rows)
     unknown = f"; size unknown for {found.unknown_size_count:,}" if found.unknown_size_count else ""
     render.console().print(
-        f"[bold]{render.bytes_of(found.bytes)}[/] to reclaim in {render.with_noun(found.count, 'dataset')}{unknown}"
+        f"[bold]{render.bytes_of(found.bytes)}[/] to reclaim in "
+        f"{render.with_noun(found.count, 'dataset')}{unknown}"
     )
     render.print_more(found.page, found.count)
 

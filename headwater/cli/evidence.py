@@ -1,4 +1,6 @@
-"""The command `evidence`: write an evidence pack of one node, as JSON and as a page, or verify one."""
+"""The command `evidence`: write an evidence pack of one node, as JSON and as a page, or verify
+one.
+"""
 
 from __future__ import annotations
 

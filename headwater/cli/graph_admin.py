@@ -36,7 +36,10 @@ def export(
         bool,
         typer.Option(
             "--canonical",
-            help="Print only facts from events: two graphs are equal if and only if these outputs are.",
+            help=(
+                "Print only facts from events: two graphs are equal if and only if these "
+                "outputs are."
+            ),
         ),
     ] = False,
     output: Annotated[
@@ -174,7 +177,10 @@ def _lake_of_cut_events(spool: Spool) -> str | None:
     found = Lake(address).archived(spool.id)
     if found < gone:
         raise QueryError(
-            f"events {found + 1} to {gone} were cut from the spool and are missing in the lake {address}",
+            (
+                f"events {found + 1} to {gone} were cut from the spool and are missing in the "
+                f"lake {address}"
+            ),
             hint=hint,
         )
     return address
@@ -227,7 +233,8 @@ def _fold(
         rate = done.position / max(seconds, 0.001)
         folded = render.with_noun(done.folded, "event")
         print(
-            f"{folded} folded, {done.dead:,} dead-lettered, in {seconds:.1f} s ({rate:,.0f} a second)"
+            f"{folded} folded, {done.dead:,} dead-lettered, in {seconds:.1f} s ({rate:,.0f} "
+            f"a second)"
         )
     if not whole:
         print("headwater: interrupted; `headwater worker` continues from here", file=sys.stderr)

@@ -114,7 +114,9 @@ def log(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Show the access log: reads by auditors, refusals, administration. Entries are never removed."""
+    """Show the access log: reads by auditors, refusals, administration. Entries are never
+    removed.
+    """
     from headwater.access.log import AccessLog
     from headwater.cli import render
 

@@ -40,7 +40,9 @@ def analyse(
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Analyse the lake with Spark SQL: coverage, drift, slower jobs, unused datasets, blast radius."""
+    """Analyse the lake with Spark SQL: coverage, drift, slower jobs, unused datasets, blast
+    radius.
+    """
     from headwater.cli import render
     from headwater.pipelines.analyse import analyse, findings, write_tables
     from headwater.pipelines.session import spark_session

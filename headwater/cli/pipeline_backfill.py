@@ -69,7 +69,8 @@ def backfill(
         print(
             f"{render.with_noun(done.folded, 'event')} folded, "
             f"{render.with_noun(done.duplicates, 'copy', 'copies')} skipped: "
-            f"{render.with_noun(done.facts, 'fact')} in {render.with_noun(done.transactions, 'transaction')}, "
+            f"{render.with_noun(done.facts, 'fact')} in "
+            f"{render.with_noun(done.transactions, 'transaction')}, "
             f"in {done.seconds:.1f} s"
         )
         if done.resumed:
@@ -141,12 +142,14 @@ def archive(
         render.print_json(msgspec.structs.asdict(done))
     else:
         print(
-            f"{render.with_noun(done.events, 'event')} into the lake, in {render.with_noun(done.files, 'file')} of "
+            f"{render.with_noun(done.events, 'event')} into the lake, in "
+            f"{render.with_noun(done.files, 'file')} of "
             f"{render.bytes_of(done.bytes)}"
         )
         if cut:
             print(
-                f"{render.with_noun(done.cut, 'event')} cut from the spool, which now has {render.bytes_of(done.spool_bytes)}"
+                f"{render.with_noun(done.cut, 'event')} cut from the spool, which now has "
+                f"{render.bytes_of(done.spool_bytes)}"
             )
             _print_remainder(done.archived - folded)
 
@@ -155,7 +158,8 @@ def _print_remainder(waiting: int) -> None:
     """Print why events remain in the spool after a cut."""
     if waiting > 0:
         print(
-            f"  {waiting:,} archived events are not folded yet; cut again when the worker has caught up"
+            f"  {waiting:,} archived events are not folded yet; cut again when the worker "
+            f"has caught up"
         )
     else:
         print("  it keeps its newest event, by which it counts, and what was dead-lettered")

@@ -105,7 +105,8 @@ def _roll_up(database: Database, horizon: Horizon, *, dry_run: bool, as_json: bo
     else:
         would = "to be " if dry_run else ""
         print(
-            f"{render.with_noun(done.old, 'run')} past their horizon: {done.summarised:,} {would}summarised, "
+            f"{render.with_noun(done.old, 'run')} past their horizon: {done.summarised:,} "
+            f"{would}summarised, "
             f"{done.kept:,} kept ({done.protected:,} for an answer, a failure or the newest data)"
         )
     if not done.done:
@@ -151,7 +152,8 @@ def _print_sizes(found: GraphCost) -> None:
     if found.files:
         whole = sum(found.files.values())
         print(
-            f"the store on this disk: {render.with_noun(whole, 'byte')}, {_number(found, whole)} per million events"
+            f"the store on this disk: {render.with_noun(whole, 'byte')}, "
+            f"{_number(found, whole)} per million events"
         )
 
 

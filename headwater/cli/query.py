@@ -39,7 +39,10 @@ def lineage(
     level: Annotated[
         str,
         typer.Option(
-            help="Traverse column, run or dataset_and_job; or show jobs by their container: top, dag, task, ..."
+            help=(
+                "Traverse column, run or dataset_and_job; or show jobs by their container: "
+                "top, dag, task, ..."
+            )
         ),
     ] = "",
     as_of: Annotated[

@@ -183,7 +183,8 @@ def print_difference(found: Difference) -> None:
     ):
         for edge in edges:
             out.print(
-                f"[{style}]{sign}[/] {escape(edge.source)} [dim]{edge.type}[/] {escape(edge.target)}"
+                f"[{style}]{sign}[/] {escape(edge.source)} [dim]{edge.type}[/] "
+                f"{escape(edge.target)}"
             )
     added = len(found.added_nodes) + len(found.added_edges)
     out.print(
@@ -239,7 +240,10 @@ def _label(urn: str, row: Data) -> str:
         status = str(row.get("status") or "RUNNING")
         style = _STATUS_STYLES.get(status, "yellow")
         when = text_of(row.get("startedAt"))[:19]
-        return f"[blue]run[/] {name}  [{style}]{status}[/]  [dim]{escape(str(row.get('runId')))}  {when}[/]"
+        return (
+            f"[blue]run[/] {name}  [{style}]{status}[/]  "
+            f"[dim]{escape(str(row.get('runId')))}  {when}[/]"
+        )
     size = (
         f"  [dim]{with_noun(row['rowCount'], 'row')}[/]"
         if isinstance(row.get("rowCount"), int)

@@ -76,7 +76,9 @@ def demo(
     ] = 7687,
     serve: Annotated[bool, typer.Option("--serve", help="Keep serving after the demo.")] = False,
 ) -> None:
-    """Run a real Spark pipeline on real flights, fail one run, and trace an answer to its sources."""
+    """Run a real Spark pipeline on real flights, fail one run, and trace an answer to its
+    sources.
+    """
     from headwater.cli.demo import run
 
     run(settings_of(home, port=port), bolt_port=bolt_port, serve=serve)

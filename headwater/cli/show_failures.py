@@ -58,14 +58,18 @@ def print_failures(page: FailedRunPage, followed: Mapping[str, FailureImpact]) -
     out = console()
     for run in page.runs:
         row, found = run.properties, followed[run.urn]
-        title = f"[bold red]FAIL[/] [bold]{escape(str(row.get('pipelineName')))}[/]  {escape(str(row.get('runId')))}"
+        title = (
+            f"[bold red]FAIL[/] [bold]{escape(str(row.get('pipelineName')))}[/]  "
+            f"{escape(str(row.get('runId')))}"
+        )
         attempt = f"  [dim]attempt {row['attempt']}[/]" if row.get("attempt") else ""
         tree = Tree(f"{title}{attempt}  [dim]{text_of(row.get('failedAt'))[:_SECOND]}[/]")
         error = str(row.get("error") or "no reason was sent").strip().splitlines()[0]
         tree.add(f"[red]{escape(error[:300])}[/]")
         if found.resolution:
             tree.add(
-                f"[green]resolved[/] {text_of(found.resolution.at)[:_SECOND]}  {escape(_plain_urn(found.resolution.run))}"
+                f"[green]resolved[/] {text_of(found.resolution.at)[:_SECOND]}  "
+                f"{escape(_plain_urn(found.resolution.run))}"
             )
         _add_affected(
             tree, "partial: built from data that it wrote before it failed", found.partial
@@ -119,7 +123,8 @@ def print_causes(found: RootCause) -> None:
     out = console()
     more = f"; {found.omitted_count} more, see --first" if found.omitted_count else ""
     out.print(
-        f"[dim]{with_noun(len(found.candidates), 'candidate')} upstream of {escape(', '.join(found.starts))}{more}[/]"
+        f"[dim]{with_noun(len(found.candidates), 'candidate')} upstream of "
+        f"{escape(', '.join(found.starts))}{more}[/]"
     )
     print_truncated(out, found.truncated)
 
@@ -143,7 +148,8 @@ def print_plan(plan: Plan) -> None:
             out.print(tree)
     for jobs in plan.cycles:
         out.print(
-            f"[yellow]These jobs feed each other: {escape(', '.join(_plain_urn(job) for job in jobs))}[/]"
+            f"[yellow]These jobs feed each other: "
+            f"{escape(', '.join(_plain_urn(job) for job in jobs))}[/]"
         )
     if plan.owners:
         out.print(f"notify {escape(', '.join(plan.owners))}")

@@ -28,7 +28,8 @@ ROUND = scale.Costs(
 
 
 def test_a_part_holds_as_long_as_it_is_not_busier_than_planned() -> None:
-    # The lock is held for 250 us an event: 4,000 a second, planned for 2,400; nothing else breaks before.
+    # The lock is held for 250 us an event: 4,000 a second, planned for 2,400; nothing else breaks
+    # before.
     assert scale.breaks(ROUND, 2_399) == []
     assert scale.breaks(ROUND, 2_401) == [
         "the write lock of one Neo4j",
@@ -45,7 +46,8 @@ def test_a_layout_has_as_many_of_each_as_its_rate_needs() -> None:
         small["kafkaPartitions"],
         small["neo4jShards"],
     ) == (1, 0, 0, 1)
-    # 10,000 a second: 2.5 locks busy, so 5 at 60 %; 1.5 cores of Spark, so 2.5 at 60 %, in one executor.
+    # 10,000 a second: 2.5 locks busy, so 5 at 60 %; 1.5 cores of Spark, so 2.5 at 60 %, in one
+    # executor.
     assert (
         large["neo4jShards"],
         large["executors"],
@@ -67,7 +69,8 @@ def test_what_waited_during_an_outage_is_caught_up_with_what_is_left_over() -> N
 
 def test_a_burst_within_what_is_taken_does_not_wait_and_one_beyond_is_caught_up() -> None:
     assert scale.burst(ROUND, 800, 1) == scale.Lag(0, 0.0, 0)
-    # 5,000 come and 4,000 are taken for 600 seconds, then 3,000 are left over. What came at 600 is taken at 750.
+    # 5,000 come and 4,000 are taken for 600 seconds, then 3,000 are left over. What came at 600 is
+    # taken at 750.
     lag = scale.burst(ROUND, 1_000, 1)
     assert (lag.events, lag.seconds) == (600_000, 800)
     assert lag.behind == 150

@@ -16,7 +16,10 @@ from headwater.schema.events import parse
 
 pytestmark = pytest.mark.neo4j
 
-BODY = b'{"eventTime": "2026-01-31T12:00:00Z", "job": {"namespace": "etl", "name": "[load]"}, "producer": "a:[b]"}'
+BODY = (
+    b'{"eventTime": "2026-01-31T12:00:00Z", "job": {"namespace": "etl", "name": '
+    b'"[load]"}, "producer": "a:[b]"}'
+)
 RECEIVED = 1_769_860_803_000_000
 
 

@@ -13,7 +13,8 @@ import headwater.cli
 from headwater.cli.render import with_noun
 
 _BY_ITSELF = re.compile(
-    r"\}(\[/\])? (bytes|copies|datasets|days|edges|entries|events|facts|files|jobs|keys|nodes|rows|runs|transactions)\b"
+    r"\}(\[/\])? "
+    r"(bytes|copies|datasets|days|edges|entries|events|facts|files|jobs|keys|nodes|rows|runs|transactions)\b"
 )
 
 

@@ -1,4 +1,6 @@
-"""A process told to end does end, whatever it is doing that moment: real signals, thousands of them."""
+"""A process told to end does end, whatever it is doing that moment: real signals, thousands of
+them.
+"""
 
 from __future__ import annotations
 

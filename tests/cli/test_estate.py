@@ -1,4 +1,6 @@
-"""The commands about the estate on the real Neo4j: what they end with, tables for people, JSON for programs."""
+"""The commands about the estate on the real Neo4j: what they end with, tables for people, JSON
+for programs.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def happened(event: dict[str, Any], hours: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Iterator[Database]:
-    """crm (captured 30 hours ago) -> load -> a (20 hours ago) -> build -> b (an hour ago); bare -> copy -> copied."""
+    """crm (captured 30 hours ago) -> load -> a (20 hours ago) -> build -> b (an hour ago); bare
+    -> copy -> copied.
+    """
     empty(database)
     owned = {"ownership": {"owners": [{"name": "[ann]"}]}}
     size = {"outputStatistics": {"size": 1_500_000}}

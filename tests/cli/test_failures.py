@@ -1,4 +1,6 @@
-"""The commands about what went wrong on the real Neo4j: trees and tables for people, JSON for programs."""
+"""The commands about what went wrong on the real Neo4j: trees and tables for people, JSON for
+programs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.neo4j
 
 @pytest.fixture(scope="module")
 def told(database: Database) -> Database:
-    """load: raw -> a, [mart]: a -> d, well at first; then load runs new code and fails, mart runs anyway."""
+    """load: raw -> a, [mart]: a -> d, well at first; then load runs new code and fails, mart runs
+    anyway.
+    """
     empty(database)
     ownership = {**FACET, "owners": [{"name": "[mia]", "type": "OWNER"}]}
     named = {"namespace": "etl", "name": "[mart]", "facets": {"ownership": ownership}}
@@ -112,7 +116,9 @@ def test_root_cause() -> None:
     assert found["candidates"] == [
         {
             "kind": "FAILED",
-            "reason": "the run of load failed ([disk] full), and what it had written was there to be read",
+            "reason": (
+                "the run of load failed ([disk] full), and what it had written was there to be read"
+            ),
             "urn": run_of("load-2"),
             "run": run_of("load-2"),
             "occurredAt": at(20),

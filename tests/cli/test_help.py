@@ -1,4 +1,6 @@
-"""Help says every word that was written for it: nothing of it is taken for a style, and defaults are shown."""
+"""Help says every word that was written for it: nothing of it is taken for a style, and defaults
+are shown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The commands `lineage` and `trace` on the real Neo4j: what is asked of them reaches the question, and is shown."""
+"""The commands `lineage` and `trace` on the real Neo4j: what is asked of them reaches the
+question, and is shown.
+"""
 
 from __future__ import annotations
 

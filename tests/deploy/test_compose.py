@@ -1,6 +1,8 @@
-"""docker-compose.yml and the Dockerfile: read by the real client, and true to what the program knows.
+"""docker-compose.yml and the Dockerfile: read by the real client, and true to what the program
+knows.
 
-No Docker engine runs here; what the image's steps do was tried step by step on this project's Python.
+No Docker engine runs here; what the image's steps do was tried step by step on this project's
+Python.
 """
 
 from __future__ import annotations
@@ -104,7 +106,9 @@ def test_every_variable_named_is_a_setting() -> None:
 
 
 def neo4j_given() -> dict[str, str]:
-    """The settings of Neo4j in the file, spelled as neo4j.conf does: `__` is an underscore, `_` a dot."""
+    """The settings of Neo4j in the file, spelled as neo4j.conf does: `__` is an underscore, `_` a
+    dot.
+    """
     environment = services()["neo4j"]["environment"]
     return {
         name.removeprefix("NEO4J_").replace("__", "\0").replace("_", ".").replace("\0", "_"): value

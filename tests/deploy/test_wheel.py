@@ -11,7 +11,8 @@ import pytest
 
 from tests.repo.repository import ROOT
 
-# What the base install lacks: `pip install headwater` on a cluster, which has a Spark, brings none of these.
+# What the base install lacks: `pip install headwater` on a cluster, which has a Spark, brings none
+# of these.
 SERVER_ONLY = (
     "apsw",
     "neo4j",

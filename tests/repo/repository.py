@@ -1,4 +1,6 @@
-"""What the house tests look at: the files that git tracks, and the functions of those that are Python."""
+"""What the house tests look at: the files that git tracks, and the functions of those that are
+Python.
+"""
 
 from __future__ import annotations
 

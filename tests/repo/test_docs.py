@@ -1,4 +1,6 @@
-"""Whatever a user can set, run, ask or call is described in docs/, and what the program writes there is up to date."""
+"""Whatever a user can set, run, ask or call is described in docs/, and what the program writes
+there is up to date.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""docs/reference/openlineage.md tells of every event type and every facet, and every test it names is there."""
+"""docs/reference/openlineage.md tells of every event type and every facet, and every test it
+names is there.
+"""
 
 from __future__ import annotations
 

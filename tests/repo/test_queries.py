@@ -1,5 +1,5 @@
-"""The library of queries on the real server: each does what its head says, scans nothing it does not own up to, and
-none is ever put together from strings.
+"""The library of queries on the real server: each does what its head says, scans nothing it does
+not own up to, and none is ever put together from strings.
 """
 
 from __future__ import annotations
@@ -44,12 +44,18 @@ CREATE (:$($near) {urn: '<' + name})-[:$($type) {dataset: name}]->(:$($far) {urn
 """
 EDGES = [
     "Source FEEDS PipelineRun", "Artifact FEEDS PipelineRun", "PipelineRun PRODUCED Artifact",
-    "PipelineRun FEEDS PipelineRun", "PipelineRun DROPPED Dataset", "PipelineRun PART_OF PipelineRun",
-    "PipelineRun TRIGGERS PipelineRun", "PipelineRun RETRY_OF PipelineRun", "PipelineRun RUN_OF Job",
-    "Source CITED_BY Answer", "Artifact CITED_BY Answer", "Answer CITED_BY Answer", "Column CITED_BY Answer",
-    "Artifact DERIVED_FROM Source", "Artifact DERIVED_FROM Artifact", "Dataset DERIVED_FROM Dataset",
-    "Dataset FEEDS Job", "Job PRODUCED Dataset", "Dataset FEEDS Dataset", "Job FEEDS Job", "Column FEEDS Column",
-    "Job PART_OF Job", "Job TRIGGERS Job", "Dataset HAS_COLUMN Column", "Artifact VERSION_OF Dataset",
+    "PipelineRun FEEDS PipelineRun", "PipelineRun DROPPED Dataset", ("PipelineRun PART_OF "
+        "PipelineRun"),
+    ("PipelineRun TRIGGERS "
+        "PipelineRun"), "PipelineRun RETRY_OF PipelineRun", "PipelineRun RUN_OF Job",
+    "Source CITED_BY Answer", ("Artifact CITED_BY "
+        "Answer"), "Answer CITED_BY Answer", "Column CITED_BY Answer",
+    "Artifact DERIVED_FROM Source", ("Artifact DERIVED_FROM "
+        "Artifact"), "Dataset DERIVED_FROM Dataset",
+    "Dataset FEEDS Job", "Job PRODUCED Dataset", ("Dataset FEEDS "
+        "Dataset"), "Job FEEDS Job", "Column FEEDS Column",
+    "Job PART_OF Job", "Job TRIGGERS Job", ("Dataset HAS_COLUMN "
+        "Column"), "Artifact VERSION_OF Dataset",
     "Source VERSION_OF Dataset", "Symlink SYMLINK_OF Dataset", "Artifact HAS_SCHEMA SchemaVersion",
     "Dataset HAS_SCHEMA SchemaVersion",
     "RunSummary SUMMARY_OF Job", "Analysis ABOUT Dataset",
@@ -105,8 +111,9 @@ def is_one_row(plan: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def filled_graph(graph_driver: Driver, database: Database) -> Iterator[Driver]:
-    """Some of every kind of node and edge: in a graph without any, looking at all of them costs nothing, and how the
-    planner then decides says nothing."""
+    """Some of every kind of node and edge: in a graph without any, looking at all of them costs
+    nothing, and how the planner then decides says nothing.
+    """
     assert database
     with graph_driver.session() as session:
         session.run(erase).consume()
@@ -200,7 +207,9 @@ def test_the_check_itself_sees_what_it_should() -> None:
 
 
 def test_only_explain_is_put_before_a_statement() -> None:
-    """What is handed to the driver is a name, not an expression; EXPLAIN before a whole statement is the exception."""
+    """What is handed to the driver is a name, not an expression; EXPLAIN before a whole
+    statement is the exception.
+    """
     found = [
         f"{name}:{node.lineno}"
         for name in python_files("headwater/cypher/")

@@ -1,4 +1,6 @@
-"""docs/reference/questions.md holds every question that can be asked, and whatever it says to ask can be asked so."""
+"""docs/reference/questions.md holds every question that can be asked, and whatever it says to
+ask can be asked so.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Compare the GraphQL schema with the released one: a change that breaks clients must be listed with its reason.
+"""Compare the GraphQL schema with the released one: a change that breaks clients must be listed
+with its reason.
 
-`docs/reference/schema.released.graphql` is kept in the repository, so that a clone without history or tags can compare too.
+`docs/reference/schema.released.graphql` is kept in the repository, so that a clone without history
+or tags can compare too.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ def breaking(old: str, new: str) -> set[str]:
 
 
 def reasons(page: str) -> dict[str, str]:
-    """Return the entries of the page: the change in backquotes, then its reason on one or more lines."""
+    """Return the entries of the page: the change in backquotes, then its reason on one or more
+    lines.
+    """
     entries = re.findall(r"^- `([^`]+)`(.*(?:\n  .*)*)", page, re.MULTILINE)
     return {change: reason.strip() for change, reason in entries}
 

@@ -1,4 +1,5 @@
-"""Style that needs no reviewer: every file of ours is read, and what is too long, stale or out of place is named.
+"""Style that needs no reviewer: every file of ours is read, and what is too long, stale or out of
+place is named.
 
 The limits may only go down.
 """
