@@ -1,7 +1,7 @@
 """Every setting, read once from the environment: `HEADWATER_` and the name in capitals.
 
-An unknown `HEADWATER_` variable, a value of the wrong type or an unsafe combination stops the
-program with a message that names it; nothing is guessed. Durations are in seconds, sizes in bytes.
+An unknown `HEADWATER_` variable, a value of the wrong type, or an unsafe combination stops the
+program with an error that names it. Durations are in seconds, sizes in bytes.
 """
 
 from __future__ import annotations
@@ -18,66 +18,60 @@ import msgspec
 from headwater.errors import SettingsError
 
 PREFIX = "HEADWATER_"
-# Read elsewhere than here: by the jar resolver, and by Spark jobs that send their lineage.
+# Read by the jar resolver, and by clients and Spark jobs.
 _OTHERS = frozenset({"HEADWATER_API_KEY", "HEADWATER_IVY_SETTINGS"})
 _PATH = re.compile(r"`\$\.(\w+)`")
-# Never shown.
+# Never printed.
 _SECRET = frozenset({"neo4j_password", "redaction_key"})
-# With a shorter one, what was hashed could be found by trying keys.
+# With a shorter key, hashed values could be found by trying keys.
 REDACTION_KEY_CHARACTERS_MIN = 16
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be set; the defaults suit one machine, everything on loopback."""
+    """The settings. The defaults suit one machine, with everything on loopback."""
 
-    # Where the spool, the local Neo4j and its password live.
+    # Folder of the spool, and of the local Neo4j and its password.
     home: str = "~/.headwater"
-    # Where jars that were resolved once are kept; empty: the user's cache folder.
+    # Folder of resolved jars; empty: the cache folder of the user.
     cache: str = ""
-    # Where the API listens. Anywhere but on loopback it asks for keys, and does not start before
-    # there is one.
+    # Address of the API. Outside of loopback it requires keys, and does not start without one.
     host: str = "127.0.0.1"
     port: int = 8000
-    # Ask for keys on loopback too.
+    # Require keys on loopback too.
     require_keys: bool = False
-    # Say that whoever reaches the API may use it: for a private network or behind a proxy that
-    # checks.
+    # Let every caller use the API: in a private network, or behind a proxy that authenticates.
     allow_anonymous: bool = False
     neo4j_uri: str = "bolt://127.0.0.1:7687"
     neo4j_user: str = "neo4j"
     neo4j_password: str = ""
-    # A file that holds the password, so that it need not stand in the environment.
+    # A file with the password, so that it is not in the environment.
     neo4j_password_file: str = ""
     neo4j_database: str = "neo4j"
     # The spool file; empty: `spool.db` in the home.
     spool: str = ""
-    # The spool answers 503 beyond this size.
+    # The API answers 503 if the spool exceeds this size.
     spool_bytes_max: int = 20 * 2**30
-    # Under which e-mail addresses and card numbers are hashed; empty: a key that is made once,
-    # beside the spool.
+    # Key of the hashes of e-mail addresses and card numbers; empty: a key created beside the spool.
     redaction_key: str = ""
     # The largest event, and the largest batch, after unpacking.
     event_bytes_max: int = 10 * 2**20
     batch_bytes_max: int = 100 * 2**20
-    # How many events the worker folds into one transaction.
+    # Events that the worker folds into one transaction.
     fold_events_max: int = 2_000
-    # A file with rules of your own for the names of datasets (docs/reference/naming.md).
+    # A file with naming rules of the user (docs/naming.md).
     naming_file: str = ""
-    # A run of which nothing was heard for so long, and that never ended, is shown as abandoned.
+    # A run without an end is abandoned if no event of it arrives for this long.
     heartbeat_timeout_seconds: int = 86_400
-    # An event that says it happened this much after it was received is counted as one from the
-    # future.
+    # An event dated this much after its receipt counts as one from the future.
     future_seconds: int = 60
-    # Hold the map in memory, so that questions about it need not be asked of Neo4j
-    # (docs/decisions/0013).
+    # Hold the lineage graph in memory (docs/decisions/0013).
     lineage_cache: bool = True
-    # The most values that the answer to a GraphQL query may hold.
+    # Maximum number of values in the response to a GraphQL query.
     query_cost_max: int = 100_000
-    # Queries that may be asked by name or hash: a JSON file or a folder of .graphql files
-    # (docs/reference/graphql.md).
+    # Queries that can be requested by name or hash: a JSON file or a folder of .graphql files.
     persisted_queries: str = ""
-    # Answer only those.
+    # Answer only persisted queries.
     persisted_only: bool = False
     log_level: str = "info"
 
@@ -103,12 +97,12 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def access_path(self) -> Path:
-        """Where keys and the log of access are kept."""
+        """Return the path of the API keys and the access log."""
         return self.spool_path.with_name("access.db")
 
     @property
     def keys_required(self) -> bool:
-        """Whether nobody may do anything without a key."""
+        """Return True if every request needs a key."""
         return self.require_keys or (self.host not in LOOPBACK and not self.allow_anonymous)
 
     @property
@@ -126,7 +120,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Path(self.persisted_queries).expanduser() if self.persisted_queries else None
 
     def password(self) -> str:
-        """The password of Neo4j. Raises SettingsError when its file cannot be read."""
+        """Return the password of Neo4j. Raises SettingsError if its file cannot be read."""
         if not self.neo4j_password_file:
             return self.neo4j_password
         try:
@@ -136,7 +130,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
-    """The settings of an environment; an override that is not None wins. Raises SettingsError."""
+    """Load the settings from an environment; an override that is not None wins. Raises
+    SettingsError.
+    """
     known = {field.name for field in msgspec.structs.fields(Settings)}
     values: dict[str, Any] = {}
     for variable, value in environment.items():
@@ -147,7 +143,7 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
             close = difflib.get_close_matches(name, known, n=1)
             meant = f" Did you mean {PREFIX}{close[0].upper()}?" if close else ""
             raise SettingsError(
-                f"{variable} is no setting of Headwater.{meant}",
+                f"{variable} is an unknown setting.{meant}",
                 hint="docs/reference/settings.md lists them.",
             )
         values[name] = value
@@ -158,16 +154,16 @@ def load(environment: Mapping[str, str], **overrides: Any) -> Settings:
         wrong = _PATH.search(str(error))
         name = f"{PREFIX}{wrong.group(1).upper()}" if wrong else "a setting"
         raise SettingsError(
-            f"{name} is wrong: {error}", hint="docs/reference/settings.md lists them."
+            f"{name} is malformed: {error}", hint="docs/reference/settings.md lists them."
         ) from error
-    _refuse_unsafe(settings)
+    _validate(settings)
     return settings
 
 
-def _refuse_unsafe(settings: Settings) -> None:
+def _validate(settings: Settings) -> None:
     if settings.require_keys and settings.allow_anonymous:
         raise SettingsError(
-            "HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS contradict each other"
+            "HEADWATER_REQUIRE_KEYS and HEADWATER_ALLOW_ANONYMOUS exclude each other"
         )
     for name in (
         "event_bytes_max",
@@ -187,4 +183,4 @@ def _refuse_unsafe(settings: Settings) -> None:
     if settings.future_seconds < 0:
         raise SettingsError("HEADWATER_FUTURE_SECONDS must not be below 0")
     if not 0 <= settings.port <= 65_535:
-        raise SettingsError(f"HEADWATER_PORT {settings.port} is no port")
+        raise SettingsError(f"HEADWATER_PORT {settings.port} must be from 0 to 65535")

@@ -1,3 +1,1 @@
-"""What the words mean: events, urns, facts, names and the shape of the graph. Pure: no clock, and
-no I/O but to read the rules of naming.
-"""
+"""The data model, without I/O: events, facets, names, urns, facts, and the shape of the graph."""

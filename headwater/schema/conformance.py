@@ -1,9 +1,9 @@
-"""What an event does against the specification, or against its own interest. It is taken all the
-same.
+"""Check an event against the specification and against common faults. A faulty event is still
+accepted.
 
-`findings` is pure, and says each thing once per event: `field` has no indexes
-(`inputs[].facets.dataSource.uri`), so that the same fault of a thousand events is one line in a
-table. What each rule means is in `schema.rules`.
+`findings` is pure, and reports each finding once per event. `field` has no indexes
+(`inputs[].facets.dataSource.uri`), so that the same fault of a thousand events is one row.
+`schema.conformance_rules` explains each rule.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from headwater.schema.urns import canonical_run_id, is_uuid
 
 __all__ = ["EventFacet", "Finding", "event_facets", "findings", "invalid_facets", "is_valid"]
 
-# An event that breaks every rule everywhere is told so at some length, and no further.
+# A larger number of findings of one event is not reported.
 FINDINGS_MAX = 200
 _KEY_CHARACTERS_MAX = 80
 _DETAIL_CHARACTERS_MAX = 200
-# Known by another name, or registered by their makers beside the specification.
+# Keys with another name now, or registered by their producers beside the specification.
 _KNOWN_KEYS = frozenset({"parentRun", "icebergScanReport", "icebergCommitReport"})
 _REASONS = ("errorMessage", "spark.exception")
 _ENTITIES: tuple[Entity, ...] = ("run", "job", "dataset", "input", "output")
@@ -53,7 +53,7 @@ class Finding(NamedTuple):
 
 
 class EventFacet(NamedTuple):
-    """One facet of an event: the entity it is on, where it stands, its key and what was sent."""
+    """One facet of an event: its entity, its path in the event, its key and its bytes."""
 
     entity: Entity
     place: str
@@ -62,13 +62,15 @@ class EventFacet(NamedTuple):
 
 
 def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -> list[Finding]:
-    """Everything found in one event, each (rule, field) once.
+    """Return the findings of one event, each (rule, field) once.
 
-    `received` is in microseconds since 1970; an event is from the future when its own time is more
-    than `future_after` seconds later. `body` is what was sent.
+    Args:
+        body: The event as sent. event: The parsed event. received: When it was received, in
+        microseconds since 1970. future_tolerance_seconds: An event dated later than this after its
+        receipt is from the future.
     """
     found: dict[tuple[str, str], Finding] = {}
-    for finding in _all(body, event, received + future_seconds * 1_000_000):
+    for finding in _each_finding(body, event, received + future_seconds * 1_000_000):
         found.setdefault((finding.rule, finding.field), finding)
         if len(found) >= FINDINGS_MAX:
             break
@@ -76,22 +78,20 @@ def findings(body: bytes, event: Event, *, received: int, future_seconds: int) -
 
 
 def invalid_facets(event: Event) -> list[tuple[EventFacet, Fault]]:
-    """The facets of an event that break their schema, each with the first thing in which it
-    does.
-    """
+    """Return the facets of an event that break their schema, each with its first fault."""
     pairs = ((facet, fault_of(facet.entity, facet.key, facet.raw)) for facet in event_facets(event))
     return [(facet, fault) for facet, fault in pairs if fault is not None]
 
 
 def event_facets(event: Event) -> Iterator[EventFacet]:
-    """Every facet of an event."""
+    """Iterate over every facet of an event."""
     for entity, place, facets in _holders(event):
         for key, raw in facets.items():
             yield EventFacet(entity, place, key, bytes(raw))
 
 
 def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.Raw]]]:
-    """Whatever of an event has facets, and what it has."""
+    """Iterate over the non-empty facet maps of an event, with their entity and path."""
     if event.run is not None and event.run.facets:
         yield "run", "run.facets", event.run.facets
     if event.job is not None and event.job.facets:
@@ -110,52 +110,56 @@ def _holders(event: Event) -> Iterator[tuple[Entity, str, Mapping[str, msgspec.R
             yield "output", "outputs[].outputFacets", dataset.output_facets
 
 
-def _all(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
-    yield from _envelope(event, latest)
+def _each_finding(body: bytes, event: Event, latest: int) -> Iterator[Finding]:
+    yield from _envelope_findings(event, latest)
     if event.repaired:
         yield Finding("lone-surrogate", "", f"in an event of {len(body)} bytes")
     for entity, place, facets in _holders(event):
-        yield from _in_facets(entity, place, facets)
-    yield from _of_the_run(event)
+        yield from _map_findings(entity, place, facets)
+    yield from _run_findings(event)
     for place, datasets in (("inputs", event.inputs), ("outputs", event.outputs)):
         if len(datasets) > 1:
-            yield from _twice(place, datasets)
-    yield from _columns(event)
+            yield from _duplicates(place, datasets)
+    yield from _column_lineage_findings(event)
 
 
-# What is found in the facets that events share: mostly nothing, and then a finding or two.
+# The findings of facets that events share: mostly none, sometimes one or two.
 _FINDING_BYTES = 500
-_in_shared: Memo[tuple[str, Facets], tuple[Finding, ...]] = Memo(
+_shared_findings: Memo[tuple[str, Facets], tuple[Finding, ...]] = Memo(
     64 * 2**20, size=lambda key, found: key[1].size() + _FINDING_BYTES * (1 + len(found))
 )
 
 
-def _in_facets(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterable[Finding]:
+def _map_findings(
+    entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]
+) -> Iterable[Finding]:
     if not isinstance(facets, Facets):
-        return _judged(entity, place, facets)
-    found = _in_shared.get((place, facets))
+        return _findings_in(entity, place, facets)
+    found = _shared_findings.get((place, facets))
     return (
-        _in_shared.put((place, facets), tuple(_judged(entity, place, facets)))
+        _shared_findings.put((place, facets), tuple(_findings_in(entity, place, facets)))
         if found is None
         else found
     )
 
 
-def _judged(entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]) -> Iterator[Finding]:
+def _findings_in(
+    entity: Entity, place: str, facets: Mapping[str, msgspec.Raw]
+) -> Iterator[Finding]:
     for key, sent in facets.items():
         raw = bytes(sent)
-        look = _remembered if len(raw) <= CACHED_BYTES_MAX else _facet
-        for rule, path, detail in look(entity, key, raw):
+        check = _facet_findings_cached if len(raw) <= CACHED_BYTES_MAX else _findings_of_facet
+        for rule, path, detail in check(entity, key, raw):
             yield Finding(
-                rule, ".".join(part for part in (place, _short(key), path) if part), detail
+                rule, ".".join(part for part in (place, _shorten(key), path) if part), detail
             )
 
 
-def _short(key: str) -> str:
+def _shorten(key: str) -> str:
     return key if len(key) <= _KEY_CHARACTERS_MAX else f"{key[:_KEY_CHARACTERS_MAX]}…"
 
 
-def _envelope(event: Event, latest: int) -> Iterator[Finding]:
+def _envelope_findings(event: Event, latest: int) -> Iterator[Finding]:
     if not event.producer:
         yield Finding("missing-producer", "producer")
     elif not has_scheme(event.producer):
@@ -172,7 +176,7 @@ def _envelope(event: Event, latest: int) -> Iterator[Finding]:
         )
 
 
-def _of_the_run(event: Event) -> Iterator[Finding]:
+def _run_findings(event: Event) -> Iterator[Finding]:
     if event.run is None:
         return
     if not event.state:
@@ -197,12 +201,12 @@ def _of_the_run(event: Event) -> Iterator[Finding]:
         )
 
 
-def _facet(entity: Entity, key: str, raw: bytes) -> tuple[tuple[str, str, str], ...]:
-    """(rule, path inside the facet, detail) of all that is found in one facet looked at alone."""
-    return tuple(_in_facet(entity, key, raw))
+def _findings_of_facet(entity: Entity, key: str, raw: bytes) -> tuple[tuple[str, str, str], ...]:
+    """Return (rule, path inside the facet, detail) of each finding in one facet."""
+    return tuple(_facet_findings_of(entity, key, raw))
 
 
-_remembered = lru_cache(maxsize=8_192)(_facet)
+_facet_findings_cached = lru_cache(maxsize=8_192)(_findings_of_facet)
 
 
 class _Signature(msgspec.Struct):
@@ -213,11 +217,11 @@ class _Signature(msgspec.Struct):
 _signature = msgspec.json.Decoder(_Signature)
 
 
-def _in_facet(entity: Entity, key: str, raw: bytes) -> Iterator[tuple[str, str, str]]:
+def _facet_findings_of(entity: Entity, key: str, raw: bytes) -> Iterator[tuple[str, str, str]]:
     if not raw.lstrip().startswith(b"{"):
         yield "facet-not-an-object", "", raw[:40].decode("utf-8", "replace")
         return
-    yield from _name(entity, key)
+    yield from _key_findings(entity, key)
     try:
         signature = _signature.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -226,16 +230,16 @@ def _in_facet(entity: Entity, key: str, raw: bytes) -> Iterator[tuple[str, str, 
         yield "facet-without-producer", "", ""
     if not signature.schema_url:
         yield "facet-without-schema-url", "", ""
-    half = _half_a_parent(raw) if entity == "run" and key in PARENT_KEYS else ""
+    half = _missing_half(raw) if entity == "run" and key in PARENT_KEYS else ""
     if half:
         yield "half-given-parent", "", half
     elif (fault := fault_of(entity, key, raw)) is not None:
         yield "facet-breaks-its-schema", fault.path, fault.message
-    if key == "ownership" and _nobody_owns(entity, raw):
+    if key == "ownership" and _has_unnamed_owner(entity, raw):
         yield "empty-owner", "owners[].name", ""
 
 
-def _name(entity: Entity, key: str) -> Iterator[tuple[str, str, str]]:
+def _key_findings(entity: Entity, key: str) -> Iterator[tuple[str, str, str]]:
     if (entity, key) in FACETS:
         return
     if key == "parentRun":
@@ -248,14 +252,14 @@ def _name(entity: Entity, key: str) -> Iterator[tuple[str, str, str]]:
         yield "facet-without-prefix", "", ""
 
 
-def _half_a_parent(raw: bytes) -> str:
+def _missing_half(raw: bytes) -> str:
     parent = None if is_deleted(raw) else read_parent({"parent": raw})
     if parent is None or (parent.run_id and parent.job):
         return ""
     return "a run without its job" if parent.run_id else "a job without its run"
 
 
-def _nobody_owns(entity: Entity, raw: bytes) -> bool:
+def _has_unnamed_owner(entity: Entity, raw: bytes) -> bool:
     kind = kind_of(entity, "ownership")
     ownership = salvage(kind, raw) if kind is not None else None
     if not isinstance(ownership, DatasetOwnership | JobOwnership):
@@ -263,44 +267,50 @@ def _nobody_owns(entity: Entity, raw: bytes) -> bool:
     return any(not owner.name.strip() for owner in ownership.owners or ())
 
 
-def _twice(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
-    seen: set[tuple[str, str]] = set()
+def _duplicates(place: str, datasets: Iterable[Dataset]) -> Iterator[Finding]:
+    names: set[tuple[str, str]] = set()
     for dataset in datasets:
         name = (dataset.namespace, dataset.name)
-        if name in seen:
+        if name in names:
             yield Finding("dataset-twice", f"{place}[]", dataset.name[:_DETAIL_CHARACTERS_MAX])
-        seen.add(name)
+        names.add(name)
 
 
-# The dataset of an event, its outputs, and its inputs by namespace, name and facets: what column
-# lineage is judged by.
-_Wired = tuple[Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]]
-_in_columns: Memo[_Wired, tuple[Finding, ...]] = Memo(
-    64 * 2**20, size=lambda wired, found: _size(wired, found)
+# The facets that column lineage is checked against: of the dataset of the event, of its outputs,
+# and of its inputs by namespace and name.
+_LineageKey = tuple[
+    Facets | None, tuple[Facets | None, ...], tuple[tuple[str, str, Facets | None], ...]
+]
+_column_findings: Memo[_LineageKey, tuple[Finding, ...]] = Memo(
+    64 * 2**20, size=lambda lineage_key, found: _size(lineage_key, found)
 )
 
 
-def _size(wired: _Wired, found: Sequence[Finding]) -> int:
-    outputs = sum([facets.size() for facets in wired[1] if facets is not None])
-    return outputs + _FINDING_BYTES * (1 + len(wired[1]) + len(wired[2]) + len(found))
+def _size(lineage_key: _LineageKey, found: Sequence[Finding]) -> int:
+    outputs = sum([facets.size() for facets in lineage_key[1] if facets is not None])
+    return outputs + _FINDING_BYTES * (1 + len(lineage_key[1]) + len(lineage_key[2]) + len(found))
 
 
-def _columns(event: Event) -> Iterable[Finding]:
-    """Column lineage against the schemas that travel with it."""
+def _column_lineage_findings(event: Event) -> Iterable[Finding]:
+    """Check column lineage against the schemas in the same event."""
     own = event.dataset.facets if event.dataset is not None else None
     outputs = tuple([dataset.facets for dataset in event.outputs])
     if not any("columnLineage" in facets for facets in (own, *outputs) if facets):
         return ()
-    wired = (
+    lineage_key = (
         own,
         outputs,
         tuple([(dataset.namespace, dataset.name, dataset.facets) for dataset in event.inputs]),
     )
-    found = _in_columns.get(wired)
-    return _in_columns.put(wired, tuple(_in_lineage(*wired))) if found is None else found
+    found = _column_findings.get(lineage_key)
+    return (
+        _column_findings.put(lineage_key, tuple(_lineage_findings(*lineage_key)))
+        if found is None
+        else found
+    )
 
 
-def _in_lineage(
+def _lineage_findings(
     own: Facets | None,
     outputs: Iterable[Facets | None],
     inputs: Iterable[tuple[str, str, Facets | None]],
@@ -312,7 +322,7 @@ def _in_lineage(
         if lineage is None:
             continue
         field = f"{place}.facets.columnLineage.fields"
-        missing = _missing(lineage.fields, facets)
+        missing = _missing_field(lineage.fields, facets)
         if missing:
             yield Finding("unknown-column", field, missing)
         yield from _source_columns(lineage, f"{field}[].inputFields[].field", schemas)
@@ -326,22 +336,22 @@ def _source_columns(
         for source in output.input_fields:
             wanted.setdefault((source.namespace, source.name), []).append(source.field)
     for name, fields in wanted.items():
-        missing = _missing(fields, schemas.get(name))
+        missing = _missing_field(fields, schemas.get(name))
         if missing:
             yield Finding(
                 "unknown-source-column", field, f"{name[1]}: {missing}"[:_DETAIL_CHARACTERS_MAX]
             )
 
 
-def _missing(fields: Iterable[str], facets: Facets | None) -> str:
-    """The first of these fields that a dataset's schema does not have; "" when it has all, or there
-    is no schema.
+def _missing_field(fields: Iterable[str], facets: Facets | None) -> str:
+    """Return the first field absent from the schema of a dataset; "" if none is, or without a
+    schema.
     """
     raw = (facets or Facets()).get("schema")
     names = _schema_names(bytes(raw)) if raw is not None else frozenset()
     if not names:
         return ""
-    # A field inside a struct is spelled a.b; engines that do not care for case mix theirs.
+    # The path of a field inside a struct is a.b; case-insensitive engines mix cases.
     return next((f[:_KEY_CHARACTERS_MAX] for f in fields if f and f.lower() not in names), "")
 
 

@@ -1,8 +1,6 @@
-"""What an event can be found to do against the specification or against its own interest, as a
-table.
+"""The rules that an event can break, as a table.
 
-`error` breaks the specification or costs lineage; `info` is worth knowing and nothing to hint in a
-hurry.
+`wrong` breaks the specification or loses lineage; `info` costs nothing now.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from typing import NamedTuple
 
 
 class Rule(NamedTuple):
-    """`meaning` is one sentence on what is wrong, `hint` one on how to put it right."""
+    """A rule. `meaning` states the fault, `hint` the correction, each in one sentence."""
 
     severity: str
     meaning: str
@@ -21,12 +19,12 @@ class Rule(NamedTuple):
 RULES: dict[str, Rule] = {
     "refused": Rule(
         "error",
-        "It was taken in, but is no OpenLineage event, so nothing of it is in the graph.",
-        "Look at its example and at the dead letters, and send what the specification calls an event.",
+        "The event was accepted, but is no OpenLineage event, so the graph has nothing of it.",
+        "Compare its example and the dead letters with the specification.",
     ),
     "missing-producer": Rule(
         "error",
-        "The event does not say which program sent it.",
+        "The event does not name the program that sent it.",
         "Send `producer`, a URI that names the program and its version.",
     ),
     "producer-is-no-uri": Rule(
@@ -36,27 +34,28 @@ RULES: dict[str, Rule] = {
     ),
     "missing-schema-url": Rule(
         "error",
-        "The event does not say which version of the specification it keeps to.",
-        "Send `schemaURL`, for example https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent.",
+        "The event does not name the version of its specification.",
+        "Send `schemaURL`, for example "
+        "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent.",
     ),
     "missing-event-time": Rule(
         "error",
-        "The event does not say when it happened, so the time it was received stands in.",
+        "The event has no time; the time of its receipt is used.",
         "Send `eventTime`, ISO 8601 with a zone.",
     ),
     "naive-event-time": Rule(
         "error",
-        "The event's time has no zone, and is read as UTC: it may be hours off.",
+        "The time of the event has no zone and is read as UTC; it may be hours off.",
         "Send a zone with it, for example Z.",
     ),
     "event-from-the-future": Rule(
         "error",
-        "The event says that it happened after it was received: the sender's clock is ahead, or its zone is wrong.",
+        "The event is dated after its receipt: the sender's clock is ahead, or its zone is wrong.",
         "Keep the sender's clock in step (NTP), and send times in UTC.",
     ),
     "missing-event-type": Rule(
         "error",
-        "The event of a run does not say what happened, so it changes no state.",
+        "The run event has no event type, so it changes no state.",
         "Send `eventType`: START, RUNNING, COMPLETE, ABORT, FAIL or OTHER.",
     ),
     "lower-case-event-type": Rule(
@@ -67,61 +66,61 @@ RULES: dict[str, Rule] = {
     "run-id-no-uuid": Rule(
         "error",
         "The run's id is not a UUID; strict readers refuse the event.",
-        "Send a UUID, and where the scheduler has an id of its own, one derived from it (UUID version 5).",
+        "Send a UUID; derive it from the id of the scheduler (UUID version 5).",
     ),
     "failure-without-a-reason": Rule(
         "info",
-        "The run failed and its event does not say why.",
+        "The run failed without a reason in its event.",
         "Send the facet `errorMessage` with the event that ends a run by FAIL.",
     ),
     "lone-surrogate": Rule(
         "error",
-        "A text holds half a character, which was replaced by U+FFFD.",
-        "Decode names as UTF-8 where they come from, and cut texts between characters.",
+        "A text has a lone surrogate, which was replaced by U+FFFD.",
+        "Decode names as UTF-8 at their origin, and cut texts between characters.",
     ),
     "dataset-twice": Rule(
         "info",
-        "One list names the same dataset twice; what is said of it is put together.",
+        "One list names the same dataset twice; the entries are merged.",
         "Send each dataset once, with all its facets.",
     ),
     "facet-not-an-object": Rule(
         "error",
-        "A facet is not a JSON object, so nothing is read from it.",
-        "Send an object, or leave the facet out.",
+        "A facet is no JSON object, so nothing is read from it.",
+        "Send an object, or omit the facet.",
     ),
     "facet-breaks-its-schema": Rule(
         "error",
-        "A facet of the specification does not keep to its schema; only what can be read of it is used.",
-        "Send the field as the facet's schema has it; the detail says what was expected.",
+        "A facet of the specification breaks its schema; only its readable part is used.",
+        "Send the field as the schema of the facet defines it; the detail names the expected form.",
     ),
     "facet-without-producer": Rule(
         "error",
-        "A facet does not say which program made it.",
+        "A facet does not name the program that built it.",
         "Send `_producer` in the facet, a URI.",
     ),
     "facet-without-schema-url": Rule(
         "error",
-        "A facet does not say which schema it keeps to.",
+        "A facet does not name its schema.",
         "Send `_schemaURL` in the facet.",
     ),
     "facet-without-prefix": Rule(
         "info",
-        "A facet that the specification does not know has no prefix, so that two senders may mean two things by it.",
+        "A custom facet has no prefix, so two senders may use its name with two meanings.",
         "Name it with a prefix of your own and an underscore, for example acme_costs.",
     ),
     "facet-misplaced": Rule(
         "info",
-        "A facet of the specification stands where the specification does not have it.",
-        "Move it: what a run read belongs under inputFacets, what it wrote under outputFacets.",
+        "A facet of the specification is on another entity than the specification allows.",
+        "Move it: facets of a read go to inputFacets, facets of a write to outputFacets.",
     ),
     "old-parent-key": Rule(
         "info",
-        "The parent is sent under the name `parentRun`, which went out of use in 2022.",
+        "The parent has the key `parentRun`, which is obsolete since 2022.",
         "Send it as `parent`.",
     ),
     "half-given-parent": Rule(
         "error",
-        "The parent is given by half: a run without its job, or a job without its run.",
+        "The parent is incomplete: a run without its job, or a job without its run.",
         "Send both `run.runId` and `job` with its namespace and name.",
     ),
     "own-parent": Rule(
@@ -132,18 +131,18 @@ RULES: dict[str, Rule] = {
     "empty-owner": Rule(
         "error",
         "An owner has no name.",
-        "Send the owner's name, or leave the owner out.",
+        "Send the name of the owner, or omit the owner.",
     ),
     # Not wrong: dbt's schemas hold the columns that somebody described, its column lineage all of
     # them.
     "unknown-column": Rule(
         "info",
-        "The column lineage names a field of the dataset that its own schema in the same event does not have.",
+        "The column lineage names a field that the schema of the dataset in the same event lacks.",
         "Send every field in `schema`, spelled as in `columnLineage`.",
     ),
     "unknown-source-column": Rule(
         "info",
-        "The column lineage comes from a field that the input's schema in the same event does not have.",
-        "Send the field as the input's `schema` spells it.",
+        "The column lineage names a source field that the schema of the input lacks.",
+        "Spell the field as the `schema` of the input does.",
     ),
 }

@@ -1,10 +1,10 @@
-"""Which names are one dataset: symlinks that hold, and what somebody decided by hand. Pure.
+"""Group names into datasets: by symlinks that hold, and by decisions of a steward. Pure.
 
-A name is joined to those that its `symlinks` facets give it, namespace and name both compared,
-unless the facet was deleted since. A decision by hand, that two names are `same` or `apart`,
-outweighs any facet; the newest counts. Names joined to each other, over however many steps, are one
-dataset. It goes by the name of one that has symlinks of its own (what a table is called in a
-catalog is another name of the place it lies at), or else by one that events use.
+A name is joined to the names in its `symlinks` facets, by namespace and name, unless the facet was
+deleted since. A decision by hand that two names are `same` or `apart` overrides any facet; the
+newest decision counts. Names joined over any number of steps are one dataset. Its canonical name is
+one with symlinks of its own, since a catalog's table name is an alias of its location; otherwise
+one that events use.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ BY_HAND, BY_FACET = "manual", "facet"
 
 
 def linked_urns(facts: DatasetFacts) -> set[str]:
-    """The urns of all names that anything was ever said about beside this one."""
+    """Return the urns of all other names that facts of this name refer to."""
     return facts.symlinks.keys() | facts.by_hand.keys()
 
 
 def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
-    """urn of a name -> urn of the name by which its dataset goes. The members must hold whole
-    datasets.
+    """Return the urn of the canonical name for the urn of each name.
+
+    `members` must have every name of its datasets.
     """
     first: dict[str, str] = {urn: urn for urn in members}
 
@@ -36,40 +37,39 @@ def canonical_urns(members: Mapping[str, DatasetFacts]) -> dict[str, str]:
 
     for one, facts in sorted(members.items()):
         for other in sorted(linked_urns(facts)):
-            if other in members and _joined(one, facts, other, members[other]):
+            if other in members and _is_joined(one, facts, other, members[other]):
                 first[root(other)] = root(one)
     parts: dict[str, list[str]] = {}
     for urn in sorted(members):
         parts.setdefault(root(urn), []).append(urn)
-    return {
-        urn: chosen
-        for part in parts.values()
-        for chosen in [_chosen(part, members)]
-        for urn in part
-    }
+    canonical: dict[str, str] = {}
+    for part in parts.values():
+        canonical |= dict.fromkeys(part, _canonical_urn(part, members))
+    return canonical
 
 
-def _chosen(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
+def _canonical_urn(part: list[str], members: Mapping[str, DatasetFacts]) -> str:
     return min(part, key=lambda urn: (not members[urn].symlinks, members[urn].span is None, urn))
 
 
-def _joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> bool:
+def _is_joined(one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts) -> bool:
     return alias_since(one, facts, other, others_facts) is not None
 
 
 def alias_since(
     one: str, facts: DatasetFacts, other: str, others_facts: DatasetFacts
 ) -> tuple[str, int] | None:
-    """Why two names are joined, without a third between, and since when: by hand or by a facet.
-    None when they are not.
+    """Return the reason (by hand or by facet) and the instant since which two names are joined.
+
+    A join through a third name does not count. None if the two are not joined.
     """
-    decided = [
+    decisions = [
         register
         for register in (facts.by_hand.get(other), others_facts.by_hand.get(one))
         if register
     ]
-    if decided:
-        newest = max(decided)
+    if decisions:
+        newest = max(decisions)
         return (BY_HAND, newest.instant) if newest.value == SAME else None
     linked = [
         first

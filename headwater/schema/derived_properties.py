@@ -1,11 +1,9 @@
-"""What a node does not keep because something else that it keeps says it, and how it is told all
-the same.
+"""Properties that a node omits because another property implies them.
 
-Of what there is by the million every property costs, a long one a record of its own. So a run keeps
-how often it was begun only when that was more than once, and when it was last seen only when that
-was not when it ended; a version keeps the id of its run, which spells the urn, of the datasets that
-it came from those that its edges do not tell, and when it was begun only when that was not when its
-run was.
+A graph has millions of runs and versions, and each property costs space. A run keeps its number of
+attempts only if it is more than one, and its last-seen time only if it differs from its end. A
+version keeps the id of its run, which gives the urn; of the datasets that it came from, only those
+without an edge; and its start only if it differs from the start of its run.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from typing import Any
 from headwater.schema.urns import run_urn
 
 Properties = Mapping[str, Any]
-# label -> what its nodes may spare -> the properties that say it
+# By label: each property that a node may omit, and the properties that imply it.
 DERIVED_PROPERTIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "PipelineRun": {"attempts": (), "lastSeen": ("finishedAt",)},
     "Artifact": {"run": ("complete", "runId"), "derivedFrom": (), "startedAt": ()},
@@ -30,9 +28,13 @@ def with_derived_properties(
     came_from: list[str] | None = None,
     began: datetime | None = None,
 ) -> dict[str, Any]:
-    """The properties of a node with those that it spares. `came_from`: the datasets of the versions
-    that a version is known to come from, `began`: when the run that made it did, where anybody
-    asks.
+    """Return the properties of a node with those that it omits.
+
+    Args:
+        label: Label of the node.
+        properties: Stored properties.
+        came_from: Datasets of the versions that a version came from, if requested.
+        began: Start of the run that made a version, if requested.
     """
     whole = dict(properties)
     if label == "PipelineRun":
@@ -41,7 +43,7 @@ def with_derived_properties(
         if whole.get("lastSeen") is None and whole.get("finishedAt") is not None:
             whole["lastSeen"] = whole["finishedAt"]
     elif label == "Artifact":
-        # Of one that is only named nobody said that its run made it.
+        # No event states that the run made a version that is only referred to.
         if whole.get("complete") is not None and whole.get("runId"):
             whole["run"] = run_urn(whole["runId"])
         if began is not None and whole.get("startedAt") is None:

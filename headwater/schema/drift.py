@@ -1,4 +1,4 @@
-"""How one schema differs from another."""
+"""The differences between two schemas."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ Fields = dict[str, str | None]
 
 
 def drift(old: Fields, new: Fields) -> list[str]:
-    """How a schema changed: `added: b`, `dropped: a`, `retyped: c from int to string`, by
-    column.
-    """
+    """Return the changes by column: `added: b`, `dropped: a`, `retyped: c from int to string`."""
     added = [(name, f"added: {name}") for name in new.keys() - old.keys()]
     dropped = [(name, f"dropped: {name}") for name in old.keys() - new.keys()]
     retyped = [

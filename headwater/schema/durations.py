@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: 90s, 45m, 24h, 7d, 2w."""
+"""Durations as text: 90s, 45m, 24h, 7d, 2w."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ DAYS_MAX = 36_500
 
 
 def parse_duration(text: str, *, name: str) -> timedelta:
-    """A length of time above zero. Raises QueryError, which names the argument, when it is none."""
+    """Parse a duration above zero. Raises QueryError, which names the argument."""
     match = _TEXT.fullmatch(text)
     hint = "Write a number and s, m, h, d or w: 90m, 24h, 7d."
     if match is None:
-        raise QueryError(f"{name} {text[:40]!r} is not a length of time", hint=hint)
+        raise QueryError(f"{name} {text[:40]!r} is no duration", hint=hint)
     try:
         length = timedelta(**{_UNITS[match[2].lower()]: float(match[1])})
     except OverflowError:
         length = timedelta.max
     if not timedelta(0) < length <= timedelta(days=DAYS_MAX):
         raise QueryError(
-            f"{name} {text[:40]!r} is not above zero and at most {DAYS_MAX} days", hint=hint
+            f"{name} {text[:40]!r} must be above zero and at most {DAYS_MAX} days", hint=hint
         )
     return length

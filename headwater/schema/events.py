@@ -1,16 +1,15 @@
-"""OpenLineage events as they come in: the envelope decoded and judged, every facet kept as it was
-sent.
+"""OpenLineage events as received: the envelope parsed and validated, every facet kept as sent.
 
-`parse` promises either an `Event` whose names, times and type can be relied on, or an `EventError`
-that names the field. It is strict about meaning (a run event has a run and a job, 30 February is no
-day) and lenient about dress: a run id that is not a UUID, a time without a zone (read as UTC), a
-missing time (the time it was received), an event type in lower case, a null where a list or object
-may be absent, half a character (it becomes U+FFFD), unknown facets and fields.
+`parse` returns an `Event` with valid names, times and type, or raises an `EventError` that names
+the field. It is strict about meaning: a run event has a run and a job, and 30 February is no day.
+It is lenient about form: it accepts a run id that is no UUID, a time without a zone (read as UTC),
+a missing time (the time of receipt), an event type in lower case, a null for an absent list or
+object, a lone surrogate (replaced by U+FFFD), and unknown facets and fields.
 
-The facets of a dataset and of a job are the same from run to run: events that send the same bytes
-of them share one `Facets`, by which can be remembered what follows from it.
+The facets of a dataset or a job repeat from run to run. Events with the same bytes share one
+`Facets`, which serves as a key of memos.
 
-Source of the shapes: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
+Source: the OpenLineage specification 2-0-2 (RunEvent, JobEvent, DatasetEvent).
 """
 
 from __future__ import annotations
@@ -38,15 +37,13 @@ _ZONE_NAME = re.compile(r"\[[\w/+-]*\]$")
 
 
 class Facets(dict[str, msgspec.Raw]):
-    """Facets by name, never changed. A key of memos: two that are not one object are different
-    keys.
-    """
+    """Facets by name. Never changed: a key of memos, compared by identity."""
 
     __slots__ = ()
     __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
 
     def size(self) -> int:
-        """How many bytes were sent, without the names."""
+        """Return the number of bytes sent, without the names."""
         return sum([memoryview(raw).nbytes for raw in self.values()])
 
 
@@ -99,12 +96,13 @@ class _Envelope(msgspec.Struct, frozen=True, rename="camel", gc=False):
 
 
 class Event(msgspec.Struct, frozen=True, gc=False):
-    """One event that passed. `instant` is its time in microseconds since 1970, UTC; `received` is
-    when it came in; `state` is "" when it carries no event type. Exactly one of `run` (with `job`),
-    `job` alone, or `dataset` is what it is about.
+    """A valid event.
 
-    The last five say how it was dressed: texts as they were sent, "" where they were missing, and
-    whether half a character had to be replaced.
+    `instant` is its time and `received` its receipt, in microseconds since 1970, UTC. `state` is ""
+    without an event type. Its subject is either `run` with `job`, or `job` alone, or `dataset`.
+
+    The last five fields record its form: texts as sent, "" if absent, and whether a lone surrogate
+    was replaced.
     """
 
     instant: int
@@ -123,20 +121,23 @@ class Event(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def rank(self) -> int:
+        """Return the rank of the state among events of one instant."""
         return RANKS[self.state]
 
 
 _decoder = msgspec.json.Decoder(_Envelope)
 _facets_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
-# By their bytes; each costs those, and about so much for what is made of them.
+# By their bytes. Each entry costs those and about as much for the decoded values.
 _FACETS_BYTES = 1_000
-_known: Memo[bytes, Facets] = Memo(64 * 2**20, size=lambda raw, _: len(raw) + _FACETS_BYTES)
+_facets_by_bytes: Memo[bytes, Facets] = Memo(
+    64 * 2**20, size=lambda raw, _: len(raw) + _FACETS_BYTES
+)
 
 
 def parse_instant(text: str, *, field: str = "eventTime") -> int:
-    """An ISO 8601 time as microseconds since 1970, UTC; without a zone it is read as UTC.
+    """Parse an ISO 8601 time to microseconds since 1970, UTC; without a zone it is read as UTC.
 
-    Raises EventError when it is no time or lies outside the years 1 to 9999.
+    Raises EventError if it is no time or lies outside the years 1 to 9999.
     """
     try:
         # RFC 3339 allows t and z; Java's ZonedDateTime adds the zone's name in brackets.
@@ -155,25 +156,29 @@ def parse_instant(text: str, *, field: str = "eventTime") -> int:
 
 
 def to_datetime(instant: int) -> datetime:
-    """The reverse of `instant_of`, in UTC. Raises OverflowError outside the years 1 to 9999."""
+    """Convert microseconds since 1970 to a datetime in UTC.
+
+    Raises OverflowError outside the years 1 to 9999.
+    """
     return _EPOCH + timedelta(microseconds=instant)
 
 
 def parse(body: bytes, *, received: int) -> Event:
-    """One event from its JSON; `received` (microseconds since 1970) stands in for a missing
-    eventTime.
+    """Parse an event; `received` (microseconds since 1970) replaces an absent eventTime.
 
-    Raises EventError: status 400 when it is not JSON, 422 naming the field when it is not an event.
+    Raises EventError: status 400 for a body that is no JSON, 422 with the field for one that is no
+    event.
     """
     body = body.removeprefix(codecs.BOM_UTF8)
     try:
         return _event(body, received, repaired=False)
     except EventError as error:
-        # Python and JavaScript write half a character (a file name that is no UTF-8, a text cut in
-        # its middle) as an escape that strict readers refuse. It is no reason to lose the event.
-        if error.status != 400 or (whole := _ESCAPES.sub(_whole_character, body)) == body:
+        # Python and JavaScript write a lone surrogate (a file name that is no UTF-8, a text cut
+        # within a character) as an escape that strict parsers refuse. The event is repaired and
+        # kept.
+        if error.status != 400 or (repaired := _ESCAPES.sub(_replace_surrogate, body)) == body:
             raise
-        return _event(whole, received, repaired=True)
+        return _event(repaired, received, repaired=True)
 
 
 def _event(body: bytes, received: int, *, repaired: bool) -> Event:
@@ -224,11 +229,11 @@ def _facets(sent: msgspec.Raw, field: str) -> Facets | None:
     if sent == _ABSENT:
         return None
     raw = bytes(sent)
-    facets = _known.get(raw)
+    facets = _facets_by_bytes.get(raw)
     if facets is None:
         by_name = _decoded(_facets_decoder, raw, f"{field}.facets")
         facets = Facets(by_name)
-        _known.put(raw, facets)
+        _facets_by_bytes.put(raw, facets)
     return facets
 
 
@@ -239,24 +244,24 @@ def _text(value: Any) -> str:
 _ESCAPES = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..|\\.", re.DOTALL)
 
 
-def _whole_character(escape: re.Match[bytes]) -> bytes:
+def _replace_surrogate(escape: re.Match[bytes]) -> bytes:
     alone = len(escape.group()) == len(rb"\ud800")
     return rb"\ufffd" if alone else escape.group()
 
 
-def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes, where: str = "") -> T:
-    """`raw` as what its decoder makes; `where` in the event it stands."""
+def _decoded(decoder: msgspec.json.Decoder[T], raw: bytes, path: str = "") -> T:
+    """Decode `raw`; `path` is its path in the event, for errors."""
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        field = _field_of(str(error)) or where
-        raise EventError(f"not an OpenLineage event: {error}", field=field) from error
+        field = _field_of(str(error)) or path
+        raise EventError(f"the body is not an OpenLineage event: {error}", field=field) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise EventError(
             f"the body is not JSON: {error}", status=400, hint="Send one JSON object, UTF-8."
         ) from error
     except RecursionError as error:
-        raise EventError("the body is nested too deep", status=400) from error
+        raise EventError("the body is nested too deeply", status=400) from error
 
 
 _PATH = re.compile(r"at `\$\.?([^`]*)`$")
@@ -264,7 +269,7 @@ _MISSING = re.compile(r"missing required field `([^`]+)`")
 
 
 def _field_of(message: str) -> str:
-    """The path of the field that a message of msgspec is about: `run.runId`."""
+    """Return the path of the field in a message of msgspec, for example `run.runId`."""
     path = _PATH.search(message)
     missing = _MISSING.search(message)
     names = [path.group(1) if path else "", missing.group(1) if missing else ""]
@@ -274,19 +279,19 @@ def _field_of(message: str) -> str:
 def _check_kind(envelope: _Envelope) -> None:
     if envelope.run is not None and envelope.job is None:
         raise EventError(
-            "a run event needs a job", field="job", hint="Add job.namespace and job.name."
+            "a run event must have a job", field="job", hint="Add job.namespace and job.name."
         )
-    says_run = bool(envelope.event_type) or str(envelope.schema_url).endswith("/RunEvent")
-    if envelope.run is None and says_run:
-        raise EventError("a run event needs a run", field="run", hint="Add run.runId.")
+    is_run_event = bool(envelope.event_type) or str(envelope.schema_url).endswith("/RunEvent")
+    if envelope.run is None and is_run_event:
+        raise EventError("a run event must have a run", field="run", hint="Add run.runId.")
     if envelope.run is None and envelope.job is None and envelope.dataset is None:
         raise EventError(
-            "not an OpenLineage event: it has neither a run, a job nor a dataset",
+            "the body is not an OpenLineage event: it has no run, job or dataset",
             field="run",
             hint="Send a RunEvent (run and job), a JobEvent (job) or a DatasetEvent (dataset).",
         )
     if envelope.dataset is not None and (envelope.run is not None or envelope.job is not None):
-        raise EventError("an event about a dataset has no run and no job", field="dataset")
+        raise EventError("a dataset event must have neither run nor job", field="dataset")
 
 
 def _check_name(text: str, field: str) -> None:

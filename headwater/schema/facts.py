@@ -1,17 +1,15 @@
-"""Facts: what the events say of one run, job, dataset or answer, as values that can be joined.
+"""Facts: the content of events about one run, job, dataset or answer, as values that can be joined.
 
-`join` is associative, commutative and idempotent: sets are united, the earliest and latest instants
-kept, and of two values of one facet the one with the higher (event instant, state rank, value)
-stays. That is the whole reason why neither the order, nor the number of times, nor the batches in
-which events arrive can change the graph:
+`join` is associative, commutative and idempotent. It unites sets, keeps the earliest and latest
+instants, and of two values of one facet keeps the one with the higher (event instant, state rank,
+value). Therefore the order, the number and the batches of events cannot change the graph:
 
-    facts = join of what each event says          graph = project(facts)
+    facts = join of the facts of each event       graph = project(facts)
 
-Instants are microseconds since 1970, UTC. Facet values are canonical JSON text; "" stands for a
-deleted facet.
+Instants are microseconds since 1970, UTC. Facet values are canonical JSON; "" means a deleted
+facet.
 
-What stands in a GraphDelta is never changed, only replaced: so a join may share with its arguments
-what it does not have to make anew, and most of what is joined is already known.
+Values in a GraphDelta are replaced, never changed, so a join may share values with its arguments.
 """
 
 from __future__ import annotations
@@ -24,8 +22,7 @@ import msgspec
 K = TypeVar("K")
 V = TypeVar("V")
 S = TypeVar("S", str, "Name")
-# Of the partitions that a run touched, so many are kept: the smallest, so that their order of
-# arrival does not matter.
+# The smallest partitions of a run are kept, so that the order of arrival does not matter.
 PARTITIONS_MAX = 100
 
 
@@ -38,16 +35,14 @@ class LwwRegister(msgspec.Struct, array_like=True, frozen=True, order=True, gc=F
 
 
 class Name(msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False):
-    """The two halves of the name of a dataset or a job."""
+    """The namespace and name of a dataset or a job."""
 
     namespace: str
     name: str
 
 
 class Span(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """The earliest and the latest instant at which something was seen. None where it was only
-    referred to.
-    """
+    """The earliest and latest instant of observation."""
 
     first: int
     last: int
@@ -57,9 +52,10 @@ Registers = dict[str, LwwRegister]
 
 
 class Usage(msgspec.Struct, omit_defaults=True, gc=False):
-    """How one run used one dataset. The registers hold what the run's own events said of it: for an
-    output its version is what the event that ended the run said, since the one that began it tells
-    the version before.
+    """The use of one dataset by one run, as the events of the run report it.
+
+    The version of an output comes from the event that ended the run: an event at its start names
+    the previous version.
     """
 
     dataset: Name
@@ -68,11 +64,11 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
     version: LwwRegister | None = None
     lifecycle: LwwRegister | None = None
     partitions: set[str] = set()
-    # Whether any event names it other than as dropped, and whether any names it as dropped.
+    # True if any event names it other than as dropped, and if any names it as dropped.
     made: bool = True
     dropped: bool = False
-    # For an output, the datasets it came from: by column lineage, and by the lineage facet (None:
-    # there was none; an empty set: the facet says that it came from nothing).
+    # Origins of an output: by column lineage, and by the lineage facet (None: no facet; an empty
+    # set: the facet states that it has no origins).
     derived: set[Name] = set()
     explicit: set[Name] | None = None
 
@@ -80,25 +76,24 @@ class Usage(msgspec.Struct, omit_defaults=True, gc=False):
 class RunFacts(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: str
     span: Span | None = None
-    # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state and are not kept
-    # one by one
+    # (instant, START | COMPLETE | ABORT | FAIL): RUNNING and OTHER change no state.
     states: set[tuple[int, str]] = set()
     jobs: dict[str, Name] = {}
-    # By urn, with their ids: the runs it is part of, those at the root above, those after which it
-    # was to run, and those whose data it took without a dataset between.
+    # Ids by urn: parent runs, root runs, runs that it was to follow, and runs whose data it took
+    # directly, without a dataset between.
     parents: dict[str, str] = {}
     roots: dict[str, str] = {}
     after: dict[str, str] = {}
     sources: dict[str, str] = {}
     facets: Registers = {}
-    # The version of the code, as the job's sourceCodeLocation said in the events of this run.
+    # Version of the code: from sourceCodeLocation of the job in the events of this run.
     code: LwwRegister | None = None
     inputs: dict[str, Usage] = {}
     outputs: dict[str, Usage] = {}
 
 
 class Assertion(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """Something said of another dataset, and when it was said first and last."""
+    """A reference to another dataset or job, with the first and last instant of its observation."""
 
     name: Name
     first: int
@@ -112,17 +107,15 @@ class DatasetFacts(msgspec.Struct, omit_defaults=True, gc=False):
     dataset: Name
     span: Span | None = None
     facets: Registers = {}
-    # Other names of it, by urn: as symlinks facets say, and as somebody decided by hand ("same" or
-    # "apart").
+    # Other names, by urn: from symlinks facets, and from decisions by hand ("same" or "apart").
     symlinks: Assertions = {}
-    # When its symlinks facet was last deleted: what it said until then counts no more, whatever it
-    # says afterwards.
+    # When its symlinks facet was last deleted: earlier symlinks no longer count.
     unlinked: int | None = None
     by_hand: Registers = {}
-    # By hash, when each of its schemas was seen.
+    # By hash: when each of its schemas was seen.
     schemas: dict[str, Span] = {}
-    # Without a run: the datasets and jobs it was ever declared to come from, and the newest
-    # declaration (JSON list of their urns).
+    # Declared without a run: its origin datasets and jobs, and the newest declaration (JSON list of
+    # their urns).
     sources: Assertions = {}
     declared: LwwRegister | None = None
 
@@ -133,37 +126,39 @@ class JobFacts(msgspec.Struct, omit_defaults=True, gc=False):
     facets: Registers = {}
     parents: dict[str, Name] = {}
     roots: dict[str, Name] = {}
-    # The jobs after which it runs, and those whose data it takes without a dataset between.
+    # Jobs that it follows, and jobs whose data it takes without a dataset between.
     after: Assertions = {}
     sources: Assertions = {}
-    # Design-time lineage: what job events ever declared without a run, and the newest declaration
-    # of each side: JSON of the urns of the inputs, and of the outputs with the urns of what each
-    # comes from (null: of all inputs).
+    # Design-time lineage: everything that job events declared without a run, and the newest
+    # declaration of each side: JSON of the urns of the inputs, and of the outputs with the urns of
+    # their origins (null: all inputs).
     inputs: Assertions = {}
     outputs: Assertions = {}
     declared_inputs: LwwRegister | None = None
     declared_outputs: LwwRegister | None = None
-    # Outputs of its runs of which a lineage facet said what they came from.
+    # Outputs of its runs whose origins a lineage facet states.
     explicit: set[str] = set()
 
 
 class AnswerFacts(msgspec.Struct, omit_defaults=True, gc=False):
     answer_id: str
-    # None for an answer that others cite and nobody has sent yet
+    # None for an answer that is only cited
     answer: LwwRegister | None = None
 
 
 class Derivation(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """A column edge or a derivation. It only ever grows: when it was first seen, and in which ways.
-    For a derivation those are how it is known: `columns` (column lineage), `lineage` (a run said
-    so), `declared` (said without a run), `renamed` (a run gave the one the name of the other).
+    """A column edge or a derivation. It only grows: its first instant, and its ways.
+
+    The ways of a derivation are its evidence: `columns` (column lineage), `lineage` (a lineage
+    facet of a run), `declared` (a declaration without a run), `renamed` (a run renamed the
+    dataset).
     """
 
     first: int
     ways: frozenset[str] = frozenset()
 
     def covers(self, other: Derivation) -> bool:
-        """Whether the other says nothing that this does not say already."""
+        """Return True if a join with the other changes nothing."""
         return self.first <= other.first and self.ways >= other.ways
 
 
@@ -184,7 +179,7 @@ class ColumnKey(
 class DerivationKey(
     msgspec.Struct, array_like=True, frozen=True, order=True, cache_hash=True, gc=False
 ):
-    """On the map: `output` is known to come from `input` when `job` makes it."""
+    """A derivation: a job makes `output` from `input`."""
 
     output: Name
     input: Name
@@ -192,7 +187,7 @@ class DerivationKey(
 
 
 class GraphDelta(msgspec.Struct):
-    """What a set of events says, by urn: the only thing that is ever written to the graph."""
+    """The facts of a set of events, by urn: the only input of a write to the graph."""
 
     runs: dict[str, RunFacts] = {}
     jobs: dict[str, JobFacts] = {}
@@ -200,9 +195,9 @@ class GraphDelta(msgspec.Struct):
     answers: dict[str, AnswerFacts] = {}
     columns: dict[ColumnKey, Derivation] = {}
     derivations: dict[DerivationKey, Derivation] = {}
-    # Schemas by their hash, as the JSON list of their fields.
+    # Schemas by their hash, as JSON list of their fields.
     schemas: dict[str, str] = {}
-    # When each run was last heard of (received, not sent): a run that nobody hears of is abandoned.
+    # Last receipt of an event of each run: a run without any for too long is abandoned.
     last_heartbeats: dict[str, int] = {}
 
 
@@ -239,8 +234,7 @@ def _later(a: LwwRegister, b: LwwRegister) -> LwwRegister:
 
 
 def _smaller(a: S, b: S) -> S:
-    # Two spellings cannot share a urn; should a hash ever collide, the choice must not depend on
-    # order.
+    # Two spellings cannot share a urn. If a hash collides, the choice must not depend on the order.
     return a if a <= b else b
 
 
@@ -324,8 +318,8 @@ def join_jobs(a: JobFacts, b: JobFacts) -> JobFacts:
 
 
 def join_answers(a: AnswerFacts, b: AnswerFacts) -> AnswerFacts:
-    said = [register for register in (a.answer, b.answer) if register is not None]
-    return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(said, default=None))
+    registers = [register for register in (a.answer, b.answer) if register is not None]
+    return AnswerFacts(_smaller(a.answer_id, b.answer_id), max(registers, default=None))
 
 
 def join_derivations(a: Derivation, b: Derivation) -> Derivation:
@@ -335,7 +329,7 @@ def join_derivations(a: Derivation, b: Derivation) -> Derivation:
 
 
 def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
-    """Both together. The empty GraphDelta changes nothing."""
+    """Join two deltas. An empty GraphDelta changes nothing."""
     joined = GraphDelta(
         runs=dict(a.runs),
         jobs=dict(a.jobs),
@@ -351,7 +345,7 @@ def join(a: GraphDelta, b: GraphDelta) -> GraphDelta:
 
 
 def absorb(into: GraphDelta, delta: GraphDelta) -> None:
-    """`into = join(into, delta)`, in place: folding many events stays linear in their number."""
+    """Join `delta` into `into`, in place: folding stays linear in the number of events."""
     _absorb(into.runs, delta.runs, join_runs)
     _absorb(into.jobs, delta.jobs, join_jobs)
     _absorb(into.datasets, delta.datasets, join_datasets)
@@ -368,7 +362,7 @@ def _absorb(into: dict[K, V], values: Mapping[K, V], join: Callable[[V, V], V]) 
 
 
 def add(into: dict[K, V], key: K, value: V, join: Callable[[V, V], V]) -> None:
-    """Join one value to what is there under its key."""
+    """Join a value to the present value of its key."""
     mine = into.get(key)
     if mine is None:
         into[key] = value

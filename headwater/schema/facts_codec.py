@@ -1,9 +1,8 @@
-"""How facts are kept in a node: their JSON, packed by Zstandard (RFC 8878) with a dictionary of
-what facts of common producers have in common. A sixth to a tenth of the text's size, which is most
-of what a run takes up in the graph.
+"""Pack facts for a node: JSON, compressed by Zstandard (RFC 8878) with a dictionary.
 
-The frames have neither magic number nor checksum nor the dictionary's id: four bytes each, of some
-two hundred.
+The dictionary has the common parts of facts of common producers. Packed facts take a sixth to a
+tenth of their JSON, and are most of the size of a run in the graph. Frames omit the magic number,
+the checksum and the id of the dictionary: four bytes each, of about two hundred.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from importlib.resources import files
 import msgspec
 import zstandard
 
-# Two bytes more or less than higher levels leave, in half of the time.
+# Higher levels save two bytes and take twice the time.
 _LEVEL = 5
 
 
 class _Packing(threading.local):
-    """What packs and unpacks in one thread: none of these may be used by two at once."""
+    """The compressor and decompressor of one thread; neither may be shared."""
 
     def __init__(self) -> None:
         self.packer = zstandard.ZstdCompressor(
@@ -37,7 +36,7 @@ _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
     write_checksum=False,
     write_dict_id=False,
 )
-# Made by scripts/dictionary.py. Never to be changed: what is kept was packed with it.
+# Built by scripts/dictionary.py. Never change it: stored facts were packed with it.
 _DICTIONARY = zstandard.ZstdCompressionDict(
     files("headwater.schema").joinpath("facts_codec.dictionary").read_bytes()
 )
@@ -46,20 +45,18 @@ _packing = _Packing()
 
 
 def pack(facts: msgspec.Struct) -> bytes:
-    """Facts as a node keeps them: the same facts give the same bytes with one version of
-    Zstandard.
-    """
+    """Pack facts; one version of Zstandard gives equal facts equal bytes."""
     return pack_json(msgspec.json.encode(facts, order="sorted"))
 
 
 def pack_json(text: bytes) -> bytes:
-    """The same, of facts that are JSON already."""
+    """Pack facts that are JSON already."""
     return _packing.packer.compress(text)
 
 
 def unpack_json(kept: bytes) -> str:
-    """The JSON in what `keep` made. Raises ValueError when it is nothing of the kind."""
+    """Unpack facts to JSON. Raises ValueError for other bytes."""
     try:
         return _packing.unpacker.decompress(kept).decode()
     except zstandard.ZstdError as error:
-        raise ValueError(f"these bytes are no facts: {error}") from error
+        raise ValueError(f"the bytes are no packed facts: {error}") from error

@@ -1,17 +1,17 @@
-"""Headwater's own facets: answers, registered sources, artifacts and run details as OpenLineage
-events.
+"""OpenLineage events with Headwater's own facets: answers, registered sources, artifacts, run
+details.
 
-What OpenLineage has no word for travels in facets with the prefix `headwater_` (the specification
-asks custom facets to carry one), so that anything which can send an OpenLineage event can also send
-an answer.
+OpenLineage has no facets for these. Custom facets have the prefix `headwater_`, as the
+specification asks, so that any sender of OpenLineage events can send an answer.
+`schema.facets.headwater` reads them.
 
-| facet | on | says |
+| facet | on | content |
 |---|---|---|
-| `headwater_answer` | dataset event | an Answer and what it cites |
-| `headwater_source` | dataset event | one capture of a dataset nothing known produced |
-| `headwater_artifact` | dataset event | a version of a dataset, and the run that produced it |
-| `headwater_symlinks` | dataset event | that other names are the same dataset, or are not, decided by hand |
-| `headwater_asset` | dataset and job event | where a registered asset is written down: a file, a table, a DAG |
+| `headwater_answer` | dataset event | an Answer and its citations |
+| `headwater_source` | dataset event | one capture of a dataset that no known run produced |
+| `headwater_artifact` | dataset event | a version of a dataset, and the run that made it |
+| `headwater_symlinks` | dataset event | names declared the same dataset, or another, by hand |
+| `headwater_asset` | dataset and job event | where a registered asset is: a file, a table, a DAG |
 | `headwater_run` | run event | code version and trigger of a run |
 """
 
@@ -36,7 +36,7 @@ RUN_FACET = "headwater_run"
 SYMLINKS_FACET = "headwater_symlinks"
 ASSET_FACET = "headwater_asset"
 
-# The seed's status words beside OpenLineage's own.
+# Status words of the registration API, beside OpenLineage's own.
 STATUS_EVENT_TYPES = {
     "running": "RUNNING",
     "started": "START",
@@ -57,7 +57,7 @@ DatasetName = Mapping[str, str]
 
 
 def now() -> str:
-    """The present instant as OpenLineage writes it: ISO 8601, UTC."""
+    """Return the current time as ISO 8601, UTC."""
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -92,10 +92,10 @@ def answer_event(
     generated_by: str | None = None,
     event_time: str | None = None,
 ) -> Event:
-    """An Answer and what it cites.
+    """Return the event of an answer.
 
-    Each citation is a mapping: `{"namespace", "name"}` cites a dataset as it was at `generated_at`;
-    with `"runId"` the very version that run produced; with `"field"` one column; `{"answerId"}`
+    Each citation is a mapping. `{"namespace", "name"}` cites a dataset as it was at `generated_at`;
+    with `"runId"` the version that the run produced; with `"field"` one column; `{"answerId"}`
     another answer.
     """
     fields = {
@@ -121,7 +121,7 @@ def source_event(
     checksum: str | None = None,
     event_time: str | None = None,
 ) -> Event:
-    """One capture of raw data: where it came from, when, how many rows, its checksum."""
+    """Return the event of one capture of raw data."""
     fields = {
         "origin": origin,
         "format": format,
@@ -146,7 +146,7 @@ def artifact_event(
     schema: str | None = None,
     event_time: str | None = None,
 ) -> Event:
-    """One version of a dataset, produced by the run `run_id`."""
+    """Return the event of a version of a dataset, produced by the run `run_id`."""
     fields = {
         "runId": run_id,
         "type": type,
@@ -167,13 +167,15 @@ def symlinks_event(
     apart: Sequence[DatasetName] = (),
     event_time: str | None = None,
 ) -> Event:
-    """That other names are the same dataset as this one (`same`) or another one (`apart`), whatever
-    symlinks facets say. Every name is `{"namespace", "name"}`; the newest decision on a pair of
-    names counts.
+    """Return the event of a decision: other names are the same dataset (`same`), or another
+    (`apart`).
+
+    Every name is `{"namespace", "name"}`. The newest decision on a pair counts, over any symlinks
+    facet.
     """
     fields = {
-        key: [{**name} for name in names] or None
-        for key, names in (("same", same), ("apart", apart))
+        "same": [dict(name) for name in same] or None,
+        "apart": [dict(name) for name in apart] or None,
     }
     facets = {SYMLINKS_FACET: _facet(SYMLINKS_FACET, fields)}
     return _dataset_event(dataset["namespace"], dataset["name"], facets, event_time)
@@ -187,8 +189,9 @@ def tags_event(
     is_job: bool = False,
     event_time: str | None = None,
 ) -> Event:
-    """All the tags of a dataset, or of a job: those it had before are gone. Each is `{"key",
-    "value"}`, for a dataset also `"field"` where it is about one, and `"source"`.
+    """Return the event that replaces all tags of a dataset or a job.
+
+    Each tag is `{"key", "value"}`, optionally with `"source"` and, of a dataset, `"field"`.
     """
     facets = {"tags": _facet("tags", {"tags": [{**tag} for tag in tags]})}
     if is_job:
@@ -212,21 +215,19 @@ def asset_events(
     was_process: bool = False,
     event_time: str | None = None,
 ) -> list[Event]:
-    """A registered asset and all that it is made from: the newest registration replaces those
-    before.
+    """Return the events of a registered asset and its upstream; they replace earlier registrations.
 
-    Every asset is a dataset of its name. One that is a process (a DAG, a Spark job) is also a job
-    of its name, which reads what is upstream and makes that dataset, so that an asset may be named
-    as upstream of others before anybody knows what it is. `was_process` withdraws what such a job
-    declared.
+    Every asset is a dataset. A process (a DAG, a Spark job) is also a job of the same name, which
+    reads the upstream and writes that dataset. So others can name it as upstream before it is
+    registered. `was_process` withdraws the declarations of such a job.
     """
-    told = _facet(ASSET_FACET, {"sourceRef": source_ref})
+    asset = _facet(ASSET_FACET, {"sourceRef": source_ref})
     sources = [
         {"namespace": one["namespace"], "name": one["name"], "type": "DATASET"} for one in upstream
     ]
     own = {"namespace": namespace, "name": name}
     facets = {
-        ASSET_FACET: told,
+        ASSET_FACET: asset,
         "datasetType": _facet("datasetType", {"datasetType": asset_type.upper()}),
         "lineage": _facet(
             "lineage", {**own, "type": "DATASET", "inputs": [] if is_process else sources}
@@ -241,9 +242,9 @@ def asset_events(
             "jobType": asset_type.upper(),
         }
         job_facets = {
-            ASSET_FACET: told,
+            ASSET_FACET: asset,
             "jobType": _facet("jobType", kind),
-            **_written_in(source_ref),
+            **_code_location(source_ref),
             "lineage": _facet("lineage", {"entries": entries if is_process else []}),
         }
         body = {"job": {**own, "facets": job_facets}, "inputs": [], "outputs": []}
@@ -251,8 +252,8 @@ def asset_events(
     return events
 
 
-def _written_in(source_ref: str) -> dict[str, Any]:
-    """Where the code of a job is, when what is told of it is a path or an address."""
+def _code_location(source_ref: str) -> dict[str, Any]:
+    """Return the code location of a job, if its source reference is a path or an address."""
     if not {"/", "."} & set(source_ref):
         return {"sourceCodeLocation": _facet("sourceCodeLocation", {"_deleted": True})}
     is_address = "://" in source_ref
@@ -284,14 +285,15 @@ def run_events(
     inputs: Sequence[DatasetName] = (),
     outputs: Sequence[DatasetName] = (),
 ) -> list[Event]:
-    """A whole run: its START, where it is known when that was, and, unless it is still running, the
-    event that ended it. A run without any time is marked `undated`: it is placed where the versions
-    it made say they were created.
+    """Return the events of a run: its START, if that time is known, and its end, unless it is
+    running.
 
-    `status` is one of OpenLineage's event types or the seed's words (`success`, `failed`, ...). An
-    input is `{"namespace", "name"}`, read as it was when the run started, or with `"runId"` the
-    version that run made. Raises KeyError when the status is neither, EventError when a time is
-    none or the end comes before the start.
+    `status` is an event type of OpenLineage or a word such as `success` or `failed`. An input is
+    `{"namespace", "name"}`, read as it was when the run started, or has `"runId"`, for the version
+    that run made. A run without any time is `undated`: the versions that it made give its time.
+
+    Raises KeyError for an unknown status, EventError for a malformed time or an end before the
+    start.
     """
     kind = STATUS_EVENT_TYPES.get(status.lower(), status.upper())
     if kind not in {"START", "RUNNING", "COMPLETE", "ABORT", "FAIL"}:

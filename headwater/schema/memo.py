@@ -1,9 +1,7 @@
-"""What was worked out once of something that keeps coming back: kept for the next time, within a
-bound.
+"""Bounded memory of results of pure functions.
 
-Producers repeat themselves. From run to run the bytes of a schema, of a column lineage or of a
-job's SQL are the same, and so is all that follows from them alone. A memo never changes an answer,
-only how soon it is there.
+Producers repeat themselves: from run to run a schema, a column lineage or the SQL of a job has the
+same bytes, and so the same results. A memo never changes a result, only the time it takes.
 """
 
 from __future__ import annotations
@@ -17,13 +15,11 @@ V = TypeVar("V")
 
 
 class Memo(Generic[K, V]):
-    """Values by key, of at most `bytes_max` bytes together; `size` tells about how many a key and
-    its value take.
+    """Values by key, of at most `bytes_max` bytes in total; `size` estimates the bytes of an entry.
 
-    There are two generations. What is kept or asked for is in the young one; when that has half of
-    the bytes it becomes the old one, and what nobody asked for since the last time is forgotten. So
-    what keeps coming stays, and what comes once goes, without a list to be put in order at every
-    question. Threads may share it.
+    There are two generations. New and requested entries are in the young one. When it has half of
+    the bytes it becomes the old one, and the previous old one is dropped. So repeated entries stay
+    and single ones go, without an ordered list. Threads may share a memo.
     """
 
     def __init__(self, bytes_max: int, *, size: Callable[[K, V], int]) -> None:
@@ -32,10 +28,10 @@ class Memo(Generic[K, V]):
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
         self._young_bytes = 0
-        self._turn = Lock()
+        self._lock = Lock()
 
     def get(self, key: K) -> V | None:
-        """The value, if it is still there."""
+        """Return the value of a key, or None."""
         value = self._young.get(key)
         if value is None:
             value = self._old.get(key)
@@ -44,11 +40,11 @@ class Memo(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V) -> V:
-        """Keep a value, unless it alone is more than a generation holds. Returns the value."""
+        """Store a value, unless it exceeds a generation; return the value."""
         size = self._size(key, value)
         if size > self._generation_bytes_max:
             return value
-        with self._turn:
+        with self._lock:
             if key in self._young:
                 return value
             if self._young_bytes + size > self._generation_bytes_max:

@@ -1,19 +1,16 @@
-"""One name per dataset: what producers write differently and mean alike is made one, by rules that
-are data.
+"""One name per dataset: different spellings of one location are normalised to one name.
 
-`normalise("s3a://lake/", "/orders/dt=2026-01-31/")` is (`s3://lake`, `orders`). The rules stand in
-`naming.toml`, and `load` puts a user's own on top; here is only how they are applied, in this
-order:
+`normalise("s3a://lake/", "/orders/dt=2026-01-31/")` is (`s3://lake`, `orders`). The rules are data,
+in `naming.toml`; `load_naming` adds a user's rules. This module applies them, in this order:
 
-1. the namespace: spelling of its scheme, case and port of its host, no trailing slash, then its
-   alias;
-2. a name that repeats its namespace (`s3a://lake/orders` in `s3://lake`) loses it, and folders that
-   stand in a namespace (`s3://lake/marts` and `orders`) go to the name: the specification reads
-   both as one URI;
-3. names that are paths: slashes in a row and at the end, then partitions.
+1. The namespace: spelling of its scheme, case and port of its host, no trailing slash, then its
+   alias.
+2. A name that repeats its namespace (`s3a://lake/orders` in `s3://lake`) loses it. Folders in a
+   namespace (`s3://lake/marts` and `orders`) move to the name: the specification reads both as one
+   URI.
+3. Names that are paths: repeated and trailing slashes, then partitions.
 
-Normalising twice is normalising once, nothing is ever refused, and what is not recognised comes
-through as sent.
+Normalising is idempotent and refuses nothing; an unknown form stays as sent.
 """
 
 from __future__ import annotations
@@ -28,16 +25,16 @@ from headwater.schema.facts import Name
 from headwater.schema.naming_rules import CALENDAR, Folders, Rules
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?", re.DOTALL)
-# user@, hosts, and what some drivers write behind them: ;database=sales
+# user@, hosts, and suffixes of some drivers: ;database=sales
 _AUTHORITY = re.compile(r"([^;?#]*@)?([^;?#]*)(.*)", re.DOTALL)
 _HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]+)(?::([0-9]*))?")
-_REMEMBERED = 65_536
-# Longer names are rare, and would fill the memory that is meant for the others.
-_REMEMBERED_CHARACTERS_MAX = 2_000
+_CACHED_NAMES_MAX = 65_536
+# Longer names are rare, and would fill the cache.
+_CACHED_CHARACTERS_MAX = 2_000
 
 
 class Naming:
-    """Naming rules, ready to be applied."""
+    """Compiled naming rules."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -46,7 +43,7 @@ class Naming:
             rules,
             "schemes",
         )
-        # Whatever spelling of a scheme a line of the rules has, it is for all of them.
+        # A rule holds for all spellings of its scheme.
         self._ports = {self._scheme(scheme): port for scheme, port in rules.ports.items()}
         self._portless = {self._scheme(scheme): yes for scheme, yes in rules.portless.items()}
         self._buckets = {self._scheme(scheme): yes for scheme, yes in rules.buckets.items()}
@@ -54,16 +51,16 @@ class Naming:
         self._paths = {scheme: kind for scheme, kind in kinds.items() if kind != "tables"}
         self._partitions = naming_rules.partition_patterns(rules)
         self._aliases = self._read_aliases()
-        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._normalised)
+        self._normalise_cached = lru_cache(maxsize=_CACHED_NAMES_MAX)(self._normalised)
 
     def __reduce__(self) -> tuple[type[Naming], tuple[Rules]]:
-        return Naming, (self._rules,)  # what is remembered stays here
+        return Naming, (self._rules,)
 
     def normalise(self, namespace: str, name: str) -> Name:
-        """The one name of a dataset that goes by this one."""
-        if len(namespace) + len(name) > _REMEMBERED_CHARACTERS_MAX:
+        """Return the one name of a dataset with this spelling."""
+        if len(namespace) + len(name) > _CACHED_CHARACTERS_MAX:
             return self._normalised(namespace, name)
-        return self._remembered(namespace, name)
+        return self._normalise_cached(namespace, name)
 
     def _normalised(self, namespace: str, name: str) -> Name:
         base, folder = self._datasource(namespace)
@@ -77,15 +74,16 @@ class Naming:
             base, name = inside
             host = base.partition("://")[2]
         elif "://" in name or (folder and kind == "rooted" and name.startswith("/")):
-            # A place of its own, or one told twice: which, nobody can say.
-            return Name(base + (f"{'' if host else '://'}{folder}" if folder else ""), name)
+            # Another location, or the same one twice: the name does not show which.
+            separator = "" if host or not folder else "://"
+            return Name(f"{base}{separator}{folder}", name)
         elif folder:
             name = f"{folder}/{name}"
         rooted = kind == "rooted" and (bool(host) or name.startswith("/"))
         return Name(base, self._tidy(name, rooted))
 
     def _datasource(self, namespace: str) -> tuple[str, str]:
-        """A namespace in its kept form, and the folders that stood in it where names are paths."""
+        """Return a normalised namespace, and the folders in it if its names are paths."""
         found = _URI.fullmatch(namespace)
         if found is None:
             return namespace, ""
@@ -104,7 +102,7 @@ class Naming:
         return self._schemes.get(scheme, scheme)
 
     def _authority(self, scheme: str, authority: str) -> str:
-        user, hosts, rest = _AUTHORITY.fullmatch(authority).groups("")  # type: ignore[union-attr]  # matches anything
+        user, hosts, rest = _AUTHORITY.fullmatch(authority).groups("")  # type: ignore[union-attr]
         return user + ",".join(self._host(scheme, host) for host in hosts.split(",")) + rest
 
     def _host(self, scheme: str, text: str) -> str:
@@ -119,8 +117,8 @@ class Naming:
         return f"{found[1]}:{port}" if shown else found[1]
 
     def _without_namespace(self, base: str, name: str) -> tuple[str, str] | None:
-        """Namespace and path of a name that is a whole URI in this namespace; None for any other
-        name.
+        """Return namespace and path of a name that is a URI in this namespace; None for other
+        names.
         """
         found = _URI.fullmatch(name)
         if found is None or (found[2] is None and found[3] is None):
@@ -129,12 +127,12 @@ class Naming:
         path = found[3] or "/"
         if "://" in path or (not found[2] and self._paths.get(scheme) != "rooted"):
             return None
-        said, _ = self._datasource(f"{scheme}://{found[2] or ''}")
-        said = self._aliases.get(said, said)
-        if said == base or (not found[2] and base.startswith(f"{scheme}://")):
+        own, _ = self._datasource(f"{scheme}://{found[2] or ''}")
+        own = self._aliases.get(own, own)
+        if own == base or (not found[2] and base.startswith(f"{scheme}://")):
             return base, path
-        # The namespace says only the scheme, and the name says where.
-        return (said, path) if base == scheme and said.startswith(f"{scheme}://") else None
+        # The namespace has only the scheme, and the name has the host.
+        return (own, path) if base == scheme and own.startswith(f"{scheme}://") else None
 
     def _tidy(self, name: str, rooted: bool) -> str:
         folders = [folder for folder in name.split("/") if folder]
@@ -145,8 +143,8 @@ class Naming:
         return f"/{path}" if rooted or not path else path
 
     def _partition(self, folders: list[str], left: int) -> int:
-        """How many of the first `left` folders are, at their end, a partition; one folder always
-        stays.
+        """Return the number of trailing folders, of the first `left`, that are a partition; one
+        always stays.
         """
         for patterns in self._partitions:
             if len(patterns) < left and _holds(patterns, folders[left - len(patterns) : left]):
@@ -159,9 +157,9 @@ class Naming:
             one, folder = self._datasource(alias)
             other, beneath = self._datasource(target)
             if folder or beneath:
-                hint = "Name the whole namespace: an alias holds for all that is in it."
-                raise self._rules.wrong(f'aliases."{alias}"', "names a folder", hint)
-            # A namespace that stands for itself is how a user's file takes an alias of ours away.
+                hint = "Name the whole namespace: an alias applies to all of it."
+                raise self._rules.error(f'aliases."{alias}"', "names a folder", hint)
+            # A namespace that is its own alias removes a default alias.
             steps.pop(one, None)
             if one != other:
                 steps[one] = other
@@ -187,9 +185,7 @@ def _is_day(year: str, month: str, day: str) -> bool:
 
 
 def load_naming(path: Path | None = None) -> Naming:
-    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is
-    wrong in the file.
-    """
+    """Load the default rules, overridden by a file. Raises SettingsError for a malformed file."""
     return _packaged() if path is None else Naming(naming_rules.read_rules(path))
 
 
@@ -199,5 +195,5 @@ def _packaged() -> Naming:
 
 
 def normalise(namespace: str, name: str) -> Name:
-    """The one name of a dataset that goes by this one, by our own rules."""
+    """Return the one name of a dataset with this spelling, by the default rules."""
     return _packaged().normalise(namespace, name)

@@ -1,10 +1,8 @@
-"""Until when the detail of a run is kept: rules by namespace, and the horizon that they draw at one
-moment.
+"""Retention of run detail: rules by namespace, and the horizon that they give at one moment.
 
-A horizon is a pure function of rules and a moment, and of a run's id and namespaces: nothing that
-happened to the run, and nothing that the graph holds. So whoever meets a part of a run (a late
-event) judges it as whoever meets the whole. A run that names jobs of several namespaces is kept as
-long as the longest of them says.
+A horizon is a pure function of rules and a moment, and of the id and namespaces of a run. It
+depends on nothing in the graph, so a late event of a run gets the same decision as the whole run. A
+run with jobs of several namespaces is retained as long as the longest rule states.
 """
 
 from __future__ import annotations
@@ -29,8 +27,10 @@ _HINT = 'It has the tables [days], [sample] and [sampled_days], of lines like "t
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The three tables: patterns of namespaces and days, the share of runs (0 to 1) whose detail is
-    kept longer, and the days that is (0: for ever).
+    """The three tables, by namespace pattern.
+
+    `days` has days; `sample` the share of runs (0 to 1) whose detail is retained longer;
+    `sampled_days` the days of those (0: forever).
     """
 
     days: dict[str, float]
@@ -38,7 +38,7 @@ class Rules(msgspec.Struct, frozen=True):
     sampled_days: dict[str, float]
 
     def of(self, namespace: str) -> tuple[float, float, float]:
-        """Days, share and days of the share, for one namespace."""
+        """Return days, share and days of the share for a namespace."""
         return (
             _fitting(self.days, namespace),
             _fitting(self.sample, namespace),
@@ -47,14 +47,14 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Horizon(msgspec.Struct, frozen=True):
-    """Rules as they were applied at a moment (microseconds since 1970)."""
+    """Rules applied at a moment (microseconds since 1970)."""
 
     rules: Rules
     at: int
 
     def of(self, run_id: str, namespaces: Iterable[str]) -> int | None:
-        """The instant from which on anything heard of a run keeps it whole; None when it is kept
-        whatever its age.
+        """Return the oldest last event at which a run is retained; None if it is retained
+        forever.
         """
         found: int | None = None
         for namespace in namespaces:
@@ -69,22 +69,20 @@ class Horizon(msgspec.Struct, frozen=True):
 
     @property
     def latest(self) -> int:
-        """No run that was heard of since is beyond the horizon."""
+        """Return the latest expiry: a run with a later event is not expired."""
         return self.at - int(min(self.rules.days.values()) * MICROSECONDS_A_DAY)
 
 
 def sample_position(run_id: str) -> float:
-    """Where a run stands between 0 and 1: the same on every machine, spread evenly, and no business
-    of its sender.
+    """Return the position of a run between 0 and 1: stable, evenly spread, not chosen by its
+    sender.
     """
     digest = hashlib.blake2b(run_id.encode(), digest_size=7, person=b"hw-sample").digest()
     return int.from_bytes(digest, "big") / 2.0**56
 
 
 def read_rules(path: Path | None = None) -> Rules:
-    """Our own rules, with those of a user's file on top. Raises SettingsError that names what is
-    wrong in the file.
-    """
+    """Read the default rules, overridden by a file. Raises SettingsError for a malformed file."""
     tables = _tables(
         "retention.toml",
         files("headwater.schema").joinpath("retention.toml").read_text(encoding="utf-8"),
@@ -102,7 +100,7 @@ def read_rules(path: Path | None = None) -> Rules:
 
 
 def override(rules: Rules, *, days: float | None = None, sample: float | None = None) -> Rules:
-    """The same rules with one time, or one share, for every namespace."""
+    """Return the rules with one number of days, or one share, for every namespace."""
     return Rules(
         rules.days if days is None else {"*": days},
         rules.sample if sample is None else {"*": sample},
@@ -110,30 +108,30 @@ def override(rules: Rules, *, days: float | None = None, sample: float | None = 
     )
 
 
-def _tables(where: str, text: str) -> dict[str, dict[str, float]]:
+def _tables(file: str, text: str) -> dict[str, dict[str, float]]:
     try:
         found: Mapping[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{where}: {error}", hint="Write it as TOML.") from error
+        raise SettingsError(f"{file}: {error}", hint="Write it as TOML.") from error
     if unknown := sorted(found.keys() - set(_TABLES)):
-        raise SettingsError(f"{where}: there is no table {unknown[0]!r}", hint=_HINT)
-    return {table: _lines(where, table, found.get(table, {})) for table in _TABLES}
+        raise SettingsError(f"{file}: unknown table {unknown[0]!r}", hint=_HINT)
+    return {table: _lines(file, table, found.get(table, {})) for table in _TABLES}
 
 
-def _lines(where: str, table: str, lines: object) -> dict[str, float]:
+def _lines(file: str, table: str, lines: object) -> dict[str, float]:
     if not isinstance(lines, dict):
-        raise SettingsError(f"{where}: {table} is no table", hint=_HINT)
+        raise SettingsError(f"{file}: {table} is no table", hint=_HINT)
     for pattern, value in lines.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
         most = 1 if table == "sample" else DAYS_MAX
         if not number or not 0 <= value <= most or (table == "days" and value == 0):
             hint = f"Write a number from {'above 0' if table == 'days' else '0'} to {most}."
-            raise SettingsError(f'{where}: {table}."{pattern}" is {value!r}', hint=hint)
+            raise SettingsError(f'{file}: {table}."{pattern}" is {value!r}', hint=hint)
     return {pattern: float(value) for pattern, value in lines.items()}
 
 
 def _fitting(table: Mapping[str, float], namespace: str) -> float:
-    """What the longest pattern says that fits; of two of one length the first by name."""
+    """Return the value of the longest matching pattern; of equal lengths the first by name."""
     fits = [pattern for pattern in table if _pattern(pattern).includes(namespace)]
     return table[min(fits, key=lambda pattern: (-len(pattern), pattern))]
 
@@ -146,8 +144,9 @@ def _pattern(pattern: str) -> Visibility:
 def is_expired(
     horizons: Iterable[Horizon], run_id: str, namespaces: Iterable[str], last: int
 ) -> bool:
-    """Whether a run that was last heard of at an instant has had its time by any of these horizons.
-    A run of no namespace has not.
+    """Return True if any horizon expires a run whose last event was at `last`.
+
+    A run without a namespace never expires.
     """
     namespaces = list(namespaces)
     found = (horizon.of(run_id, namespaces) for horizon in horizons)
@@ -155,7 +154,7 @@ def is_expired(
 
 
 def add_horizon(horizons: Iterable[Horizon], horizon: Horizon) -> list[Horizon]:
-    """All of them: one of rules that were applied before takes the place of the earlier."""
+    """Return the horizons with one more; equal rules keep only the later moment."""
     others = [one for one in horizons if one.rules != horizon.rules]
     at = max([horizon.at, *(one.at for one in horizons if one.rules == horizon.rules)])
     return [*others, Horizon(horizon.rules, at)]

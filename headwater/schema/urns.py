@@ -1,4 +1,4 @@
-"""Urns: the stable key of every node, derived only from what the node is.
+"""Urns: the stable key of every node, derived only from its identity.
 
 A urn is a kind and its parts, joined by `:`; every part is percent-encoded (RFC 3986) but for `/`,
 which stays readable, so that any namespace or name comes back exactly:
@@ -35,7 +35,7 @@ _UUID = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII
 )
 
-# kind -> what its parts are called, in order
+# The names of the parts of each kind, in order.
 KINDS: dict[str, tuple[str, ...]] = {
     "dataset": ("namespace", "name"),
     "job": ("namespace", "name"),
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 
 
 class Urn(NamedTuple):
-    """A urn taken apart; `parts` is empty for a hashed one."""
+    """A parsed urn; `parts` is empty for a hashed one."""
 
     kind: str
     parts: tuple[str, ...]
@@ -62,43 +62,45 @@ def _urn(kind: str, *parts: str) -> str:
     return f"{kind}:#{hashlib.sha256(urn.encode()).hexdigest()}"
 
 
-_remembered = lru_cache(maxsize=65_536)(_urn)
-# Longer names are rare, and would fill the memory that is meant for the others.
-_REMEMBERED_CHARACTERS_MAX = 300
+_urn_cached = lru_cache(maxsize=65_536)(_urn)
+# Longer names are rare, and would fill the cache.
+_CACHED_CHARACTERS_MAX = 300
 
 
-def _lasting(kind: str, first: str, second: str, *more: str) -> str:
-    """The urn of what comes again and again: a dataset, a job, what a producer does."""
-    if len(first) + len(second) > _REMEMBERED_CHARACTERS_MAX:
+def _cached_urn(kind: str, first: str, second: str, *more: str) -> str:
+    """Return the urn of a repeated thing (a dataset, a job, a finding), from a cache."""
+    if len(first) + len(second) > _CACHED_CHARACTERS_MAX:
         return _urn(kind, first, second, *more)
-    return _remembered(kind, first, second, *more)
+    return _urn_cached(kind, first, second, *more)
 
 
 def canonical_run_id(run_id: str) -> str:
-    """One spelling per run: a UUID in lower case with dashes; any other id as it was sent."""
+    """Return a UUID in lower case with dashes; any other id as sent."""
     return run_id.lower() if is_uuid(run_id) else run_id
 
 
 def is_uuid(run_id: str) -> bool:
-    """Whether it is a UUID as RFC 9562 writes it. (Python's UUID also takes braces, underscores and
-    dashes anywhere, so that different ids would become one run.)
+    """Return True for a UUID as RFC 9562 writes it.
+
+    Python also accepts braces, underscores and dashes anywhere, so different ids would become one
+    run.
     """
     return _UUID.fullmatch(run_id) is not None
 
 
 def display_name(text: str) -> str:
-    """A name as a node shows it: whole, unless it is too long for an index."""
+    """Return a name as a node has it: whole, unless it is too long for an index."""
     if len(text) * 4 <= DISPLAY_BYTES_MAX or len(text.encode()) <= DISPLAY_BYTES_MAX:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}…{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def dataset_urn(namespace: str, name: str) -> str:
-    return _lasting("dataset", namespace, name)
+    return _cached_urn("dataset", namespace, name)
 
 
 def job_urn(namespace: str, name: str) -> str:
-    return _lasting("job", namespace, name)
+    return _cached_urn("job", namespace, name)
 
 
 def run_urn(run_id: str) -> str:
@@ -107,16 +109,18 @@ def run_urn(run_id: str) -> str:
 
 
 def source_urn(namespace: str, name: str) -> str:
-    return _lasting("source", namespace, name)
+    return _cached_urn("source", namespace, name)
 
 
 def artifact_urn(namespace: str, name: str, run_id: str, ended: int | None = None) -> str:
-    """The version of a dataset that a run made; `ended` (microseconds since 1970, UTC) tells an
-    earlier attempt of the run, which was begun again since.
+    """Return the urn of the version that a run made.
+
+    `ended` (microseconds since 1970, UTC) identifies an earlier attempt of a run that started
+    again.
     """
     attempt = "" if ended is None else f":{ended}"
     run = run_id.lower() if is_uuid(run_id) else quote(run_id, safe="/")
-    dataset = _lasting("artifact", namespace, name)
+    dataset = _cached_urn("artifact", namespace, name)
     if len(dataset) + 1 + len(run) + len(attempt) <= URN_BYTES_MAX:
         return f"{dataset}:{run}{attempt}"
     return _urn("artifact", namespace, name, canonical_run_id(run_id), *attempt[1:].split())
@@ -127,45 +131,41 @@ def answer_urn(answer_id: str) -> str:
 
 
 def column_urn(namespace: str, name: str, field: str) -> str:
-    return _lasting("column", namespace, name, field)
+    return _cached_urn("column", namespace, name, field)
 
 
 def schema_hash(fields: str) -> str:
-    """What a schema is known by: the first half of the SHA-256 of its fields and types as JSON."""
+    """Return the key of a schema: half of the SHA-256 of its fields and types as JSON."""
     return hashlib.sha256(fields.encode()).hexdigest()[:32]
 
 
 def schema_urn(hash: str) -> str:
-    return _remembered("schema", hash)
+    return _urn_cached("schema", hash)
 
 
 def guid_of(urn: str) -> str:
-    """The UUID (version 5) of a node, for those who ask in the way of Atlas: always the same for
-    the same urn.
-    """
+    """Return the UUID (version 5) of a urn, for Atlas clients; a urn always has the same one."""
     return str(uuid.uuid5(_GUIDS, urn))
 
 
 def producer_urn(producer: str) -> str:
-    return (_remembered if len(producer) <= _REMEMBERED_CHARACTERS_MAX else _urn)(
-        "producer", producer
-    )
+    return (_urn_cached if len(producer) <= _CACHED_CHARACTERS_MAX else _urn)("producer", producer)
 
 
 def finding_urn(producer: str, rule: str, field: str) -> str:
-    return _lasting("finding", producer, rule, field)
+    return _cached_urn("finding", producer, rule, field)
 
 
 def parse_urn(urn: str) -> Urn:
-    """Take a urn apart.
+    """Parse a urn.
 
-    Raises QueryError when it has no known kind or the wrong number of parts.
+    Raises QueryError for an unknown kind or a wrong number of parts.
     """
     kind, _, rest = urn.partition(":")
     names = KINDS.get(kind)
     if names is None:
         raise QueryError(
-            f"{urn!r} is not a urn: it starts with none of {', '.join(KINDS)}",
+            f"{urn!r} is not a urn: it must start with one of {', '.join(KINDS)}",
             hint="Write for example dataset:<namespace>:<name>, each part percent-encoded.",
         )
     if rest.startswith("#"):

@@ -1,8 +1,8 @@
-"""Which namespaces somebody may see.
+"""The namespaces that a principal may see.
 
-A pattern is the name of a namespace in which `*` stands for any characters, none included:
-`s3://lake`, `team-a*`, `*`. Capitals count, as they do in names. Every question carries a `Sight`;
-what lies outside it is shown as a stub in a walk and not at all in a list.
+A pattern is the name of a namespace in which `*` matches any characters, or none: `s3://lake`,
+`team-a*`, `*`. Patterns are case-sensitive, as names are. Every query carries a `Visibility`. A
+traversal shows a hidden node as a stub; a list omits it.
 """
 
 from __future__ import annotations
@@ -18,43 +18,42 @@ ALL = "*"
 
 @dataclass(frozen=True)
 class Visibility:
-    """The namespaces that match any of `patterns`; with `ALL` among them everything, even what has
-    no namespace.
+    """The namespaces that match one of `patterns`.
+
+    With `ALL` among them it includes every node, also nodes without a namespace.
     """
 
     patterns: tuple[str, ...] = (ALL,)
 
     @property
     def is_unrestricted(self) -> bool:
+        """Return True if no node is hidden."""
         return ALL in self.patterns
 
     def includes(self, namespace: str | None) -> bool:
+        """Return True if nodes of a namespace, or nodes without one (None), are visible."""
         return self.is_unrestricted or (
             namespace is not None and self._pattern.fullmatch(namespace) is not None
         )
 
     @property
     def regexes(self) -> list[str] | None:
-        """For a query that lists nodes: regular expressions as Java reads them; None when nothing
-        need be left out.
-        """
+        """Return the patterns as regular expressions for Java; None if no node is hidden."""
         return None if self.is_unrestricted else [_regex(pattern) for pattern in self.patterns]
 
     def prune(self, value: Any) -> Any:
-        """JSON without what names something out of sight: every object whose `namespace` may not be
-        seen is gone from it, wherever it stands.
-        """
+        """Return JSON without the objects, at any depth, whose `namespace` is hidden."""
         if self.is_unrestricted:
             return value
         if isinstance(value, Mapping):
             return {
-                key: self.prune(item) for key, item in value.items() if not self._is_foreign(item)
+                key: self.prune(item) for key, item in value.items() if not self._is_hidden(item)
             }
         if isinstance(value, list):
-            return [self.prune(item) for item in value if not self._is_foreign(item)]
+            return [self.prune(item) for item in value if not self._is_hidden(item)]
         return value
 
-    def _is_foreign(self, value: Any) -> bool:
+    def _is_hidden(self, value: Any) -> bool:
         return (
             isinstance(value, Mapping)
             and isinstance(value.get("namespace"), str)
@@ -69,9 +68,10 @@ class Visibility:
 
 
 def _regex(pattern: str) -> str:
-    r"""Alike in Python and in Java; `[\s\S]`, since a namespace may hold a line break. What a `*`
-    and the text behind it took is not tried again further on (`(?>`): a pattern with many of them
-    would take for ever to fail.
+    r"""Return a regular expression that Python and Java read alike.
+
+    `[\s\S]` also matches a line break, which a namespace may contain. The atomic group `(?>`
+    prevents backtracking: a pattern with many `*` would otherwise take exponential time to fail.
     """
     first, *parts = (re.escape(part) for part in pattern.split("*"))
     if not parts:

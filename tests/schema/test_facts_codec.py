@@ -51,5 +51,5 @@ def test_many_threads_at_once() -> None:
     "kept", [b"", b"facts", b'{"facets": {}}', pack_json(b"a text that is cut")[:-3]]
 )
 def test_what_is_no_facts(kept: bytes) -> None:
-    with pytest.raises(ValueError, match="these bytes are no facts"):
+    with pytest.raises(ValueError, match="the bytes are no packed facts"):
         unpack_json(kept)

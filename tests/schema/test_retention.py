@@ -49,7 +49,7 @@ def test_a_file_of_ones_own_says_more_and_the_longest_pattern_counts(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[day]\n", "no table 'day'"),
+        ("[day]\n", "unknown table 'day'"),
         ("days = 3\n", "days is no table"),
         ('[days]\n"*" = 0\n', r'days."\*" is 0'),
         ('[days]\n"*" = "90"\n', r"is '90'"),
