@@ -13,14 +13,14 @@ from headwater.rest.lineage_table import lineage_table_api
 from headwater.rest.marquez.api import marquez_api
 from headwater.rest.marquez.graphs import EventLog
 from headwater.rest.openapi import PATH, document
-from headwater.rest.operations import Api, Reader, Submit
+from headwater.rest.operations import Api, Submit, ViewOf
 from headwater.web import json_response
 
 
-def rest_routes(reader: Reader, submit: Submit, log: EventLog) -> list[BaseRoute]:
+def rest_routes(view_of: ViewOf, submit: Submit, log: EventLog) -> list[BaseRoute]:
     """Return all routes of the REST API.
 
-    `reader` opens the database with the visibility of a request's principal. `submit` returns once
+    `view_of` returns the graph as the principal of a request may see it. `submit` returns once
     its events are safe on disk. `log` reads the events as the spool stores them.
     """
     apis: list[Api] = [
@@ -37,5 +37,5 @@ def rest_routes(reader: Reader, submit: Submit, log: EventLog) -> list[BaseRoute
 
     routes: list[BaseRoute] = [Route(PATH, describe)]
     for api in apis:
-        routes += api.routes(reader, submit)
+        routes += api.routes(view_of, submit)
     return routes

@@ -32,7 +32,7 @@ BODY_BYTES_MAX = 256 * 1024
 # The number of queries that run at once; the others wait. Lineage has threads of its own.
 THREADS_MAX = 4
 
-Reader = Callable[[Request], GraphView]
+ViewOf = Callable[[Request], GraphView]
 # Records the request, its query, and "asked", "answered ..." or "failed ...". Raises if it cannot.
 Record = Callable[[Request, str, str], None]
 
@@ -44,8 +44,8 @@ class Statement(msgspec.Struct, forbid_unknown_fields=True):
     parameters: dict[str, Any] = {}
 
 
-def routes(reader: Reader, record: Record) -> list[Route]:
-    """Return the routes; `reader` opens the database with the visibility of the principal."""
+def routes(view_of: ViewOf, record: Record) -> list[Route]:
+    """Return the routes; `view_of` returns the graph as the principal may see it."""
     threads = anyio.CapacityLimiter(THREADS_MAX)
 
     async def list_queries(_: Request) -> Response:
@@ -70,7 +70,7 @@ def routes(reader: Reader, record: Record) -> list[Route]:
     async def run_recorded(
         request: Request, text: str, run: Callable[[GraphView], Answered]
     ) -> Response:
-        view = reader(request)
+        view = view_of(request)
         if not view.visibility.is_unrestricted:
             raise ForbiddenError(
                 "Cypher cannot be restricted to namespaces, and this key sees only some of them",

@@ -30,7 +30,7 @@ from headwater.lineage.view import GraphView
 from headwater.web import RETRY_AFTER_SECONDS, BodyError, json_response, read_body
 
 T = TypeVar("T")
-Reader = Callable[[Request], GraphView]
+ViewOf = Callable[[Request], GraphView]
 Submit = Callable[[Principal, list[dict[str, Any]]], Awaitable[None]]
 
 BODY_BYTES_MAX = 256 * 1024
@@ -105,11 +105,11 @@ class Api:
     render_error: Callable[[HeadwaterError, int], msgspec.Struct]
     malformed_status: int = 400
 
-    def routes(self, reader: Reader, submit: Submit) -> list[Route]:
+    def routes(self, view_of: ViewOf, submit: Submit) -> list[Route]:
         """Return the routes, once under each prefix."""
         routes: list[Route] = []
         for operation in self.operations:
-            endpoint = _endpoint(self, operation, reader, submit)
+            endpoint = _endpoint(self, operation, view_of, submit)
             for prefix in self.prefixes:
                 path = prefix + operation.path
                 routes.append(EncodedRoute(path, endpoint, methods=[operation.method]))
@@ -133,11 +133,11 @@ class EncodedRoute(Route):
 
 
 def _endpoint(
-    api: Api, operation: Operation, reader: Reader, submit: Submit
+    api: Api, operation: Operation, view_of: ViewOf, submit: Submit
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         try:
-            return await _answer(operation, request, reader, submit)
+            return await _answer(operation, request, view_of, submit)
         except ClientDisconnect:
             return Response(status_code=400)
         except HeadwaterError as error:
@@ -153,7 +153,7 @@ def _endpoint(
 
 
 async def _answer(
-    operation: Operation, request: Request, reader: Reader, submit: Submit
+    operation: Operation, request: Request, view_of: ViewOf, submit: Submit
 ) -> Response:
     params = read_params(operation.params, {**request.query_params, **request.path_params})
     body = None
@@ -166,7 +166,7 @@ async def _answer(
     def submit_from_thread(events: list[dict[str, Any]]) -> None:
         anyio.from_thread.run(submit_as_principal, events)
 
-    handled = OperationRequest(reader(request), params, body, submit_from_thread)
+    handled = OperationRequest(view_of(request), params, body, submit_from_thread)
     accepted = {
         one.partition(";")[0].strip().lower()
         for one in request.headers.get("accept", "").split(",")

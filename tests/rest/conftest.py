@@ -1,5 +1,7 @@
-"""REST over the real Neo4j; what is submitted is folded into it at once, by the real fold and writer. Who asks may see
-what the header `x-visibility` says, everything without it."""
+"""REST over a real Neo4j; submitted events are folded at once by the real fold and writer.
+
+The header `x-visibility` sets the namespaces that the caller sees; without it, all.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,8 @@ from headwater.schema.visibility import Visibility
 from tests.run_builders import tell
 
 
-class Known:
-    """Whoever asks is who the header says."""
+class HeaderPrincipal:
+    """A middleware that takes the principal from the header."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -41,17 +43,17 @@ class Known:
         if scope["type"] == "http":
             patterns = Request(scope).headers.get("x-visibility")
             scopes = frozenset({KeyScope.READ, KeyScope.INGEST})
-            who = (
+            principal = (
                 ANONYMOUS
                 if patterns is None
                 else Principal("tests", scopes, Visibility(tuple(patterns.split(","))))
             )
-            scope.setdefault("state", {})["principal"] = who
+            scope.setdefault("state", {})["principal"] = principal
         await self._app(scope, receive, send)
 
 
 class Log:
-    """The events that were told, as they are kept."""
+    """The submitted events, as the spool would store them."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
@@ -70,10 +72,12 @@ def make_application(database: Database, log: Log) -> Starlette:
             authorize_event(who, json.dumps(event).encode(), load_naming())
         await anyio.to_thread.run_sync(tell, database, events)
 
-    def reader(request: Request) -> GraphView:
+    def view_of(request: Request) -> GraphView:
         return GraphView(database).visible_to(principal_of(request).visibility)
 
-    return Starlette(routes=rest_routes(reader, submit, log), middleware=[Middleware(Known)])
+    return Starlette(
+        routes=rest_routes(view_of, submit, log), middleware=[Middleware(HeaderPrincipal)]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What the last analysis found, over HTTP."""
+"""The findings of the last analysis over HTTP."""
 
 from __future__ import annotations
 

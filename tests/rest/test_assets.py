@@ -1,4 +1,4 @@
-"""Registered assets over REST: registering, trees, and every way in which they may be asked for wrongly."""
+"""Registered assets over REST: registrations, trees, impact, and every kind of wrong request."""
 
 from __future__ import annotations
 
@@ -181,11 +181,9 @@ def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
         node = waiting.pop()
         counted.setdefault(node["name"], []).append(bool(node.get("ref")))
         waiting.extend(node.get("downstream", []))
-    # 2^6 ways lead from the top to the bottom; each asset is expanded once, and each edge is in the tree once.
+    # There are 2^6 paths from top to bottom; the tree has each expanded asset and each edge once.
     assert len(counted) == found["node_count"] == 19
-    assert all(
-        sorted(seen)[0] is False and sum(not ref for ref in seen) == 1 for seen in counted.values()
-    )
+    assert all(references.count(False) == 1 for references in counted.values())
     assert sum(map(len, counted.values())) == 1 + 6 * 4
     assert found["truncated"] is None
 

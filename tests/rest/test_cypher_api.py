@@ -1,4 +1,4 @@
-"""Auditors' questions over HTTP, on the real graph: answers, refusals, and what is recorded of them."""
+"""Auditors' queries over HTTP on a real graph: answers, refusals, and their records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.neo4j
 
 
 class Asking:
-    """The routes as somebody with this sight meets them; what was recorded is kept."""
+    """A client of the routes with this visibility; it collects the records."""
 
     def __init__(
         self, database: Database, visibility: Visibility | None = None, *, keeps: bool = True
@@ -99,7 +99,10 @@ def test_a_query_by_name_is_answered_and_recorded(told: Database) -> None:
 
 def test_a_statement_is_answered_and_recorded(told: Database) -> None:
     asking = Asking(told)
-    text = "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status, duration('PT1M') AS d, date('2026-01-31') AS day"
+    text = (
+        "MATCH (r:PipelineRun {runId: $id}) "
+        "RETURN r.status AS status, duration('PT1M') AS d, date('2026-01-31') AS day"
+    )
     status, found = asking.post("/cypher", {"query": text, "parameters": {"id": "c1"}})
     assert (status, found["columns"], found["truncated"]) == (200, ["status", "d", "day"], False)
     assert found["rows"] == [{"status": "COMPLETE", "d": "PT1M", "day": "2026-01-31"}]

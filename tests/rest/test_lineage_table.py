@@ -1,4 +1,4 @@
-"""Large lineages over REST: the same as a lineage tells, as columns, in JSON and in Arrow."""
+"""Large lineages over REST: the lineage as columns, in JSON and in Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a route of REST reads what is asked: paths before they are decoded, parameters and bodies as types."""
+"""How a REST route reads a request: encoded paths, and parameters and bodies as types."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import Database
 from headwater.lineage.view import GraphView
 from headwater.rest import registrations
 from headwater.rest.app import rest_routes
-from tests.rest.conftest import Known, Log
+from tests.rest.conftest import HeaderPrincipal, Log
 from tests.run_builders import tell
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -44,7 +44,7 @@ def disk(database: Database) -> Disk:
 @pytest.fixture
 def client(view: GraphView, disk: Disk) -> Iterator[TestClient]:
     application = Starlette(routes=rest_routes(lambda _: view, disk.keep, Log()))
-    with TestClient(Known(application)) as client:
+    with TestClient(HeaderPrincipal(application)) as client:
         yield client
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.errors import EventError, HeadwaterError
-from headwater.rest.marquez.catalogue import OPERATIONS
+from headwater.rest.marquez.catalog import OPERATIONS
 from headwater.rest.marquez.graphs import EventLog, operations
 from headwater.rest.marquez.models import MarquezError
 from headwater.rest.operations import Api, ArgumentError

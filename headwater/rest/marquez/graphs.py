@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from headwater.errors import EventError
 from headwater.lineage.nodes import read_nodes
-from headwater.lineage.questions import catalog as catalogue
+from headwater.lineage.questions import catalog
 from headwater.lineage.questions.lineage import lineage
 from headwater.lineage.questions.search import SEARCH_MAX, SearchFilters, search
 from headwater.lineage.traversal.request import DEPTH_MAX, LineageRequest
@@ -127,7 +127,7 @@ def _edges(
 def get_column_lineage(request: OperationRequest) -> models.ColumnGraph:
     params: ColumnLineageParams = request.params
     urn = urn_of(request.view, params.node_id, kinds=("dataset", "datasetField", "job"))
-    found = catalogue.column_graph(
+    found = catalog.column_graph(
         request.view, [urn], depth=max(params.depth, 1), downstream=params.with_downstream
     )
     shown = {column for column in found.columns if len(parse_urn(column).parts) == 3}
@@ -327,7 +327,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
             abort=counts["ABORT"] + counts["ABANDONED"],
         )
         for begin, end, counts in zip(
-            edges, edges[1:], catalogue.run_counts(request.view, edges), strict=False
+            edges, edges[1:], catalog.run_counts(request.view, edges), strict=False
         )
     ]
 
@@ -335,7 +335,7 @@ def get_run_counts(request: OperationRequest) -> list[models.RunCounts]:
 def get_counts(request: OperationRequest) -> list[models.Count]:
     params: CountsParams = request.params
     edges = _intervals(params, datetime.now(UTC))
-    counts = catalogue.node_counts(request.view, params.asset, edges)
+    counts = catalog.node_counts(request.view, params.asset, edges)
     return [
         models.Count(start_interval=begin, end_interval=end, count=count)
         for begin, end, count in zip(edges, edges[1:], counts, strict=False)

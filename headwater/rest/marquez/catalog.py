@@ -10,7 +10,7 @@ from msgspec import Meta
 from headwater.cypher.driver.database import Row
 from headwater.errors import NotFoundError
 from headwater.lineage.nodes import read_all_facets, read_nodes, resolve_urn
-from headwater.lineage.questions import catalog as catalogue
+from headwater.lineage.questions import catalog
 from headwater.lineage.view import GraphView
 from headwater.rest.marquez import models, shapes
 from headwater.rest.operations import ArgumentError, Operation, OperationRequest
@@ -70,7 +70,7 @@ class SourceParams(models.Model):
 
 def list_namespaces(request: OperationRequest) -> models.Namespaces:
     page: models.Page = request.params
-    rows = catalogue.namespaces(request.view, skip=page.offset, limit=page.limit)
+    rows = catalog.namespaces(request.view, skip=page.offset, limit=page.limit)
     return models.Namespaces(namespaces=[_namespace(row) for row in rows])
 
 
@@ -87,7 +87,7 @@ def _namespace(row: Row) -> models.Namespace:
 
 
 def _required_namespace(view: GraphView, name: str) -> Row:
-    row = catalogue.namespace(view, name)
+    row = catalog.namespace(view, name)
     if row is None:
         raise NotFoundError(f"Namespace '{name}' not found.")
     return row
@@ -96,7 +96,7 @@ def _required_namespace(view: GraphView, name: str) -> Row:
 def list_datasets(request: OperationRequest) -> models.Datasets:
     page: models.NamespacePageParams = request.params
     _required_namespace(request.view, page.namespace)
-    listed = catalogue.datasets_in_namespace(
+    listed = catalog.datasets_in_namespace(
         request.view, page.namespace, skip=page.offset, limit=page.limit
     )
     return models.Datasets(
@@ -122,7 +122,7 @@ def _dataset(view: GraphView, params: DatasetParams | DatasetPageParams) -> str:
 def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
     page: DatasetPageParams = request.params
     urn = _dataset(request.view, page)
-    listed = catalogue.versions_of_dataset(request.view, urn, skip=page.offset, limit=page.limit)
+    listed = catalog.versions_of_dataset(request.view, urn, skip=page.offset, limit=page.limit)
     return models.DatasetVersions(
         versions=shapes.versions(request.view, urn, listed.urns), total_count=listed.total
     )
@@ -131,7 +131,7 @@ def list_dataset_versions(request: OperationRequest) -> models.DatasetVersions:
 def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
     params: DatasetVersionParams = request.params
     urn = _dataset(request.view, params)
-    listed = catalogue.versions_of_dataset(request.view, urn, skip=0, limit=_VERSIONS_MAX)
+    listed = catalog.versions_of_dataset(request.view, urn, skip=0, limit=_VERSIONS_MAX)
     matching = [urn for urn in listed.urns if params.version in (guid_of(urn), urn)]
     found = shapes.versions(request.view, urn, matching)
     if not found:
@@ -142,7 +142,7 @@ def get_dataset_version(request: OperationRequest) -> models.DatasetVersion:
 def list_all_jobs(request: OperationRequest) -> models.Jobs:
     page: JobsParams = request.params
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_by_last_seen(
+    listed = catalog.jobs_by_last_seen(
         request.view, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
@@ -154,7 +154,7 @@ def list_jobs(request: OperationRequest) -> models.Jobs:
     page: NamespaceJobsParams = request.params
     _required_namespace(request.view, page.namespace)
     states = _statuses(page.last_run_states)
-    listed = catalogue.jobs_in_namespace(
+    listed = catalog.jobs_in_namespace(
         request.view, page.namespace, states=states, skip=page.offset, limit=page.limit
     )
     return models.Jobs(
@@ -221,7 +221,7 @@ def list_runs(request: OperationRequest) -> models.Runs:
     urn = job_urn(page.namespace, page.job)
     if not read_nodes(request.view, [urn]):
         raise NotFoundError(f"Job '{page.job}' not found.")
-    listed = catalogue.runs_of_job(request.view, urn, skip=page.offset, limit=page.limit)
+    listed = catalog.runs_of_job(request.view, urn, skip=page.offset, limit=page.limit)
     found = shapes.runs(request.view, listed.urns)
     return models.Runs(
         runs=[found[run] for run in listed.urns if run in found], total_count=listed.total
@@ -250,13 +250,13 @@ def get_run_facets(request: OperationRequest) -> models.RunFacets:
 
 def list_sources(request: OperationRequest) -> models.Sources:
     page: models.Page = request.params
-    rows = catalogue.data_sources(request.view, skip=page.offset, limit=page.limit)
+    rows = catalog.data_sources(request.view, skip=page.offset, limit=page.limit)
     return models.Sources(sources=[shapes.source_of(row) for row in rows])
 
 
 def get_source(request: OperationRequest) -> models.Source:
     name = request.params.source
-    row = catalogue.data_source(request.view, name)
+    row = catalog.data_source(request.view, name)
     if row is None:
         raise NotFoundError(f"Source '{name}' not found.")
     return shapes.source_of(row)
@@ -264,7 +264,7 @@ def get_source(request: OperationRequest) -> models.Source:
 
 def list_tags(request: OperationRequest) -> models.Tags:
     page: models.Page = request.params
-    found = catalogue.tags(request.view, skip=page.offset, limit=page.limit)
+    found = catalog.tags(request.view, skip=page.offset, limit=page.limit)
     return models.Tags(tags=[models.Tag(name=name) for name in found])
 
 

@@ -1,0 +1,182 @@
+"""Lineage, column lineage, search, events and counts at Marquez' paths."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from marquez_client import MarquezClient  # type: ignore[import-untyped]
+from starlette.testclient import TestClient
+
+from headwater.schema.urns import guid_of
+from tests.rest.conftest import Log
+from tests.rest.marquez.run_history import BUCKET, SECRET, Json, ask, names
+from tests.run_builders import at
+
+pytestmark = pytest.mark.neo4j
+
+
+def graph(found: Json) -> dict[str, tuple[list[str], list[str]]]:
+    edges = {}
+    for node in found["graph"]:
+        incoming = [edge["origin"] for edge in node["inEdges"]]
+        outgoing = [edge["destination"] for edge in node["outEdges"]]
+        edges[node["id"]] = (incoming, outgoing)
+    return edges
+
+
+def test_the_lineage_of_a_node(client: TestClient) -> None:
+    raw, load, orders, report, sums = (
+        f"dataset:{BUCKET}:raw/orders",
+        "job:etl:load",
+        "dataset:db:orders",
+        "job:etl:report",
+        "dataset:db:sums",
+    )
+    spy, hidden = "job:secret:spy", "dataset:secret:hidden"
+    seen = ask(client, "/lineage", nodeId=raw)
+    assert graph(seen) == {
+        raw: ([], [load]),
+        load: ([raw], [orders]),
+        orders: ([load], [report, spy]),
+        report: ([orders], [sums]),
+        sums: ([report], []),
+        spy: ([orders], [hidden]),
+        hidden: ([spy], []),
+    }
+    assert [node["id"] for node in seen["graph"]] == sorted(node["id"] for node in seen["graph"])
+    for node in seen["graph"]:
+        assert all(edge["destination"] == node["id"] for edge in node["inEdges"])
+    types = {node["id"]: (node["type"], node["data"]["name"]) for node in seen["graph"]}
+    assert types[load] == ("JOB", "load")
+    assert types[raw] == ("DATASET", "raw/orders")
+    whole = graph(ask(client, "/lineage", nodeId=quote(orders, safe=":/"), depth=1))
+    assert set(whole) == {raw, load, orders, report, sums, spy, hidden}
+    assert graph(ask(client, "/lineage", nodeId=orders, depth=0)) == {orders: ([], [])}
+    assert set(graph(ask(client, "/lineage", nodeId=f"{orders}#{guid_of('any')}", depth=0))) == {
+        orders
+    }
+    assert set(graph(ask(client, "/lineage", nodeId="dataset:colons:here:a:b"))) == {
+        "dataset:colons:here:a:b"
+    }
+
+
+def test_a_hidden_node_is_not_in_the_lineage(client: TestClient) -> None:
+    seen = ask(client, "/lineage", "db,etl,s3*", nodeId="dataset:db:orders")
+    assert set(graph(seen)) == {
+        "dataset:db:orders",
+        "dataset:db:sums",
+        f"dataset:{BUCKET}:raw/orders",
+        "job:etl:load",
+        "job:etl:report",
+    }
+    assert graph(seen)["dataset:db:orders"] == (["job:etl:load"], ["job:etl:report"])
+    assert "secret" not in str(seen)
+
+
+def test_column_lineage(marquez: MarquezClient) -> None:
+    ours, theirs = "datasetField:db:orders:id", f"datasetField:{BUCKET}:raw/orders:id"
+    for found in (
+        marquez.get_column_lineage_by_dataset("db", "orders"),
+        marquez.get_column_lineage_by_dataset_field("db", "orders", "id"),
+        marquez.get_column_lineage_by_job("etl", "load"),
+    ):
+        nodes = {node["id"]: node for node in found["graph"]}
+        assert set(nodes) == {ours, theirs}
+        assert nodes[ours]["inEdges"] == [{"origin": ours, "destination": theirs}]
+        assert nodes[theirs]["outEdges"] == [{"origin": theirs, "destination": ours}]
+        assert (nodes[ours]["data"]["field"], nodes[ours]["data"]["fieldType"]) == ("id", "int")
+        assert [one["dataset"] for one in nodes[ours]["data"]["inputFields"]] == ["raw/orders"]
+    alone = marquez.get_column_lineage_by_dataset_field(BUCKET, "raw/orders", "id")
+    assert [node["id"] for node in alone["graph"]] == [theirs]
+    down = marquez.get_column_lineage_by_dataset(BUCKET, "raw/orders", with_downstream=True)
+    assert {node["id"] for node in down["graph"]} == {
+        ours,
+        theirs,
+        f"datasetField:{BUCKET}:raw/orders:total",
+    }
+
+
+def test_search(client: TestClient) -> None:
+    found = ask(client, "/search/", q="orders")
+    assert found["totalCount"] == 2
+    assert found["results"] == [
+        {
+            "type": "DATASET",
+            "name": "orders",
+            "updatedAt": at(6),
+            "namespace": "db",
+            "nodeId": "dataset:db:orders",
+        },
+        {
+            "type": "DATASET",
+            "name": "raw/orders",
+            "updatedAt": at(2),
+            "namespace": BUCKET,
+            "nodeId": f"dataset:{BUCKET}:raw/orders",
+        },
+    ]
+    assert names(ask(client, "/search", q="rep", filter="JOB", sort="UPDATED_AT")["results"]) == [
+        "report"
+    ]
+    assert names(ask(client, "/search", q="orders", namespace="db")["results"]) == ["orders"]
+    assert names(ask(client, "/search", q="orders", after=at(3))["results"]) == ["orders"]
+    assert ask(client, "/search", q="")["results"] == []
+
+
+def test_events_as_they_were_sent(client: TestClient, log: Log) -> None:
+    found = ask(client, "/events/lineage")
+    assert found["events"] == log.events[::-1]
+    assert found["totalCount"] == len(log.events)
+    page = ask(client, "/events/lineage", limit=2, offset=1, sortDirection="asc")
+    assert (page["events"], page["totalCount"]) == (log.events[1:3], len(log.events))
+    between = ask(client, "/events/lineage", after=at(2), before=at(4))
+    assert (between["events"], between["totalCount"]) == (log.events[2:0:-1], 2)
+
+
+def test_a_hidden_namespace_is_nowhere(client: TestClient) -> None:
+    seen = "db,etl,s3*"
+    assert names(ask(client, "/namespaces", seen)["namespaces"]) == ["db", "etl", BUCKET]
+    assert ask(client, "/jobs", seen)["totalCount"] == 2
+    assert "secret" not in names(ask(client, "/sources", seen)["sources"])
+    assert ask(client, "/search", seen, q="hidden")["totalCount"] == 0
+    events = ask(client, "/events/lineage", seen)
+    assert (len(events["events"]), events["totalCount"]) == (4, 4)
+    assert "secret" not in str(events)
+    counted = client.get("/api/v1/stats/jobs", headers={"x-visibility": seen}).json()
+    assert counted[-1]["count"] == 2
+    for path in (
+        "/namespaces/secret",
+        "/namespaces/secret/jobs",
+        "/namespaces/secret/jobs/spy",
+        "/namespaces/secret/jobs/spy/runs",
+        "/namespaces/secret/datasets/hidden",
+        f"/jobs/runs/{SECRET}",
+        f"/jobs/runs/{SECRET}/facets",
+        "/lineage?nodeId=dataset:secret:hidden",
+        "/sources/secret",
+    ):
+        hidden = client.get(f"/api/v1{path}", headers={"x-visibility": seen})
+        missing = client.get(
+            f"/api/v1{path.replace('secret', 'nowhere')}", headers={"x-visibility": seen}
+        )
+        assert hidden.status_code == 404, path
+        assert hidden.json()["message"] == missing.json()["message"].replace("nowhere", "secret")
+
+
+def test_counts_over_time(client: TestClient) -> None:
+    for asset, count in (("jobs", 3), ("datasets", 5), ("sources", 5)):
+        for period, length in (("DAY", 24), ("WEEK", 7)):
+            answer = client.get(
+                f"/api/v1/stats/{asset}", params={"period": period, "timezone": "Europe/Berlin"}
+            )
+            found = answer.json()
+            assert (len(found), {one["count"] for one in found}) == (length, {count}), (
+                asset,
+                found,
+            )
+    runs = client.get("/api/v1/stats/lineage-events", params={"period": "WEEK"}).json()
+    assert len(runs) == 7
+    assert {(one["start"], one["complete"], one["fail"], one["abort"]) for one in runs} == {
+        (0, 0, 0, 0)
+    }
