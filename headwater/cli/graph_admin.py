@@ -155,7 +155,7 @@ def _prepare_graph(database: Database, bar: Progress, *, erase: bool, yes: bool)
         )
         bar.start()
     task = bar.add_task("erasing", total=None)
-    graph_erase.erase(database, holder=HOLDER, erased=lambda piece: bar.advance(task, piece))
+    graph_erase.erase(database, holder=HOLDER, on_piece=lambda piece: bar.advance(task, piece))
     bar.remove_task(task)
 
 

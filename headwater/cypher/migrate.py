@@ -1,8 +1,9 @@
 """Migrations: bring constraints, indexes and property names of a graph up to date at start.
 
-A migration is a numbered file under `migrations/` and is never edited after its release. Each statement ends with `;` at
-the end of a line and can run twice. A statement with `IN TRANSACTIONS` commits in batches and continues where an
-interrupted run stopped. The graph records each applied migration as (:Migration); `readyz` reports the missing ones.
+A migration is a numbered file under `migrations/` and is never edited after its release. Each
+statement ends with `;` at the end of a line and can run twice. A statement with `IN TRANSACTIONS`
+commits in batches and continues where an interrupted run stopped. The graph records each applied
+migration as (:Migration); `readyz` reports the missing ones.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def pending(database: Database) -> list[Query]:
 
 
 def migrate(database: Database) -> list[str]:
-    """Apply the pending migrations and return their names. Several processes may call it at once."""
+    """Apply the pending migrations and return their names.
+
+    Several processes may call it at once.
+    """
     applied = []
     for query in pending(database):
         for statement in _statements(query.text):
@@ -56,7 +60,10 @@ def _run(database: Database, statement: str) -> None:
 
 
 def _is_conflict(error: HeadwaterError) -> bool:
-    """Return True if another process ran the same statement: `IF NOT EXISTS` checks before it locks."""
+    """Return True if another process ran the same statement.
+
+    `IF NOT EXISTS` checks before it locks.
+    """
     code = str(getattr(error.__cause__, "code", None))
     return "AlreadyExists" in code or "DeadlockDetected" in code
 

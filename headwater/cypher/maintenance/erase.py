@@ -1,8 +1,8 @@
-"""Erasing the whole graph, in pieces that a server with little memory can bear.
+"""Erasure of the whole graph, in pieces that a server with little memory can hold.
 
-A graph of which a part is gone cannot be resolved by folding: what is still there would be taken for known. So it is
-marked while it is erased, every other writer waits (`headwater.cypher.driver.write_lock`), and an erasing that was interrupted
-must be done again to the end.
+Folding cannot repair a graph of which a part is erased: the remaining part would count as known. So
+the graph is marked during an erasure, every other writer waits (`headwater.cypher.driver.write_lock`),
+and an interrupted erasure must run again to its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PIECE = 10_000
 
 
 def is_empty(database: Database) -> bool:
-    """Whether nothing was ever folded into the graph, or all of it was erased."""
+    """Return True if the graph has no nodes of events and no erasure is unfinished."""
     erasing = any(
         row["properties"].get("erasing") for row in database.read("read/export/internal_nodes")
     )
@@ -24,14 +24,16 @@ def is_empty(database: Database) -> bool:
 
 
 def forget_checkpoints(database: Database, *, holder: str) -> None:
-    """Let every spool be folded from its beginning, into a graph that is empty."""
+    """Delete the checkpoints of an empty graph, so that every spool is folded from its start."""
     _begin(database, holder)
     _end(database, holder)
 
 
-def erase(database: Database, *, holder: str, erased: Callable[[int], object] = id) -> None:
-    """Take everything out but the record of the migrations; `erased` hears of every piece how many nodes and edges it
-    had. Raises UnavailableError."""
+def erase(database: Database, *, holder: str, on_piece: Callable[[int], object] = id) -> None:
+    """Delete everything except the records of migrations.
+
+    `on_piece` receives the number of nodes and edges in each piece. Raises UnavailableError.
+    """
     _begin(database, holder)
     for statement in ("write/maintenance/erase_edges", "write/maintenance/erase_nodes"):
         while True:
@@ -39,13 +41,13 @@ def erase(database: Database, *, holder: str, erased: Callable[[int], object] = 
                 piece = int(transaction.run(statement, limit=PIECE)[0]["erased"])
             if not piece:
                 break
-            erased(piece)
+            on_piece(piece)
     _end(database, holder)
 
 
 def _begin(database: Database, holder: str) -> None:
     with database.write() as transaction:
-        # Not through `lock`: an erasing that was interrupted begins again.
+        # `lock` would refuse a graph with an interrupted erasure.
         transaction.run("write/maintenance/lock_graph", holder=holder)
         transaction.run("write/maintenance/begin_erasure")
 

@@ -1,11 +1,12 @@
-"""The whole graph as rows, for copies and comparisons: nodes by (label, urn), then edges by (source, type, target).
+"""The whole graph as rows, for copies and comparisons.
 
-Read in pages by urn, so that no graph is too large. Pages are read one after another: a graph that is written
-meanwhile gives a picture of no single instant.
+Rows are nodes by (label, urn), then edges by (source, type, target). Pages by urn keep memory small
+for a graph of any size. Pages are read one after another, so the export of a graph that is written
+meanwhile shows no single instant.
 
-The canonical export leaves out what is no function of the set of events: what Headwater keeps for itself, the tallies
-(an event received twice is counted twice), and what the clock said of runs that fell silent. Two graphs are the same
-exactly when their canonical exports are.
+The canonical export contains only functions of the set of events. It leaves out the nodes of
+Headwater itself, the producer statistics (a repeated event counts twice) and the effects of the
+clock on runs with a lost heartbeat. Two graphs are equal exactly if their canonical exports are.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from typing import Any, NamedTuple
 from headwater.cypher.driver.database import Database, Row
 from headwater.schema.derived_properties import with_derived_properties
 
-OWN = ("Checkpoint", "Migration", "Retention", "WriteLock")
-TALLIES = ("Finding", "Producer")
+INTERNAL_LABELS = ("Checkpoint", "Migration", "Retention", "WriteLock")
+STATISTICS_LABELS = ("Finding", "Producer")
 NODES_PER_PAGE = 2_000
-# Of nodes that are read with their edges: there may be many of those.
+# A smaller page for nodes with their edges: a node may have many.
 SOURCES_PER_PAGE = 500
 PAGE_SECONDS_MAX = 60.0
-# What no event says: the clock of a run, and when a node's place on the map was last written.
+# Properties that depend on clocks and revisions, not on events.
 _NOT_OF_EVENTS = ("changedAt", "lastHeartbeatAt", "heartbeatLost", "lineageRevision")
 
 
 class Counts(NamedTuple):
-    """How many nodes a label has, and how many edges leave them."""
+    """The number of nodes of a label, and of the edges that leave them."""
 
     nodes: int
     edges: int
 
 
 def count(database: Database) -> dict[str, Counts]:
-    """How large the graph is, by label, in the order of labels."""
+    """Return the size of the graph by label, in the order of labels."""
     counts: dict[str, Counts] = {}
     for row in sorted(database.read("read/export/counts"), key=lambda row: str(row["label"])):
         before = counts.get(row["label"], Counts(0, 0))
@@ -46,7 +47,7 @@ def count(database: Database) -> dict[str, Counts]:
 
 
 def checkpoints(database: Database) -> list[Row]:
-    """How far every spool is folded: two that differ tell that the graph has changed between."""
+    """Return the checkpoints of all spools: if they differ later, the graph has changed."""
     return [
         row["properties"]
         for row in database.read("read/export/internal_nodes")
@@ -57,7 +58,7 @@ def checkpoints(database: Database) -> list[Row]:
 def export(
     database: Database, *, canonical: bool, counts: Mapping[str, Counts] | None = None
 ) -> Iterator[Row]:
-    """Every node, then every edge."""
+    """Yield every node, then every edge."""
     counts = count(database) if counts is None else counts
     yield from export_nodes(database, canonical=canonical, counts=counts)
     yield from export_edges(database, counts=counts)
@@ -66,48 +67,47 @@ def export(
 def export_nodes(
     database: Database, *, canonical: bool, counts: Mapping[str, Counts]
 ) -> Iterator[Row]:
-    """Every node: `label`, `urn` (what Headwater keeps for itself has none) and `properties`."""
-    own: dict[str, list[Row]] = {}
-    for row in () if canonical else database.read("read/export/internal_nodes"):
-        own.setdefault(row["label"], []).append(row["properties"])
-    labels = {
-        label
-        for label, size in counts.items()
-        if size.nodes and not (canonical and label in TALLIES)
-    }
-    for label in sorted(labels | own.keys()):
-        for properties in own.get(label, ()):
+    """Yield every node: `label`, `urn` (None for internal nodes) and `properties`."""
+    internal: dict[str, list[Row]] = {}
+    if not canonical:
+        for row in database.read("read/export/internal_nodes"):
+            internal.setdefault(row["label"], []).append(row["properties"])
+    labels = {label for label, size in counts.items() if size.nodes}
+    if canonical:
+        labels.difference_update(STATISTICS_LABELS)
+    for label in sorted(labels | internal.keys()):
+        for properties in internal.get(label, ()):
             yield {"label": label, "urn": None, "properties": _sorted(properties)}
-        for row in (
-            _pages(database, "read/export/nodes", label, NODES_PER_PAGE) if label in labels else ()
-        ):
-            properties = _of_events(row) if canonical else row["properties"]
-            whole = with_derived_properties(label, properties, row["cameFrom"], row["began"])
-            yield {"label": label, "urn": row["urn"], "properties": _sorted(whole)}
+        if label not in labels:
+            continue
+        for row in _pages(database, "read/export/nodes", label, NODES_PER_PAGE):
+            properties = _canonical_properties(row) if canonical else row["properties"]
+            properties = with_derived_properties(label, properties, row["cameFrom"], row["began"])
+            yield {"label": label, "urn": row["urn"], "properties": _sorted(properties)}
 
 
 def export_edges(database: Database, *, counts: Mapping[str, Counts]) -> Iterator[Row]:
-    """Every edge: `source` and `target` (urns), `type` and `properties`."""
+    """Yield every edge: `source` and `target` (urns), `type` and `properties`."""
     labels = [label for label, size in counts.items() if size.edges]
-    # Urns of two labels may begin alike: those of datasets and of their other names.
+    # Urns of two labels may have the same prefix: datasets and symlinks.
     sources = (_pages(database, "read/export/edges", label, SOURCES_PER_PAGE) for label in labels)
     for row in heapq.merge(*sources, key=lambda row: str(row["urn"])):
-        edges = [
-            {
-                "source": row["urn"],
-                "type": edge["type"],
-                "target": edge["target"],
-                "properties": _sorted({**_there(edge["derived"]), **edge["properties"]}),
-            }
-            for edge in row["edges"]
-        ]
-        yield from sorted(
-            edges, key=lambda edge: (edge["type"], str(edge["target"]), as_line(edge["properties"]))
-        )
+        edges = [_edge(row["urn"], edge) for edge in row["edges"]]
+        yield from sorted(edges, key=_edge_order)
 
 
-def _there(told: Row) -> Row:
-    return {key: value for key, value in told.items() if value is not None}
+def _edge(source: str, edge: Row) -> Row:
+    derived = {key: value for key, value in edge["derived"].items() if value is not None}
+    return {
+        "source": source,
+        "type": edge["type"],
+        "target": edge["target"],
+        "properties": _sorted({**derived, **edge["properties"]}),
+    }
+
+
+def _edge_order(edge: Row) -> tuple[str, str, str]:
+    return edge["type"], str(edge["target"]), as_line(edge["properties"])
 
 
 def _pages(database: Database, query: str, label: str, limit: int) -> Iterator[Row]:
@@ -120,7 +120,7 @@ def _pages(database: Database, query: str, label: str, limit: int) -> Iterator[R
         after = rows[-1]["urn"]
 
 
-def _of_events(row: Row) -> Row:
+def _canonical_properties(row: Row) -> Row:
     properties = {
         key: value for key, value in row["properties"].items() if key not in _NOT_OF_EVENTS
     }
@@ -132,15 +132,16 @@ def _sorted(properties: Row) -> Row:
 
 
 def as_line(row: Any) -> str:
-    """A row as one line of JSON, always spelled the same; times are ISO 8601 in UTC."""
+    """Return a row as one line of JSON in a fixed spelling; times are ISO 8601 in UTC."""
     return json.dumps(row, default=_time, ensure_ascii=False, separators=(",", ":"))
 
 
 def _time(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
-    raise TypeError(f"{type(value).__name__} is nothing that the graph keeps")
+    raise TypeError(f"{type(value).__name__} is not a type of the graph's properties")
 
 
 def as_lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield each row as one line of JSON."""
     return map(as_line, rows)

@@ -40,7 +40,7 @@ V = TypeVar("V")
 E = TypeVar("E", ColumnKey, DerivationKey)
 # (statement, source urn, target urn, reported urns)
 EdgeKey = tuple[str, str, str, str]
-# About 2 kB for a job or a dataset, 3 kB for a run, 0.5 kB for an edge: some 400 MB when all is full.
+# About 2 kB for a job or a dataset, 3 kB for a run, 0.5 kB for an edge: 400 MB when all is full.
 JOBS_MAX = DATASETS_MAX = 50_000
 RUNS_MAX = 20_000
 EDGES_MAX = DERIVATIONS_MAX = 300_000
@@ -171,15 +171,15 @@ class WriteCache:
 
     @property
     def is_overfull(self) -> bool:
-        """Return True if the parts with deferred updates are so large that these must be written."""
+        """Return True if the deferred updates must be written, because their parts are too large."""
         parts = (self.jobs, self.datasets, self.edges)
         return any(len(part) > _OVERFLOW * part.size_max for part in parts)
 
     def trim(self) -> None:
         """Remove the oldest entries of each part that is too large.
 
-        While updates are deferred, the parts that hold them are not trimmed: for a removed entry the
-        graph would be read, which has older times.
+        While updates are deferred, the parts that hold them are not trimmed: for a removed entry
+        the graph would be read, which has older times.
         """
         kept = (self.jobs, self.datasets, self.edges) if self.has_deferred else ()
         for part in vars(self).values():
@@ -214,7 +214,7 @@ class WriteCache:
         if last is None or start > last:
             self._consumer_starts[dataset] = start
         if len(self._consumer_starts) > DATASETS_MAX:
-            # One time covers all of them. Until the newest start is read, every version is looked up.
+            # One time covers all. Until the newest start is read, every version is looked up.
             if self.newest_consumer_start is not None:
                 self.newest_consumer_start = max(
                     self.newest_consumer_start, *self._consumer_starts.values()

@@ -15,8 +15,8 @@ from headwater.schema.facts import Name, RunFacts
 class MovedVersion(msgspec.Struct, frozen=True, gc=False):
     """A version that appeared or changed.
 
-    `instants` are its old and new times of start and creation, `requested` the names (dataset, @ and
-    name) that its producer gave it before and gives it now.
+    `instants` are its old and new times of start and creation. `requested` are the names (dataset,
+    @ and name) that its producer gave it before and gives it now.
     """
 
     artifact: str
@@ -120,8 +120,10 @@ def moved_versions(run: str, old: RunView | None, new: RunView) -> list[MovedVer
 
 
 def _instants(*sides: Properties) -> tuple[datetime, ...]:
-    instants = {side[key] for side in sides for key in ("startedAt", "createdAt")} - {None}
-    return tuple(sorted(instants))
+    instants: set[datetime | None] = set()
+    for side in sides:
+        instants.update((side["startedAt"], side["createdAt"]))
+    return tuple(sorted(instant for instant in instants if instant is not None))
 
 
 def withdrawn_versions(old: RunView | None, new: RunView) -> list[str]:

@@ -47,7 +47,9 @@ def write_parents(
         if _last_end(view) != (_last_end(old) if old else None)
     }
     # A new run contains only runs of this delta.
-    containing = {urn for _, urns in parents.values() for urn in urns}
+    containing: set[str] = set()
+    for _, urns in parents.values():
+        containing.update(urns)
     ended = {urn for urn in ended if urn not in new or urn in containing}
     running = {urn for urn, (_, view) in views.items() if view.is_running and parents[urn][1]}
     if moved or ended or running:

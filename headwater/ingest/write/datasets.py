@@ -1,4 +1,4 @@
-"""The datasets of a delta: their stored facts, their joined facts, and names that became one dataset.
+"""The datasets of a delta: their stored and joined facts, and names that became one dataset.
 
 Each other name of a dataset is a `Symlink` node with its own facts. The `Dataset` node shows the
 facts of all its names. When names are joined or split, `rebind_aliases` deletes the edges and
@@ -299,10 +299,10 @@ def _write_sources(transaction: Transaction, views: _ViewPairs) -> None:
 
 
 def _write_schemas(transaction: Transaction, facts: _FactPairs) -> None:
-    rows = [
-        {"dataset": urn, "schema": schema_urn(hash), "first": time_at(span.first)}
-        for urn, (old, new) in facts.items()
-        for hash, span in sorted(new.schemas.items())
-        if old is None or hash not in old.schemas or span.first < old.schemas[hash].first
-    ]
+    rows = []
+    for urn, (old, new) in facts.items():
+        for hash, span in sorted(new.schemas.items()):
+            if old is None or hash not in old.schemas or span.first < old.schemas[hash].first:
+                first = time_at(span.first)
+                rows.append({"dataset": urn, "schema": schema_urn(hash), "first": first})
     run_rows(transaction, "write/datasets/dataset_schemas", rows)

@@ -23,7 +23,10 @@ K = TypeVar("K")
 def write_last_seen(
     transaction: Transaction, cache: WriteCache, *, before: int | None = None
 ) -> None:
-    """Write the updates deferred before a position, or all. Needs the write lock and a valid cache."""
+    """Write the updates deferred before a position, or all.
+
+    Needs the write lock and a valid cache.
+    """
     jobs, datasets, edges = (_pop_deferred(updates, before) for updates in cache.deferred)
     members = {urn: cache.datasets[urn] for urn in sorted(datasets)}
     dataset_rows = [

@@ -2,9 +2,10 @@
 
 The graph records the horizons at which it was rolled up (`headwater.pipelines.rollup_plan`). The
 writer leaves out a run that is not in the graph and whose events are all older than its horizon. A
-summary counted this run, or it came so late that the next rollup would remove it. So no event counts
-twice, and no run returns as a fragment of its late events. Jobs, datasets, columns and answers of
-such events are written as always, and a run in the graph takes its late events at any age.
+summary counted this run, or it came so late that the next rollup would remove it. So no event
+counts twice, and no run returns as a fragment of its late events. Jobs, datasets, columns and
+answers of such events are written as always, and a run in the graph takes its late events at any
+age.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The edges of the lineage graph: which jobs read and write which datasets, parents, control flow.
 
-Edges only grow: their spans widen and none is removed, so they are written without being read first.
-Which edges are current is computed afterwards, from the newest run of a job that succeeded and from
+Edges only grow: their spans widen and none is removed, so they are written without a read before.
+The current edges are computed afterwards, from the newest run of a job that succeeded and from
 declarations. If an event reported an end under an alias, the edge keeps both reported urns
 (`reportedUrns`), so that it can be moved when names are joined or split.
 """
@@ -218,7 +218,7 @@ def _span(assertion: Assertion) -> Span:
 def write_explicit_outputs(
     transaction: Transaction, datasets: DatasetBatch, jobs: Mapping[str, JobFacts]
 ) -> None:
-    """Write of which outputs of jobs the origins are listed, by runs or by the newest declaration."""
+    """Write which outputs of jobs have listed origins, by runs or by the newest declaration."""
     rows: dict[tuple[str, str], Row] = {}
     for urn, job in jobs.items():
         declared = msgspec.json.decode(job.declared_outputs.value) if job.declared_outputs else {}
@@ -229,7 +229,8 @@ def write_explicit_outputs(
                 (urn, dataset), {"job": urn, "output": dataset, "explicit": False, "declared": None}
             )
             row["explicit"] = row["explicit"] or output in job.explicit
-            if (sources := declared.get(output)) is not None:
+            sources = declared.get(output)
+            if sources is not None:
                 origins = set(row["declared"] or ())
                 origins.update(_canonical_urn(datasets, source) for source in sources)
                 row["declared"] = sorted(origins)
@@ -378,7 +379,7 @@ def _jobs_with_newer_run(side: str, views: RunViews, cache: WriteCache) -> set[s
 
 
 def _newest_run(side: str, urn: str, view: RunView | None) -> tuple[str, NewestRun] | None:
-    """Return the job whose newest run this may be, and the run; None if it reported no such side."""
+    """Return the job whose newest run this may be, and the run; None if it has no such side."""
     if view is None or view.job is None:
         return None
     finished = view.node["finishedAt"]

@@ -49,7 +49,9 @@ def recompute_drift(
     """Compute the drift of moved versions and of the versions after them."""
     rows = [version.row() for version in moved if _may_drift(version, datasets)]
     neighbours = run_rows(transaction, "read/versions/schema_neighbours", rows)
-    hashes = {row[key] for row in neighbours for key in ("schema", "before") if row[key]}
+    hashes: set[str] = set()
+    for row in neighbours:
+        hashes.update(hash for hash in (row["schema"], row["before"]) if hash)
     fields = _read_fields(transaction, hashes)
     written = []
     for row in neighbours:

@@ -1,6 +1,6 @@
 """The stages of one write: a delta joins the graph, in the order of `STAGES`.
 
-The order follows what each stage needs:
+The reasons for the order:
 
 1. Late events of rolled-up runs leave the delta first: no later stage may write them.
 2. Aliases come before all facts: every later stage refers to datasets by their canonical urns. When
@@ -10,8 +10,8 @@ The order follows what each stage needs:
    Derivations and columns need the edges of their jobs.
 5. Consumers are linked to versions when every version of the delta exists. Origins of versions need
    these links.
-6. Drift, parents, attempts and current edges compare entities with others in the graph, so they come
-   after all that the delta itself reports.
+6. Drift, parents, attempts and current edges compare entities with others in the graph, so they
+   come after everything that the delta itself reports.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def _reported_edges(job: JobFacts) -> tuple[object, ...]:
 
 
 def write_origins(context: WriteContext) -> None:
-    """Write derivations and column lineage, and of which outputs the origins are listed."""
+    """Write derivations and column lineage, and mark outputs whose origins are listed."""
     transaction, cache, datasets = context.transaction, context.cache, context.datasets
     derivations = cache.new_derivations(context.delta.derivations)
     columns = cache.new_derivations(context.delta.columns)
@@ -258,7 +258,7 @@ def write_origins(context: WriteContext) -> None:
     write_column_edges(transaction, datasets, columns)
     cache.put_derivations(derivations)
     cache.put_derivations(columns)
-    # A run may write a dataset that its job did not write before, while the job's facts stay the same.
+    # A run may write a dataset that its job did not write before, with unchanged facts of the job.
     urns = context.rewired | {key.job for key in derivations}
     jobs = read_facts(transaction, "jobs", JobFacts, urns, cache.jobs)
     resolve_names(transaction, datasets, reported_datasets(datasets, jobs.values()))

@@ -1,7 +1,7 @@
 """One Neo4j transaction for a GraphDelta and a checkpoint.
 
-The transaction takes the write lock, runs the stages of `headwater.ingest.write.stages` and saves the
-checkpoint. So an event takes effect once, and never in part, at whatever point a process stops. A
+The transaction takes the write lock, runs the stages of `headwater.ingest.write.stages` and saves
+the checkpoint. So an event takes effect once, and never in part, at whatever point a process stops. A
 commit without an answer may have happened: the next attempt reads the checkpoint.
 """
 
@@ -52,10 +52,10 @@ class WriteRequest:
     """A delta to write, and the move of the checkpoint of `spool` from `before` to `after`.
 
     `naming` must be the one by which the delta was folded (default: the installed rules).
-    `producer_stats` are added with the same checkpoint. Last-seen updates that were first deferred at
-    or after the position `defer_before` may stay in the cache; None writes all of them. `refold`: the
-    delta repeats the events from `before` to `after`, whose deferred updates were lost. The graph may
-    have everything else of these events, so they are not counted again.
+    `producer_stats` are added with the same checkpoint. Last-seen updates that were first deferred
+    at or after the position `defer_before` may stay in the cache; None writes all of them.
+    `refold`: the delta repeats the events from `before` to `after`, whose deferred updates were
+    lost. The graph may have everything else of these events, so they are not counted again.
     """
 
     delta: GraphDelta
@@ -197,8 +197,8 @@ class _Start:
 def _cache_runs(database: Database, delta: GraphDelta, cache: WriteCache) -> None:
     """Read the facts of runs that are not cached.
 
-    They stay true as long as the cache does: it has all that the last transaction wrote, even if that
-    is not committed yet.
+    They stay true as long as the cache does: it has all that the last transaction wrote, even if
+    that is not committed yet.
     """
     unknown = sorted(urn for urn in delta.runs if urn not in cache.runs)
     rows = database.read("read/write_path/facts_of_runs", urns=unknown) if unknown else []

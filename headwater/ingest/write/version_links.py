@@ -6,8 +6,8 @@ other. If no version existed, it read the first version that was already being w
 Source. If an event names the version, by its run or by its producer's name, and the graph knows the
 producer of that version, the consumer is linked to it.
 
-Clocks of producers differ. A run that another run triggered (jobDependencies) started after that one
-ended, whatever their clocks report. So a version of the triggering run counts if it is newer than
+Clocks of producers differ. A run that another run triggered (jobDependencies) started after that
+one ended, whatever their clocks report. So a version of the triggering run counts if it is newer than
 any version found by time.
 
 A version may appear, fail or move in time after its consumers are known. Every consumer that such a
@@ -190,9 +190,9 @@ def named_datasets(
 def _find_versions(
     transaction: Transaction, consumers: list[Consumer], cache: WriteCache
 ) -> _Versions:
-    reads = [
-        (consumer, read) for consumer in consumers for read in consumer.reads if read.pinned is None
-    ]
+    reads: list[_Read] = []
+    for consumer in consumers:
+        reads += [(consumer, read) for read in consumer.reads if read.pinned is None]
     found = _versions_by_name(transaction, reads)
     left = [
         (consumer, read)
@@ -205,7 +205,7 @@ def _find_versions(
     for (consumer, read), versions in zip(left, by_time, strict=True):
         key = (consumer.urn, read.dataset)
         newest = by_trigger.get(key)
-        # A version found by time was made before the start of the consumer, by the consumer's clock.
+        # A version found by time is older than the start of the consumer, by its own clock.
         if newest and consumer.start and newest[0] > consumer.start:
             found[key] = [newest[1]]
         else:

@@ -31,9 +31,13 @@ def read_timeline(complete: Sequence[Row], partial: Sequence[Row]) -> Timeline:
 
     A kind with `TIMELINE_MAX` rows may have older versions.
     """
-    kinds = [[Version(*row) for row in rows] for rows in (complete, partial)]
-    floors = [kind[-1].created for kind in kinds if len(kind) >= TIMELINE_MAX]
-    return Timeline([version for kind in kinds for version in kind], max(floors, default=None))
+    versions: list[Version] = []
+    floors = []
+    for rows in (complete, partial):
+        versions += [Version(*row) for row in rows]
+        if len(rows) >= TIMELINE_MAX:
+            floors.append(versions[-1].created)
+    return Timeline(versions, max(floors, default=None))
 
 
 class Timeline:
@@ -69,7 +73,7 @@ class Timeline:
         """
         complete: Version | None = None
         partial = []
-        # Every consumer asks, so each version is visited once. Versions compare by creation and urn.
+        # Each version is visited once. Versions compare by creation, then by urn.
         for one in self._versions.values():
             created, _, run, _, is_complete = one
             if created > instant or run == consumer:

@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
 from headwater.cypher.maintenance import export
-from headwater.cypher.maintenance.erase import PIECE, erase, forget_checkpoints, is_empty
 from headwater.cypher.maintenance.export import Counts, as_line, count
-from headwater.errors import UnavailableError
 from headwater.ingest.write.containment import abandon_lost_heartbeats
-from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical, empty
-from tests.run_builders import SPOOL, answer, at, ds, run, run_of, tell, version
+from tests.run_builders import answer, at, ds, run, run_of, tell, version
 
 pytestmark = pytest.mark.neo4j
 
@@ -140,7 +136,7 @@ def test_its_order(database: Database) -> None:
 
 def test_every_label_is_exported_and_counted(database: Database) -> None:
     tell(database, STORY)
-    known = {*count(database), *export.OWN}
+    known = {*count(database), *export.INTERNAL_LABELS}
     labels = {
         row["label"]
         for row in database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
@@ -216,42 +212,3 @@ def test_times_are_utc_and_words_stay_as_they_are() -> None:
         as_line({"b": datetime(2026, 1, 1, tzinfo=UTC), "a": "ß\n"})
         == '{"b":"2026-01-01T00:00:00Z","a":"ß\\n"}'
     )
-
-
-def test_erasing_takes_everything_but_the_migrations(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tell(database, STORY)
-    assert not is_empty(database)
-    pieces: list[int] = []
-    monkeypatch.setattr("headwater.cypher.maintenance.erase.PIECE", 5)
-    erase(database, holder="tests", erased=pieces.append)
-    assert max(pieces) == 5 < PIECE
-    assert is_empty(database)
-    left = database.ask("MATCH (n) UNWIND labels(n) AS label RETURN DISTINCT label", {})
-    assert {row["label"] for row in left} == {"Migration", "WriteLock"}
-
-
-def test_nobody_writes_into_a_graph_of_which_a_part_is_gone(database: Database) -> None:
-    tell(database, STORY)
-    whole = canonical(database)
-
-    def interrupt(_: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        erase(database, holder="tests", erased=interrupt)
-    assert not is_empty(database)
-    with pytest.raises(UnavailableError, match="being erased"):
-        tell(database, STORY)
-    with pytest.raises(UnavailableError, match="being erased"), database.write() as transaction:
-        lock(transaction, "tests")
-    erase(database, holder="tests")
-    tell(database, STORY)
-    assert canonical(database) == whole
-
-
-def test_a_checkpoint_can_be_forgotten(database: Database) -> None:
-    tell(database, STORY)
-    forget_checkpoints(database, holder="tests")
-    assert read_checkpoint(database, SPOOL).position == 0
