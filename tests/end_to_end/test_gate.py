@@ -37,15 +37,11 @@ FILES: dict[str, str | bytes] = {
 def model(
     name: str, sql: str, source: str, lineage: dict[str, list[tuple[str, str]]], **more: Any
 ) -> dict[str, Any]:
-    """One run of a dbt model: what it read, what it made from which columns, the SQL it ran."""
-    fields = {
-        column: {
-            "inputFields": [
-                {"namespace": SHOP, "name": table, "field": field} for table, field in sources
-            ]
-        }
-        for column, sources in lineage.items()
-    }
+    """Return one run of a dbt model: its source, its columns and their sources, and its SQL."""
+    fields = {}
+    for column, sources in lineage.items():
+        inputs = [{"namespace": SHOP, "name": one, "field": field} for one, field in sources]
+        fields[column] = {"inputFields": inputs}
     facets = {
         "columnLineage": {"fields": fields},
         **scenes.schema(**dict.fromkeys(lineage, "text")),
@@ -196,7 +192,9 @@ def test_a_dropped_column_that_is_read_fails(
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
     files = {name: tmp_path / f"report.{name}" for name in ("markdown", "sarif", "junit")}
     summary = tmp_path / "summary"
-    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    options: list[str] = []
+    for name, path in files.items():
+        options += [f"--{name}", str(path)]
     code, report, said = gate(*options, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
     assert (code, report["verdict"]) == (1, "failed")
     (change,) = report["changes"]
@@ -206,7 +204,7 @@ def test_a_dropped_column_that_is_read_fails(
     )
     assert change["change"]["type"] == "column_drop"
     broken = {one["name"]: one for one in report["affected"] if one["severity"] == "breaking"}
-    # What makes stg_orders is what the branch changes, and is not broken by it.
+    # The branch changes the job that makes stg_orders: that job does not break.
     assert set(broken) == {"shop.analytics.revenue", "shop.analytics.board"}
     assert broken["shop.analytics.revenue"]["references"] == ["amount"]
     assert broken["shop.analytics.revenue"]["evidence"] != []
@@ -257,7 +255,7 @@ def test_too_much_downstream_and_a_reason_to_let_it_through(
 def test_a_deleted_model_and_a_dropped_table(gate: Gate, repository: GitRepository) -> None:
     repository.git("rm", "-q", "dbt/models/stg_orders.sql")
     code, report, _ = gate()
-    # What reads its table goes on, on data that grows old: that is a warning.
+    # Readers of its table continue on old data: that is a warning.
     assert (code, report["changes"][0]["change"]["type"]) == (0, "job_delete")
     assert {one["name"] for one in report["affected"]} == {
         "shop.analytics.revenue",
@@ -368,7 +366,7 @@ def test_an_evidence_pack_is_made_and_verified(
 
 
 def test_models_of_a_real_dbt(gate: Gate, shop: Running, repository: GitRepository) -> None:
-    # What dbt itself sent of the project in tests/producers/dbt_shop, and that project as a repository.
+    # The events that dbt sent of tests/producers/dbt_shop, and that project as a repository.
     tests = Path(__file__).parents[1]
     captured = tests / "captures/dbt_shop.jsonl"
     ingest = [sys.executable, "-m", "headwater", "ingest", str(captured), "--url", shop.url]
@@ -390,7 +388,7 @@ def test_models_of_a_real_dbt(gate: Gate, shop: Running, repository: GitReposito
     assert (code, report["problems"]) == (1, [])
     assert report["changes"][0]["dataset"].endswith(":shop.main.stg_payments")
     broken = {one["name"] for one in report["affected"] if one["severity"] == "breaking"}
-    # dbt tells of a model once as it is run by `dbt run` and once as it is by `dbt build`.
+    # dbt reports a model once for `dbt run` and once for `dbt build`.
     assert {name.removesuffix(".build.run") for name in broken} == {
         "shop.main.shop.refunds",
         "shop.main.shop.refund_report",

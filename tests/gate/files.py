@@ -1,4 +1,4 @@
-"""One file before and after, and what the gate makes of it."""
+"""One file before and after, and the changes that the gate finds in it."""
 
 from __future__ import annotations
 

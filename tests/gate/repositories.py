@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class GitRepository:
-    """A repository with one commit on `main`; `work` writes files on a branch of its own, committed or not."""
+    """A repository with one commit on `main`; `branch` commits files on a branch `work`."""
 
     def __init__(self, folder: Path, files: dict[str, str | bytes]) -> None:
         self.folder = folder
@@ -18,15 +18,9 @@ class GitRepository:
         self.commit()
 
     def git(self, *arguments: str) -> str:
-        environment = {
-            **os.environ,
-            **{
-                f"GIT_{who}_{what}": "tests@example.com"
-                for who in ("AUTHOR", "COMMITTER")
-                for what in ("NAME", "EMAIL")
-            },
-            "GIT_CONFIG_GLOBAL": "/dev/null",
-        }
+        names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
+        identity = {f"GIT_{name}": "tests@example.com" for name in names}
+        environment = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": "/dev/null"}
         command = ["git", "-c", "protocol.file.allow=always", *arguments]
         ended = subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""From files before and after to changes; what should come out is worked out by hand."""
+"""Table changes from files before and after, worked out by hand."""
 
 from __future__ import annotations
 

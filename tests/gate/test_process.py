@@ -1,4 +1,4 @@
-"""The gate as a process: what it needs to be installed, and how it ends when it is told to."""
+"""The gate as a process: the packages it needs, and how it ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.gate.repositories import GitRepository
 
-# What the extra `gate` does not bring along.
+# Packages that the extra `gate` does not install.
 SERVER = (
     "apsw",
     "neo4j",

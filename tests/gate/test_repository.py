@@ -74,7 +74,7 @@ def test_ignored_files_symlinks_and_submodules_are_left_out(tmp_path: Path) -> N
     (made.folder / "turns.sql").symlink_to(secret)
     made.git("submodule", "add", "-q", str(other.folder), "module.sql")
     made.commit()
-    # Where a plain file became a link, the file is gone; what the link leads to is nobody's.
+    # Where a plain file became a link, the file is gone; the target of the link does not count.
     assert changes(made) == {"turns.sql": FileChange("turns.sql", None, SQL, None)}
 
 

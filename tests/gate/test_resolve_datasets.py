@@ -23,13 +23,13 @@ PG = "postgres://shop:5432"
 
 
 class Catalog:
-    """What is known, by namespace and name; finds every name that ends so, as a search does and more."""
+    """Datasets by namespace and name; the search finds every name that contains the text."""
 
     def __init__(
         self, *names: tuple[str, str], known: DatasetInfo | None = None, cut: bool = False
     ) -> None:
         self.names = names
-        self.what = known or DatasetInfo()
+        self.info = known or DatasetInfo()
         self.cut = cut
         self.searched: list[str] = []
 
@@ -44,7 +44,7 @@ class Catalog:
 
     def dataset_info(self, urn: str) -> DatasetInfo:
         assert urn
-        return self.what
+        return self.info
 
 
 def table_change(table: str, change: dict[str, Any] | None = None, **more: Any) -> TableChange:

@@ -1,4 +1,4 @@
-"""The verdict and its five forms, also with names that mean harm."""
+"""The verdict, its reasons and its findings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_verdicts_and_exit_codes() -> None:
         ("failed", 1),
         ("blocked", 2),
     ]
-    # What is known to break is said before what is not known.
+    # A break comes before a problem.
     both = replace(FAILED, problems=BLOCKED.problems)
     assert (both.verdict, both.exit_code) == ("failed", 1)
     allowed = replace(both, allow_reason="agreed")

@@ -1,1 +1,1 @@
-"""What a change would break, worked out by hand."""
+"""The impact of changes, worked out by hand."""

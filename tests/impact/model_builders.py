@@ -1,4 +1,4 @@
-"""Scenes put together in a line each: places `dataset:db:NAME`, jobs `job:etl:NAME` with SQL, column edges."""
+"""Builders of dependency models: tables `dataset:db:NAME`, jobs `job:etl:NAME`, column edges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def place(name: str, *columns: str) -> Table:
 def reads(
     name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False
 ) -> Consumer:
-    """A job. Without `sql` nobody knows its code."""
+    """Return a job. Without `sql` its code is unknown."""
 
     def code() -> References | None:
         return None if sql is None else _parsed(sql)
@@ -41,7 +41,7 @@ def _parsed(sql: str) -> References:
 def build_model(
     places: Iterable[Table], readers: Mapping[str, Sequence[Consumer]], edges: Edges | None = None
 ) -> DependencyModel:
-    """`edges`: (place, column) -> [(job, place, column or None for all of it, way)]."""
+    """Return a model. `edges`: (table, column) -> [(job, table, column or None for all, type)]."""
     by_urn = {one.urn: one for one in places}
     listed: dict[str, list[ColumnEdge]] = defaultdict(list)
     for (source, column), targets in (edges or {}).items():
@@ -61,7 +61,7 @@ def build_model(
 def change(
     scene: DependencyModel, name: str, column: str = ALL, kind: Effect = "renamed"
 ) -> ImpactResult:
-    """A change of one column, or of all of a place."""
+    """Propagate a change of one column, or of a whole table."""
     path = (ds(name),) if column == ALL else (scene.table(ds(name)).column_urn(column),)
     return propagate(
         scene, [PropagatedChange(ds(name), column, kind, path=path)], time.monotonic() + 20

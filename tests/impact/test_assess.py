@@ -1,7 +1,7 @@
-"""Who a change affects, on the real graph; every severity worked out by hand.
+"""Assets that a change affects, on the real graph; every severity worked out by hand.
 
-The story of seed 001: raw_orders -> stg_orders -> fct_orders, read by a DAG whose SQL names the column and by a Spark
-job of which nobody knows the code.
+The main graph is raw_orders -> stg_orders -> fct_orders. A DAG whose SQL names the column reads
+it, and a Spark job with unknown code.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def test_types(shop: GraphView) -> None:
     assert set(severities(wider).values()) == {"warning"}
     assert wider.risk_level == "medium"
     narrower = assessed(shop, {"type": "column_type_change", "column": "order_total", "to": "int"})
-    # The edge is no identity that is told to be one, so beyond it is a warning; the SQL hands it on as it is.
+    # The edge is not reported as an identity, so it is a warning beyond; the SQL hands it on.
     assert severities(narrower) == {
         "stg_orders": "breaking",
         "fct_orders": "breaking",
@@ -276,7 +276,7 @@ def test_files_speak_for_the_jobs_they_are_the_code_of(shop: GraphView) -> None:
         "jobs/new.py": "spark.table('stg_orders').select('order_total')",
     }
     affected = named(assessed(shop, RENAME, files=files))
-    # The new code of fct_orders names the column no more; the script is the code of nobody yet.
+    # The new code of fct_orders no longer names the column; the script is the code of nobody yet.
     assert {name: one.severity for name, one in affected.items()} == {
         "stg_orders": "breaking",
         "jobs/new.py": "breaking",
@@ -306,7 +306,7 @@ def test_what_is_not_there(shop: GraphView) -> None:
 
 
 def test_what_is_hidden_is_walked_through_and_never_named(shop: GraphView) -> None:
-    """Whoever sees only the jobs of `etl` sees no dataset; whoever sees only `db` no job."""
+    """Check two callers: one sees only the jobs of `etl`, one only the datasets of `db`."""
     with pytest.raises(NotFoundError):
         assessed(shop.visible_to(Visibility(("etl",))), RENAME)
     report = assessed(shop.visible_to(Visibility(("db",))), RENAME)
@@ -375,7 +375,7 @@ def test_datasets_between_which_no_job_is_known(shop: GraphView) -> None:
 
 
 def test_nothing_of_what_lies_hidden_between_gets_out(shop: GraphView) -> None:
-    """open -> into -> secret vault -> out -> end -> last; what a job that is seen says of itself is seen."""
+    """Check open -> into -> secret vault -> out -> end -> last; visible jobs show their own code."""
     report = assessed(
         shop.visible_to(Visibility(("db", "etl"))),
         {"type": "column_drop", "column": "x"},
@@ -385,12 +385,9 @@ def test_nothing_of_what_lies_hidden_between_gets_out(shop: GraphView) -> None:
     assert report.hidden_affected is False
     affected = named(report)
     assert (affected["into"].outputs, affected["out"].references) == ((), ())
-    assert all(
-        "secret" not in urn
-        for one in report.affected
-        for found in one.evidence
-        for urn in found.path
-    )
+    for one in report.affected:
+        for evidence in one.evidence:
+            assert not any("secret" in urn for urn in evidence.path)
     assert "secret" not in str(report_json(report))
 
 

@@ -1,4 +1,4 @@
-"""Changes as JSON: read, written, refused with the field and the way to mend it."""
+"""Changes as JSON: read, written, refused with the field and the expected form."""
 
 from __future__ import annotations
 

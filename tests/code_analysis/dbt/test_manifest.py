@@ -1,4 +1,4 @@
-"""What dbt's manifest tells of where models lie."""
+"""Full names of models in dbt's manifest."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_models_by_file_name_and_alias(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "{}"])
-def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_not_a_manifest_is_refused(tmp_path: Path, content: str) -> None:
     manifest = tmp_path / "manifest.json"
     manifest.write_text(content)
     with pytest.raises(QueryError):
         read_full_names(manifest)
 
 
-def test_a_manifest_that_is_not_there_says_how_to_make_one(tmp_path: Path) -> None:
+def test_a_missing_manifest_has_a_hint_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="cannot be read") as refused:
         read_full_names(tmp_path / "manifest.json")
     assert "dbt parse" in refused.value.hint

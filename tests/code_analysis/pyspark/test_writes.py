@@ -1,4 +1,4 @@
-"""PySpark scripts and notebooks: what is told of what they write."""
+"""Tables that PySpark scripts and notebooks write, with their columns."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_statements_of_a_migration(statement: str, change: dict[str, Any]) -> No
     before = "select 1;\n"
     (delta,) = table_changes(one_file(before, f"{before}{statement};\n", "migrations/V2__x.sql"))
     assert (delta.table, dict(delta.change), delta.line) == ("s.t", change, 2)
-    # What was there before was applied before.
+    # A statement in both versions was applied before.
     assert (
         changes_of(
             f"{before}{statement};\n", f"{before}{statement};\n-- applied\n", "migrations/V2__x.sql"

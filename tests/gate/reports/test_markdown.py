@@ -15,7 +15,7 @@ from tests.gate.report_builders import BLOCKED, FAILED, HARMED, PASSED, affected
 
 
 def spans(text: str) -> str:
-    """Markdown without what stands in code spans, as CommonMark reads them."""
+    """Return Markdown without its code spans, as CommonMark reads them."""
     return re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", text)
 
 
@@ -54,9 +54,9 @@ def test_a_code_span_holds_any_text(text: str) -> None:
 
 
 def test_a_comment_is_never_longer_than_github_takes() -> None:
-    wide = [
-        judged(*(affected(f"{'x' * 290}{n}") for n in range(20)), name="y" * 300) for _ in range(60)
-    ]
+    names = [f"{'x' * 290}{number}" for number in range(20)]
+    row = judged(*map(affected, names), name="y" * 300)
+    wide = [row] * 60
     text = render_markdown(replace(PASSED, assessed=tuple(wide)))
     assert len(text) <= CHARACTERS_MAX
     assert "left out" in text

@@ -47,7 +47,7 @@ def test_a_report(database: Database, data: Ask) -> None:
         "hiddenAffected": False,
         "truncated": False,
         "truncatedBy": None,
-        "notes": ["orders has a column 'note' already"],
+        "notes": ["orders already has a column 'note'"],
         "affected": [
             {
                 "urn": "job:etl:mart",
