@@ -18,7 +18,7 @@ from headwater.code_analysis.names import fold_case, may_be_table
 from headwater.code_analysis.sql.parse import dialect_of
 from headwater.code_analysis.sql.references import references_in_sql
 from headwater.cypher.driver.database import Row
-from headwater.impact.model import Consumer, DependencyModel, Table
+from headwater.impact.model import ColumnEdgeReader, Consumer, DependencyModel, Table
 from headwater.lineage.questions.downstream import ColumnEdge, DownstreamGraph, column_edges
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
@@ -32,7 +32,7 @@ _PYTHON_LANGUAGES = ("python", "py", "pyspark")
 
 
 def load_model(
-    edges: ColumnEdges,
+    edges: ColumnEdgeReader,
     down: DownstreamGraph,
     changed: Mapping[str, Iterable[str]],
     codes: list[CodeFile],
@@ -108,7 +108,7 @@ class _Loader:
             if urn.startswith("dataset:")
         }
 
-    def load(self, edges: ColumnEdges) -> DependencyModel:
+    def load(self, edges: ColumnEdgeReader) -> DependencyModel:
         """Return the model of all downstream jobs, datasets and files."""
         jobs = {urn: self.job(urn) for urn in self.down.rows if urn.startswith("job:")}
         consumers: dict[str, list[Consumer]] = defaultdict(list)

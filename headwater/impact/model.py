@@ -34,6 +34,8 @@ _RANK: dict[Effect, int] = {
 }
 _BREAKING: tuple[Effect, ...] = ("gone", "renamed", "narrowed")
 Severity = Literal["breaking", "warning"]
+# Returns the column edges that leave each of many columns, by urn.
+ColumnEdgeReader = Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
 
 
 def _no_code() -> None:
@@ -175,13 +177,11 @@ class PropagatedChange:
 
 @dataclass(frozen=True)
 class DependencyModel:
-    """Tables by urn, and the consumers of each table.
-
-    column_edges: returns the column edges that leave each of many columns, by urn."""
+    """Tables by urn, the consumers of each table, and the column edges between them."""
 
     tables: Mapping[str, Table]
     consumers: Mapping[str, list[Consumer]]
-    column_edges: Callable[[Iterable[str]], Mapping[str, list[ColumnEdge]]]
+    column_edges: ColumnEdgeReader
 
     def table(self, urn: str) -> Table:
         """Return a table; one that is not in the model has the end of its urn as name."""

@@ -1,0 +1,81 @@
+"""Dependency models from rows of the graph and from files."""
+
+from __future__ import annotations
+
+from headwater.code_analysis.files import CodeFile, read_file
+from headwater.impact.load import columns_in, load_model, load_writers
+from headwater.impact.model import DependencyModel, Table
+from headwater.lineage.questions.downstream import DownstreamGraph
+from tests.run_builders import ds, job
+
+
+def downstream(sql: str = "select x from t") -> DownstreamGraph:
+    """Return a graph in which job j reads t and makes o; an unknown job makes p of o."""
+    down = DownstreamGraph()
+    down.rows = {
+        ds("t"): {"name": "t", "columns": ["x"]},
+        ds("o"): {"name": "o"},
+        ds("p"): {"name": "p"},
+        job("j"): {"name": "j", "sql": sql, "codePath": "repo/jobs/j.sql"},
+    }
+    down.reads[ds("t")] = [job("j"), ds("o")]
+    down.reads[ds("o")] = [ds("p")]
+    down.outputs[job("j")] = {ds("o"): None}
+    down.inputs[job("j")] = [ds("t")]
+    down.writers[ds("o")] = [job("j")]
+    return down
+
+
+def load(codes: list[CodeFile] | None = None, hidden: set[str] | None = None) -> DependencyModel:
+    down = downstream()
+    return load_model(lambda _: {}, down, {ds("t"): ["old"]}, codes or [], hidden or set())
+
+
+def test_consumers_of_tables() -> None:
+    model = load()
+    (reader,) = model.consumers[ds("t")]
+    assert (reader.urn, list(reader.outputs)) == (job("j"), [ds("o")])
+    assert reader.code is not None
+    assert [one.column for one in reader.code.read] == ["x"]
+    (made,) = model.consumers[ds("o")]
+    assert (made.urn, made.kind) == (ds("p"), "DATASET")
+
+
+def test_a_changed_column_counts_as_a_column() -> None:
+    assert load().table(ds("t")).columns == ("x", "old")
+    assert load().table(ds("o")).columns is None
+
+
+def test_a_file_is_the_code_of_the_job_with_its_path_or_output() -> None:
+    for path in ("jobs/j.sql", "models/o.sql"):
+        code = read_file(path, "select y from t")
+        (reader,) = load([code]).consumers[ds("t")]
+        assert reader.path == path
+        assert reader.code == code.references
+
+
+def test_any_other_file_is_a_consumer_that_makes_a_new_table() -> None:
+    model = load([read_file("models/new.sql", "select x from t")])
+    file = model.consumers[ds("t")][-1]
+    assert (file.urn, file.kind) == ("file:models/new.sql", "FILE")
+    assert list(file.outputs) == ["table:new"]
+    assert model.table("table:new").name == "new"
+
+
+def test_files_never_match_hidden_tables() -> None:
+    code = read_file("models/new.sql", "select x from t")
+    model = load([code], {ds("t")})
+    assert [one.urn for one in model.consumers[ds("t")]] == [job("j")]
+
+
+def test_writers_of_a_dataset() -> None:
+    model = load()
+    writers = load_writers(model, downstream(), [], set())
+    assert [one.urn for one in writers[ds("o")]] == [job("j")]
+
+
+def test_columns_of_the_one_table_that_a_name_can_mean() -> None:
+    look_up = columns_in([Table(ds("a.t"), "a.t", ("x",)), Table(ds("b.t"), "b.t", ("y",))])
+    assert look_up(("a", "t")) == ["x"]
+    assert look_up(("t",)) is None
+    assert look_up(("z",)) is None
