@@ -8,5 +8,5 @@ html_title = "Headwater"
 exclude_patterns = ["reference/questions/*", "reference/cypher/outputs/*", "_build"]
 myst_enable_extensions = ["colon_fence", "fieldlist"]
 myst_heading_anchors = 4
-# Outputs in the pages are cut with an ellipsis, which the highlighters of JSON and shell cannot parse.
+# Outputs in the pages are cut with an ellipsis, which no highlighter can parse.
 suppress_warnings = ["misc.highlighting_failure"]
