@@ -24,7 +24,7 @@ import neo4j
 from bench.events import events, run_id
 from bench.graph import SIZES
 from bench.report import Report, say, spread
-from headwater.cypher.driver.bolt import sent_value
+from headwater.cypher.driver.bolt import to_bolt
 from headwater.cypher.driver.database import Database, Row, Transaction
 from headwater.cypher.migrate import migrate
 from headwater.cypher.query_catalog import find_query
@@ -164,7 +164,7 @@ def measure(
     for turn in range(options.repeats):
         say(f"turn {turn + 1} of {options.repeats}")
         names = {one: run_id(10**9 + turn * options.runs + at) for at, one in enumerate(originals)}
-        prepared = {name: sent_value(renamed(rows, names)) for name, rows in sent.items()}
+        prepared = {name: to_bolt(renamed(rows, names)) for name, rows in sent.items()}
         bare.append(2 * options.runs / floor(session, prepared))
         began = time.perf_counter()
         for _ in range(_STEPS):

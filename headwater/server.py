@@ -24,7 +24,7 @@ from headwater.access.log import AccessLog
 from headwater.access.origin import OriginCheck, allowed_hosts
 from headwater.access.store import AccessStore
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.warmup import reads, walks, warm
+from headwater.cypher.driver.warmup import is_first_query, is_read_query, warm_up
 from headwater.errors import EventError, HeadwaterError, SettingsError
 from headwater.graphql.persisted_queries import PersistedQueries, read_trusted_queries
 from headwater.graphql.transport.http import graphql_routes
@@ -58,7 +58,7 @@ def connect(settings: Settings) -> Database:
         settings.neo4j_user,
         settings.password(),
         database=settings.neo4j_database,
-        observed=metrics.observe_query,
+        on_query=metrics.observe_query,
     )
 
 
@@ -197,8 +197,8 @@ def _warm_up(database: Database, stop: threading.Event) -> None:
     """Run the queries of GraphQL once, as soon as Neo4j is migrated, so that it plans them."""
     while not stop.is_set():
         try:
-            for is_wanted in (walks, reads):
-                warm(database, is_wanted, stop=stop.is_set)
+            for is_wanted in (is_first_query, is_read_query):
+                warm_up(database, is_wanted, stop=stop.is_set)
             return
         except HeadwaterError:
             stop.wait(WARM_UP_SECONDS)

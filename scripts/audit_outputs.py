@@ -20,7 +20,7 @@ from typing import Any
 from headwater.cli import render as show
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query
-from headwater.cypher.sandbox.run import Answered, run_audit, run_text
+from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.local.neo4j import LocalNeo4j
 from scripts.catalogue import OUTPUTS, audits, bare, taught
 
@@ -63,7 +63,7 @@ def _audit(database: Database, query: Query, home: Path, run_id: str) -> str:
     return f"$ {command}\n{_table(found, home)}"
 
 
-def _table(found: Answered, home: Path) -> str:
+def _table(found: StatementResult, home: Path) -> str:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         show.print_rows(

@@ -22,11 +22,11 @@ from typer.core import TyperArgument, TyperOption
 
 from headwater.cli import app
 from headwater.cypher.query_catalog import Query, load_queries
+from headwater.cypher.sandbox.policy import PROCEDURES
 from headwater.cypher.sandbox.run import (
-    ANSWER_BYTES_MAX,
     AUDIT_ROWS_MAX,
     AUDIT_SECONDS_MAX,
-    PROCEDURES,
+    RESULT_BYTES_MAX,
     ROWS_MAX,
 )
 from headwater.cypher.sandbox.statement_check import DEPTH_MAX, TEXT_CHARACTERS_MAX
@@ -84,7 +84,7 @@ it came out.
 
 All run read-only and for at most {AUDIT_SECONDS_MAX:.0f} s, within the memory that the server gives one transaction. A
 query of the library returns at most {AUDIT_ROWS_MAX:,} rows, your own {ROWS_MAX:,}, and neither more than
-{ANSWER_BYTES_MAX // 2**20} MiB: `truncated` tells when there is more.
+{RESULT_BYTES_MAX // 2**20} MiB: `truncated` tells when there is more.
 
 ## What your own may do
 

@@ -176,7 +176,8 @@ def cypher(
     """Run an audit query, read-only; without a name, list the library."""
     from headwater.cli import render
     from headwater.cypher.query_catalog import find_query, load_queries
-    from headwater.cypher.sandbox.run import json_or_text, run_audit, run_text
+    from headwater.cypher.sandbox.parameters import json_or_text
+    from headwater.cypher.sandbox.run import run_audit, run_text
 
     if name is None:
         audits = [one for key, one in load_queries().items() if key.startswith("audit/")]

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import msgspec
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.warmup import folds, warm
+from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, SpoolFullError, UnavailableError
 from headwater.ingest.batches import Batch, ParsedRecord, fold_batch, parse_record
@@ -204,7 +204,7 @@ class Worker:
         checkpoint = self._read_checkpoint()
         if self._needs_warm_up:
             # Waiting events need few of the statements, and need them now.
-            warm(self._database, folds, stop=lambda: self._has_work(checkpoint))
+            warm_up(self._database, is_fold_query, stop=lambda: self._has_work(checkpoint))
             self._needs_warm_up = False
         self._cache = WriteCache()  # the graph may be another one than before
         self._earlier_dead = self._spool.dead_after(checkpoint.position)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from headwater.cypher.driver.database import Database, Row, Transaction
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.lineage.questions.failures import HOPS_MAX
 from headwater.lineage.questions.lineage import TRACE_HOPS_MAX
 from headwater.schema.retention import Horizon, add_horizon, is_expired
@@ -83,7 +83,7 @@ def horizons(database: Database) -> list[Horizon]:
 def begin(database: Database, horizon: Horizon) -> None:
     """From now on the writer leaves out late news of runs beyond this horizon. Raises UnavailableError."""
     with database.write() as transaction:
-        lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER)
         rows = transaction.run("read/state/retention")
         known = msgspec.json.decode(rows[0]["horizons"], type=list[Horizon]) if rows else []
         transaction.run(
@@ -223,7 +223,7 @@ def roll_up(database: Database, piece: list[Candidate]) -> set[str]:
     Raises UnavailableError: nothing of the piece was done, or all of it; doing it again is right in either case.
     """
     with database.write() as transaction:
-        lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER)
         rows = transaction.run("read/rollup/removable_runs", rows=_asked(piece))
         if rows:
             transaction.run("write/maintenance/run_summaries", rows=summaries(rows))

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.warmup import folds, warm
+from headwater.cypher.driver.warmup import is_fold_query, warm_up
 from headwater.cypher.migrate import migrate
 from headwater.errors import HeadwaterError, UnavailableError
 from headwater.ingest.fold import fold
@@ -167,7 +167,7 @@ class BatchWriter:
         self._retry(lambda: self._write(batch))
         if not batch.events:
             # An empty first batch is the time to let Neo4j plan its queries, before events come.
-            self._retry(lambda: warm(self._database, folds, stop=self.stop.is_set))
+            self._retry(lambda: warm_up(self._database, is_fold_query, stop=self.stop.is_set))
 
     def _checkpoint(self) -> Checkpoint:
         if not self._migrated:

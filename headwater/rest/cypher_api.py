@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from headwater.cypher.query_catalog import Query, load_queries
-from headwater.cypher.sandbox.run import Answered, run_audit, run_text
+from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.errors import ForbiddenError, HeadwaterError, NotFoundError
 from headwater.lineage.view import GraphView
 from headwater.rest.operations import read_json
@@ -68,7 +68,7 @@ def routes(view_of: ViewOf, record: Record) -> list[Route]:
         )
 
     async def run_recorded(
-        request: Request, text: str, run: Callable[[GraphView], Answered]
+        request: Request, text: str, run: Callable[[GraphView], StatementResult]
     ) -> Response:
         view = view_of(request)
         if not view.visibility.is_unrestricted:
@@ -100,7 +100,9 @@ def _with_errors(
     return answered
 
 
-def _run_recorded(record: Callable[[str], None], run: Callable[[], Answered]) -> Mapping[str, Any]:
+def _run_recorded(
+    record: Callable[[str], None], run: Callable[[], StatementResult]
+) -> Mapping[str, Any]:
     record("asked")
     try:
         found = run()
@@ -111,7 +113,7 @@ def _run_recorded(record: Callable[[str], None], run: Callable[[], Answered]) ->
     return {"columns": found.columns, "rows": found.rows, "truncated": found.truncated}
 
 
-def _audit(view: GraphView, name: str, parameters: Mapping[str, Any]) -> Answered:
+def _audit(view: GraphView, name: str, parameters: Mapping[str, Any]) -> StatementResult:
     if f"audit/{name}" not in load_queries():
         raise NotFoundError(
             f"no audit query is named {name[:100]!r}", hint="List them with GET /cypher."

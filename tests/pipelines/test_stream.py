@@ -174,10 +174,10 @@ class PickyTransaction(Transaction):
     def __init__(self, transaction: Transaction) -> None:
         vars(self).update(vars(transaction))
 
-    def later(self, name: str, /, **parameters: Any) -> Future[list[dict[str, Any]]]:
+    def submit(self, name: str, /, **parameters: Any) -> Future[list[dict[str, Any]]]:
         if name.startswith("write/") and Picky.refused in json.dumps(parameters, default=str):
             raise QueryError("this cannot be held")
-        return super().later(name, **parameters)
+        return super().submit(name, **parameters)
 
 
 def test_files_that_are_added(

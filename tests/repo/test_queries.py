@@ -16,7 +16,7 @@ from neo4j import Query as Statement
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
-from headwater.cypher.sandbox.run import PROCEDURES
+from headwater.cypher.sandbox.policy import PROCEDURES
 from tests.conftest import erase
 from tests.repo.repository import python_files, tracked, tree
 

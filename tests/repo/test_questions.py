@@ -15,7 +15,8 @@ from typer.main import get_command
 from headwater.cli import app
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import find_query
-from headwater.cypher.sandbox.run import judge, read_parameters
+from headwater.cypher.sandbox.parameters import parse_parameters
+from headwater.cypher.sandbox.run import require_read_only
 from headwater.graphql.schema import sdl
 from scripts.catalogue import all_commands
 from scripts.questions import Question, questions
@@ -100,11 +101,11 @@ def test_commands_on_the_page_are_commands(line: str) -> None:
     context = COMMANDS[name].make_context(name, words[len(name.split()) :])
     if name == "cypher":
         given = dict(one.split("=", 1) for one in context.params["param"])
-        assert read_parameters(find_query(f"audit/{context.params['name']}"), given)
+        assert parse_parameters(find_query(f"audit/{context.params['name']}"), given)
 
 
 @pytest.mark.neo4j
 def test_cypher_on_the_page_is_let_through(database: Database) -> None:
     assert len(blocks("cypher")) > 8
     for asked in blocks("cypher"):
-        judge(database, asked, {})
+        require_read_only(database, asked, {})

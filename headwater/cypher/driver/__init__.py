@@ -1,1 +1,1 @@
-"""The connection to Neo4j: sessions, transactions, deadlines, the write lock, and the wire protocol's limits."""
+"""The connection to Neo4j: sessions, transactions, deadlines, the write lock, and the limits of the wire protocol."""

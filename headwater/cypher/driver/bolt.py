@@ -1,8 +1,13 @@
-"""What goes to Neo4j and comes back over the wire, where the driver takes its time or has no setting.
+"""Values on the wire, and the private parts of the Neo4j driver: the only module that touches them.
 
-It makes a type of its own of every instant, with its own calendar, which took half of the time of a question that reads
-many nodes; here they are packed and unpacked as Bolt has them. It asks the system twice for every row that it reads;
-here it takes what has come.
+The driver gives every instant a type of its own, with its own calendar: half of the time of a question that reads many
+nodes. This module packs and unpacks instants as Bolt has them. The driver asks the operating system twice for each row;
+here a read takes as many bytes as have arrived. The driver also has no setting for the time that it waits for an
+answer, and none for the size of one.
+
+`PRIVATE_PARTS` lists the attributes of the driver that this takes. They belong to the minor version to which
+pyproject.toml pins the driver, and a test fails when one of them moves. Where one is missing the driver goes on without
+it: slower, or with a less exact limit, but with the same results.
 """
 
 from __future__ import annotations
@@ -12,116 +17,135 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from headwater.cypher.driver.neo4j_import import Structure, neo4j
+from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.schema.facts_codec import unpack_json
 
-# Of an instant with an offset from UTC: seconds and nanoseconds since 1970, and that offset.
+try:
+    from neo4j._codec.packstream import Structure
+except ImportError:
+    Structure = None
+
+__all__ = [
+    "PRIVATE_PARTS",
+    "ByteCounter",
+    "Structure",
+    "bound_answers",
+    "connect",
+    "to_bolt",
+    "to_python",
+]
+
+# Of a session: `_connect` connects before the first statement. Of a session or transaction: `_connection` and its parts.
+PRIVATE_PARTS = (
+    "_connect",
+    "_connection.connection_hints",
+    "_connection.hydration_handler.struct_hydration_functions",
+    "_connection.socket.recv_into",
+    "_connection.socket.set_read_timeout",
+)
+# The tag of an instant with an offset from UTC: seconds and nanoseconds since 1970, and that offset.
 _INSTANT = b"I"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _READ_BYTES = 65_536
-_PLAIN = frozenset({str, int, float, bool, type(None), datetime})
+_PYTHON_TYPES = frozenset({str, int, float, bool, type(None), datetime})
 
 
-def sent_value(value: Any) -> Any:
-    """A parameter with every instant as Bolt packs it. The driver does the same, in 27 microseconds an instant: most
-    of the time that writing took."""
+def to_bolt(value: Any) -> Any:
+    """Return a parameter with every instant as Bolt packs it.
+
+    The driver does the same in 27 microseconds an instant, which was most of the time of a write.
+    """
     kind = type(value)
-    if kind is datetime and value.tzinfo is not None:
+    if kind is datetime and value.tzinfo is not None and Structure is not None:
         since = value - _EPOCH
-        return Structure(
-            _INSTANT, since.days * 86_400 + since.seconds, since.microseconds * 1_000, 0
-        )
+        seconds = since.days * 86_400 + since.seconds
+        return Structure(_INSTANT, seconds, since.microseconds * 1_000, 0)
     if kind is dict:
-        return {key: sent_value(item) for key, item in value.items()}
+        return {key: to_bolt(item) for key, item in value.items()}
     if kind is list:
-        return [sent_value(item) for item in value]
+        return [to_bolt(item) for item in value]
     return value
 
 
-def plain_value(value: Any) -> Any:
-    """A value of the driver as plain Python: nodes and relationships as their properties, instants as datetime, other
-    times and durations as ISO 8601 writes them, and facts, the only bytes there are in the graph, as their JSON."""
+def to_python(value: Any) -> Any:
+    """Return a value of the driver as plain Python.
+
+    Nodes and relationships become their properties and instants become datetime, in UTC. Other times and durations
+    become ISO 8601 text. Bytes are facts, the only bytes in the graph, and become their JSON text.
+    """
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in _PYTHON_TYPES:
         return value
     if kind is list:
-        return [item if type(item) in _PLAIN else plain_value(item) for item in value]
+        return [item if type(item) in _PYTHON_TYPES else to_python(item) for item in value]
     if kind is dict:
         return {
-            key: item if type(item) in _PLAIN else plain_value(item) for key, item in value.items()
+            key: item if type(item) in _PYTHON_TYPES else to_python(item)
+            for key, item in value.items()
         }
-    if isinstance(value, neo4j.time.DateTime):
-        native = value.to_native()
-        return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native
-    if isinstance(value, neo4j.time.Date | neo4j.time.Time | neo4j.time.Duration):
-        return value.iso_format()
-    if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
-        return {key: plain_value(item) for key, item in value.items()}
-    if isinstance(value, neo4j.graph.Path):
-        return [plain_value(node) for node in value.nodes]
-    if isinstance(value, bytes):
-        return unpack_json(value)
-    return value
+    return _driver_type_to_python(value)
 
 
-def prepare(opened: neo4j.Transaction | neo4j.Session, seconds: float) -> None:
-    """Have the driver give up on a connection over which no answer comes for so long, and read what comes quickly.
+def connect(session: neo4j.Session, access: str) -> None:
+    """Connect a session before its first statement, so that `bound_answers` can bound that one too."""
+    connect_now = getattr(session, "_connect", None)
+    if connect_now is not None:
+        connect_now(access)
 
-    It has no setting for either, only the hint a server may send, so this reaches for the connection inside. A test
-    with a server that is paused holds it to that.
+
+def bound_answers(opened: neo4j.Transaction | neo4j.Session, timeout_seconds: float) -> None:
+    """Have the driver give up a connection without an answer, and read answers quickly.
+
+    The driver has no setting for this time, only a hint that the server may send; the shorter of the two counts.
+
+    Args:
+        opened: A transaction, or a connected session.
+        timeout_seconds: The longest silence of the server.
     """
     connection: Any = getattr(opened, "_connection", None)
-    if connection is None:
+    socket: Any = getattr(connection, "socket", None)
+    if socket is None:
         return
-    hint = connection.connection_hints.get("connection.recv_timeout_seconds")
-    connection.socket.set_read_timeout(min(seconds, hint) if hint else seconds)
-    connection.hydration_handler.struct_hydration_functions[_INSTANT] = _instant
-    if not isinstance(connection.socket.recv_into, _ReadAhead):
-        connection.socket.recv_into = _ReadAhead(connection.socket.recv_into)
+    hints = getattr(connection, "connection_hints", {})
+    hint = hints.get("connection.recv_timeout_seconds")
+    if hasattr(socket, "set_read_timeout"):
+        socket.set_read_timeout(min(timeout_seconds, hint) if hint else timeout_seconds)
+    handler = getattr(connection, "hydration_handler", None)
+    functions = getattr(handler, "struct_hydration_functions", None)
+    if functions is not None:
+        functions[_INSTANT] = _unpack_instant
+    receive = getattr(socket, "recv_into", None)
+    if receive is not None and not isinstance(receive, _ReadAhead):
+        socket.recv_into = _ReadAhead(receive)
 
 
-def _instant(seconds: int, nanoseconds: int, _offset: int) -> datetime:
-    """To the microsecond before it, in UTC."""
-    return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1_000)
+class ByteCounter:
+    """The bytes read from a connection, which it breaks off beyond a limit.
 
-
-class _ReadAhead:
-    """Stands for `recv_into` of a socket: reads as much as there is, and hands out what is asked for."""
-
-    def __init__(self, receive: Any) -> None:
-        self._receive = receive
-        self._read = memoryview(bytearray(_READ_BYTES))
-        self._at = self._end = 0
-
-    def __call__(self, buffer: Any, nbytes: int) -> int:
-        if self._at == self._end:
-            self._at, self._end = 0, self._receive(self._read, _READ_BYTES)
-        count = min(nbytes, self._end - self._at)
-        buffer[:count] = self._read[self._at : self._at + count]
-        self._at += count
-        return count
-
-
-class Heard:
-    """Counts what is read of a connection, and breaks it off when that is too much: the driver would take a single
-    value of any size into memory."""
+    Without it the driver would take a single value of any size into memory.
+    """
 
     def __init__(self, bytes_max: int) -> None:
         self._left = bytes_max
 
     @property
-    def too_much(self) -> bool:
+    def is_exceeded(self) -> bool:
+        """True after more than `bytes_max` bytes."""
         return self._left < 0
 
     @contextmanager
-    def over(self, transaction: neo4j.Transaction) -> Iterator[None]:
-        socket: Any = transaction._connection.socket
-        receive = socket.recv_into
+    def counting(self, transaction: neo4j.Transaction) -> Iterator[None]:
+        """Count the bytes of a transaction's answers. Reading beyond the limit raises OSError."""
+        socket: Any = getattr(getattr(transaction, "_connection", None), "socket", None)
+        receive = getattr(socket, "recv_into", None)
+        if receive is None:
+            yield
+            return
 
         def counted(buffer: Any, nbytes: int) -> int:
             count: int = receive(buffer, nbytes)
             self._left -= count
-            if self.too_much:
+            if self.is_exceeded:
                 raise OSError("the answer is too large")
             return count
 
@@ -130,3 +154,40 @@ class Heard:
             yield
         finally:
             socket.recv_into = receive
+
+
+def _driver_type_to_python(value: Any) -> Any:
+    if isinstance(value, neo4j.time.DateTime):
+        native = value.to_native()
+        return native.astimezone(UTC) if isinstance(native, datetime) and native.tzinfo else native
+    if isinstance(value, neo4j.time.Date | neo4j.time.Time | neo4j.time.Duration):
+        return value.iso_format()
+    if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
+        return {key: to_python(item) for key, item in value.items()}
+    if isinstance(value, neo4j.graph.Path):
+        return [to_python(node) for node in value.nodes]
+    if isinstance(value, bytes):
+        return unpack_json(value)
+    return value
+
+
+def _unpack_instant(seconds: int, nanoseconds: int, _offset: int) -> datetime:
+    """Return an instant in UTC, rounded down to the microsecond."""
+    return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1_000)
+
+
+class _ReadAhead:
+    """A `recv_into` of a socket that reads as much as has arrived, and returns as much as the caller wants."""
+
+    def __init__(self, receive: Any) -> None:
+        self._receive = receive
+        self._buffer = memoryview(bytearray(_READ_BYTES))
+        self._start = self._end = 0
+
+    def __call__(self, buffer: Any, nbytes: int) -> int:
+        if self._start == self._end:
+            self._start, self._end = 0, self._receive(self._buffer, _READ_BYTES)
+        count = min(nbytes, self._end - self._start)
+        buffer[:count] = self._buffer[self._start : self._start + count]
+        self._start += count
+        return count

@@ -1,12 +1,12 @@
-"""The one door to Neo4j: named queries, parameters, and a deadline on everything.
+"""The one way to Neo4j: named queries with parameters, and a deadline on everything.
 
-A driver with its default settings was seen to hang 40 s on a paused server, so every wait here has a bound: on
-connecting, on getting a connection, server-side on each transaction, and on each answer: while a request runs the
-server sends keep-alives when its `server.bolt.connection_keep_alive` settings say so, as those of our own do, and
-then a silence of a few seconds is enough; otherwise the driver waits a little longer than the transaction may take.
+A driver with its default settings hung 40 s on a paused server. So every wait here has a bound: connecting, getting a
+connection from the pool, each transaction on the server, and each answer. While a request runs, the server sends
+keep-alives if its `server.bolt.connection_keep_alive` settings say so, as those of `headwater.local` do. A silence of a
+few seconds then suffices to give up; otherwise the driver waits a little longer than the transaction may take.
 
-Failures come out as two kinds: `UnavailableError` (Neo4j is not there, or too slow; trying again may help) and
-`QueryError` (the question is wrong; trying again will not).
+Failures are of two kinds. `UnavailableError`: Neo4j is away or too slow, and a retry may help. `QueryError`: the query
+is wrong, and a retry will not help.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
-from headwater.cypher.driver.bolt import Heard, plain_value, prepare, sent_value
+from headwater.cypher.driver.bolt import ByteCounter, bound_answers, connect, to_bolt, to_python
 from headwater.cypher.driver.neo4j_import import neo4j
 from headwater.cypher.query_catalog import find_query
 from headwater.errors import QueryError, UnavailableError
@@ -35,36 +35,39 @@ READ_SECONDS_MAX = 10.0
 WRITE_SECONDS_MAX = 60.0
 # The longest silence of the connection while a batched statement runs; Neo4j sends a keep-alive every minute.
 BATCHES_SECONDS_MAX = 3_600.0
-# How much longer than the transaction may take the driver waits for an answer about it.
+# How much longer than the transaction may take the driver waits for an answer.
 GRACE_SECONDS = 2.0
-# A pooled connection whose server is gone fails at once; what failed later is not tried again.
+# A pooled connection to a server that is gone fails at once; a later failure is not retried.
 STALE_SECONDS_MAX = 1.0
-# How many rows the driver asks for at a time; all of them where all are wanted anyway.
-_ROWS_PULLED, _ALL_ROWS = 1_000, -1
-# Of a statement that is not ours: a row may be large.
-_ROWS_AT_ONCE = 100
-# What is read ahead, and thrown away, comes over the wire as well.
+# The rows that the driver asks for at a time; all of them where all are wanted anyway.
+_ROWS_PER_PULL, _ALL_ROWS = 1_000, -1
+# For a caller's own statement, whose rows may be large.
+_ROWS_PER_BOUNDED_PULL = 100
+# Rows that are read ahead and thrown away come over the wire as well.
 _WIRE_BYTES_PER_BYTE = 4
 
+# A row of a result: the value of each column. Nodes are dicts of their properties, instants are in UTC.
 Row = dict[str, Any]
+# A function that receives the name of each query that was read, and its seconds.
+OnQuery = Callable[[str, float], object]
 
 
-def _unobserved(name: str, seconds: float) -> None:
-    """Nobody listens."""
+def _ignore_query(name: str, seconds: float) -> None:
+    """Take no notice of a query."""
 
 
 class _Rows(list[Any]):
-    """A list that is not written out: the driver makes text of all parameters, for a log that nobody reads."""
+    """A list with a short text: the driver makes text of all parameters, for a log that is switched off."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} rows>"
 
 
 class Transaction:
-    """An open transaction: runs queries of the library by name, one after the other.
+    """An open write transaction: runs queries of the catalog by name, one after the other.
 
-    For those that return nothing nobody waits: while Neo4j is busy with them, what comes next can be worked out. When
-    one fails, the next that is waited for says so, or `settle`.
+    Statements that return no rows are pipelined: `run` returns at once. Their errors surface at the next call that
+    waits, or in `settle`.
     """
 
     def __init__(self, opened: AbstractContextManager[neo4j.Transaction]) -> None:
@@ -74,34 +77,54 @@ class Transaction:
         self._unsettled: list[Future[list[Row]]] = []
 
     def run(self, name: str, /, **parameters: Any) -> list[Row]:
-        """The rows of a query; none, at once, of one that returns nothing. What it is given may be changed after.
-        Raises UnavailableError or QueryError."""
-        rows = self.later(name, **parameters)
+        """Run a query and return its rows; a query that returns nothing does so at once.
+
+        Args:
+            name: The query, for example `write/runs/runs`.
+            **parameters: Its parameters. The caller may change them afterwards.
+
+        Returns:
+            The rows, empty for a query that returns nothing.
+
+        Raises:
+            UnavailableError: Neo4j is away, or could not do it in time.
+            QueryError: This query, or one before it, is wrong.
+        """
+        rows = self.submit(name, **parameters)
         if find_query(name).returns == "nothing":
             return []
         self.settle()
         return rows.result()
 
-    def later(self, name: str, /, **parameters: Any) -> Future[list[Row]]:
-        """The rows of a query, for when they are wanted: nobody waits until then."""
-        sent = {key: _sent(value) for key, value in parameters.items()}
-        self._unsettled.append(self._sender.submit(self._run, find_query(name).text, sent))
+    def submit(self, name: str, /, **parameters: Any) -> Future[list[Row]]:
+        """Run a query without waiting, and return its future rows.
+
+        Args:
+            name: The query.
+            **parameters: Its parameters. The caller may change them afterwards.
+        """
+        packed = {key: _packed(value) for key, value in parameters.items()}
+        self._unsettled.append(self._sender.submit(self._run, find_query(name).text, packed))
         return self._unsettled[-1]
 
     def settle(self) -> None:
-        """Wait for all that was run. Raises what any of it raised first."""
+        """Wait for every query that was run. Raises the first error of any of them."""
         while self._unsettled:
             self._unsettled.pop(0).result()
 
     def commit(self) -> Future[float]:
-        """Commit when all that was run is done, for which nobody waits: when that was, in seconds since 1970. The
-        future raises UnavailableError or QueryError when it was not, or may not have been, committed."""
+        """Commit after every query that was run, without waiting.
+
+        Returns:
+            The time of the commit, in seconds since 1970. The future raises UnavailableError or QueryError if the
+            transaction was not committed, or may not have been.
+        """
         committed = self._sender.submit(self._commit)
         self._sender.shutdown(wait=False)
         return committed
 
     def roll_back(self) -> None:
-        """What has not been begun is not run any more; what has is waited for."""
+        """Roll back: cancel queries that have not begun, and wait for one that has."""
         self._sender.shutdown(cancel_futures=True)
         with suppress(_RolledBackError, UnavailableError, QueryError), self._open:
             raise _RolledBackError
@@ -113,17 +136,17 @@ class Transaction:
 
     def _run(self, text: str, parameters: dict[str, Any]) -> list[Row]:
         try:
-            return [_plain(record) for record in self._transaction.run(text, parameters)]
+            return [_to_row(record) for record in self._transaction.run(text, parameters)]
         except (DriverError, Neo4jError) as error:
-            raise _ours(error) from error
+            raise _translated(error) from error
 
 
 class _RolledBackError(Exception):
-    """Ends a transaction that is not to be committed."""
+    """The end of a transaction that is not committed."""
 
 
 class Database:
-    """A Neo4j database. Safe to share between threads; close it when done."""
+    """A Neo4j database. Threads may share it; close it in the end."""
 
     def __init__(
         self,
@@ -132,11 +155,19 @@ class Database:
         password: str,
         *,
         database: str = "neo4j",
-        observed: Callable[[str, float], object] = _unobserved,
+        on_query: OnQuery = _ignore_query,
     ) -> None:
-        """`observed` hears of every query of the library that was read: its name and its seconds."""
+        """Make a database; it connects at the first query.
+
+        Args:
+            uri: Its address, for example `bolt://127.0.0.1:7687`.
+            user: The name of the Neo4j user.
+            password: The password of the user; empty: none is sent.
+            database: The name of the database in the server.
+            on_query: A function that receives the name and the seconds of each query of the catalog that was read.
+        """
         self.uri = uri
-        self._observed = observed
+        self._on_query = on_query
         self._database = database
         self._driver = neo4j.GraphDatabase.driver(
             uri,
@@ -150,51 +181,77 @@ class Database:
         )
 
     def close(self) -> None:
+        """Close all connections."""
         self._driver.close()
 
     def read(
         self, name: str, /, *, seconds: float = READ_SECONDS_MAX, **parameters: Any
     ) -> list[Row]:
-        """The rows of a query of the library. Raises UnavailableError or QueryError."""
+        """Run a query of the catalog in a read transaction.
+
+        Args:
+            name: The query, for example `read/nodes/properties`.
+            seconds: The time after which Neo4j ends the transaction.
+            **parameters: The parameters of the query.
+
+        Returns:
+            The rows: for each the value of every column of the query, as plain Python. Nodes are dicts of their
+            properties, instants are datetimes in UTC.
+
+        Raises:
+            UnavailableError: Neo4j is away, or the time was up.
+            QueryError: The query or a parameter is wrong.
+        """
         began = time.monotonic()
         rows = self.ask(find_query(name).text, parameters, seconds=seconds)
-        self._observed(name, time.monotonic() - began)
+        self._on_query(name, time.monotonic() - began)
         return rows
 
     def ask(
         self, text: str, parameters: Mapping[str, Any], *, seconds: float = READ_SECONDS_MAX
     ) -> list[Row]:
-        """The rows of any statement, in a read transaction that ends after `seconds`."""
-        for attempt in (1, 2):
-            began = time.monotonic()
-            try:
-                return self._asked(text, parameters, seconds)
-            except UnavailableError as error:
-                # A pooled connection may be one to a server that has since been restarted: once more, afresh.
-                slow = time.monotonic() - began > STALE_SECONDS_MAX
-                if attempt == 2 or slow or not isinstance(error.__cause__, DriverError):
-                    raise
-        raise AssertionError("unreachable")
+        """Run any statement in a read transaction.
 
-    def _asked(self, text: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
-        """A transaction that begins and ends with its statement: one way to Neo4j and back instead of three."""
+        Args:
+            text: One statement of Cypher.
+            parameters: Its parameters.
+            seconds: The time after which Neo4j ends the transaction.
+
+        Returns:
+            The rows, as `read` returns them.
+
+        Raises:
+            UnavailableError: Neo4j is away, or the time was up.
+            QueryError: The statement or a parameter is wrong.
+        """
+        began = time.monotonic()
         try:
-            with self._session(neo4j.READ_ACCESS, _ALL_ROWS) as session:
-                # As `run` would do it, to bound the wait for the first word of the answer too.
-                opened: Any = session
-                opened._connect(neo4j.READ_ACCESS)
-                prepare(session, seconds + GRACE_SECONDS)
-                asked = neo4j.Query(text, timeout=seconds)
-                return [_plain(record) for record in session.run(asked, dict(parameters))]
-        except (DriverError, Neo4jError) as error:
-            raise _ours(error) from error
+            return self._run_alone(text, parameters, seconds)
+        except UnavailableError as error:
+            # The server of a pooled connection may have restarted since: one retry over a new connection.
+            is_slow = time.monotonic() - began > STALE_SECONDS_MAX
+            if is_slow or not isinstance(error.__cause__, DriverError):
+                raise
+        return self._run_alone(text, parameters, seconds)
 
     def stream(self, name: str, /, *, seconds: float, **parameters: Any) -> Iterator[Row]:
-        """The rows of a query of the library as they come, in one read transaction that must be over within `seconds`:
-        for what need not fit into memory. Raises UnavailableError or QueryError."""
+        """Run a query of the catalog and yield its rows as they arrive, for results that need not fit into memory.
+
+        Args:
+            name: The query.
+            seconds: The time after which Neo4j ends the transaction.
+            **parameters: The parameters of the query.
+
+        Yields:
+            The rows, as `read` returns them.
+
+        Raises:
+            UnavailableError: Neo4j is away, or the time was up.
+            QueryError: The query or a parameter is wrong.
+        """
         with self._transaction(neo4j.READ_ACCESS, seconds) as transaction:
             for record in transaction.run(find_query(name).text, parameters):
-                yield _plain(record)
+                yield _to_row(record)
 
     def ask_bounded(
         self,
@@ -205,39 +262,73 @@ class Database:
         rows_max: int,
         bytes_max: int,
     ) -> tuple[list[Row], bool]:
-        """The first rows of a statement that is not ours, and whether they are all: at most `rows_max`, and no more
-        than `bytes_max` of values. Raises QueryError when not even the first row is within that, or time is up."""
+        """Run a caller's own statement and return its first rows.
+
+        Args:
+            text: One statement of Cypher.
+            parameters: Its parameters.
+            seconds: The time after which Neo4j ends the transaction.
+            rows_max: The number of rows at most.
+            bytes_max: The size of all values at most, counted as JSON.
+
+        Returns:
+            The rows, and True if these are all.
+
+        Raises:
+            UnavailableError: Neo4j is away.
+            QueryError: The statement is wrong, its time was up, or its first row is larger than `bytes_max`.
+        """
         rows: list[Row] = []
-        heard = Heard(bytes_max * _WIRE_BYTES_PER_BYTE)
+        counter = ByteCounter(bytes_max * _WIRE_BYTES_PER_BYTE)
         try:
             with (
                 self._transaction(
-                    neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_AT_ONCE
+                    neo4j.READ_ACCESS, seconds, fetch_size=_ROWS_PER_BOUNDED_PULL
                 ) as transaction,
-                heard.over(transaction),
+                counter.counting(transaction),
             ):
-                whole = _first(transaction.run(text, dict(parameters)), rows, rows_max, bytes_max)
+                records = transaction.run(text, dict(parameters))
+                is_whole = _take_first(records, rows, rows_max, bytes_max)
         except UnavailableError as error:
             if "TransactionTimedOut" in (getattr(error.__cause__, "code", None) or ""):
                 raise QueryError(
                     f"the query took longer than {seconds:g} s", hint="Ask for less."
                 ) from error
-            if not heard.too_much:
+            if not counter.is_exceeded:
                 raise
-            whole = False
-        if not rows and not whole:
+            is_whole = False
+        if not rows and not is_whole:
             raise QueryError(
-                f"a row of the answer is larger than {bytes_max} bytes", hint="Return less of each."
+                f"a row of the answer is larger than {bytes_max} bytes",
+                hint="Return fewer values a row.",
             )
-        return rows, whole
+        return rows, is_whole
 
     def begin(self, *, seconds: float = WRITE_SECONDS_MAX) -> Transaction:
-        """A write transaction that must be ended by `commit` or `roll_back`. Raises UnavailableError."""
+        """Begin a write transaction. The caller must end it by `commit` or `roll_back`.
+
+        Args:
+            seconds: The time after which Neo4j ends the transaction.
+
+        Raises:
+            UnavailableError: Neo4j is away.
+        """
         return Transaction(self._transaction(neo4j.WRITE_ACCESS, seconds))
 
     @contextmanager
     def write(self, *, seconds: float = WRITE_SECONDS_MAX) -> Iterator[Transaction]:
-        """One write transaction: committed when the block ends, rolled back when it raises."""
+        """Run one write transaction: commit it at the end of the block, roll it back if the block raises.
+
+        Args:
+            seconds: The time after which Neo4j ends the transaction.
+
+        Yields:
+            The transaction.
+
+        Raises:
+            UnavailableError: Neo4j is away, or could not commit.
+            QueryError: A query of the block is wrong.
+        """
         transaction = self.begin(seconds=seconds)
         try:
             yield transaction
@@ -247,25 +338,50 @@ class Database:
         transaction.commit().result()
 
     def run_schema(self, text: str) -> None:
-        """One statement about constraints or indexes, in a transaction of its own."""
+        """Run one statement about constraints or indexes, in a transaction of its own.
+
+        Args:
+            text: The statement.
+
+        Raises:
+            UnavailableError: Neo4j is away.
+            QueryError: The statement is wrong.
+        """
         with self._transaction(neo4j.WRITE_ACCESS, WRITE_SECONDS_MAX) as transaction:
             transaction.run(text).consume()
 
     def run_batches(self, text: str) -> None:
-        """Run a `CALL { } IN TRANSACTIONS` statement: it commits batch by batch and has no time limit."""
+        """Run a `CALL { } IN TRANSACTIONS` statement. It commits batch by batch and has no time limit.
+
+        Args:
+            text: The statement.
+
+        Raises:
+            UnavailableError: Neo4j is away, or was silent for an hour.
+            QueryError: The statement is wrong.
+        """
         try:
             with self._session(neo4j.WRITE_ACCESS, _ALL_ROWS) as session:
-                opened: Any = session
-                opened._connect(neo4j.WRITE_ACCESS)
-                prepare(session, BATCHES_SECONDS_MAX)
+                connect(session, neo4j.WRITE_ACCESS)
+                bound_answers(session, BATCHES_SECONDS_MAX)
                 session.run(neo4j.Query(text, timeout=0)).consume()
         except (DriverError, Neo4jError) as error:
-            raise _ours(error) from error
+            raise _translated(error) from error
 
     def plan(self, text: str, parameters: Mapping[str, Any]) -> tuple[str, list[str]]:
-        """What EXPLAIN says of a statement: its type (r, rw, w or s) and the operators of its plan.
+        """Explain a statement without running it.
 
-        A call names its procedure: `ProcedureCall(db.labels)`.
+        Args:
+            text: One statement of Cypher.
+            parameters: Its parameters.
+
+        Returns:
+            Its type (r, rw, w or s), and the operators of its plan. A call of a procedure names it:
+            `ProcedureCall(db.labels)`.
+
+        Raises:
+            UnavailableError: Neo4j is away.
+            QueryError: The statement is wrong.
         """
         with self._transaction(neo4j.READ_ACCESS, READ_SECONDS_MAX) as transaction:
             summary = transaction.run(f"EXPLAIN {text}", dict(parameters)).consume()
@@ -280,20 +396,31 @@ class Database:
             waiting.extend(node.get("children") or [])
         return summary.query_type or "", operators
 
+    def _run_alone(self, text: str, parameters: Mapping[str, Any], seconds: float) -> list[Row]:
+        """Run a transaction that begins and ends with its statement: one round trip instead of three."""
+        try:
+            with self._session(neo4j.READ_ACCESS, _ALL_ROWS) as session:
+                connect(session, neo4j.READ_ACCESS)
+                bound_answers(session, seconds + GRACE_SECONDS)
+                query = neo4j.Query(text, timeout=seconds)
+                return [_to_row(record) for record in session.run(query, dict(parameters))]
+        except (DriverError, Neo4jError) as error:
+            raise _translated(error) from error
+
     @contextmanager
     def _transaction(
-        self, access: str, seconds: float, *, fetch_size: int = _ROWS_PULLED
+        self, access: str, seconds: float, *, fetch_size: int = _ROWS_PER_PULL
     ) -> Iterator[neo4j.Transaction]:
         try:
             with (
                 self._session(access, fetch_size) as session,
                 session.begin_transaction(timeout=seconds) as transaction,
             ):
-                prepare(transaction, seconds + GRACE_SECONDS)
+                bound_answers(transaction, seconds + GRACE_SECONDS)
                 yield transaction
                 transaction.commit()
         except (DriverError, Neo4jError) as error:
-            raise _ours(error) from error
+            raise _translated(error) from error
 
     def _session(self, access: str, fetch_size: int) -> neo4j.Session:
         return self._driver.session(
@@ -301,8 +428,8 @@ class Database:
         )
 
 
-def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
-    """The driver's error in our words."""
+def _translated(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
+    """Return an error of the driver as one of Headwater's."""
     if isinstance(error, AuthError):
         return UnavailableError(
             "Neo4j refused the user name or password",
@@ -311,10 +438,10 @@ def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
     if isinstance(error, DriverError):
         return UnavailableError(
             f"Neo4j does not answer: {error}",
-            hint="Is it running? `headwater doctor` looks at everything.",
+            hint="Check that it is running, with `headwater doctor`.",
         )
     if "OutOfMemory" in (error.code or ""):
-        # Neo4j calls this transient; trying the same again would only fail the same.
+        # Neo4j calls this transient, but a retry would fail in the same way.
         return QueryError(f"Neo4j stopped the query, it needs too much memory ({error.code})")
     if isinstance(error, TransientError | DatabaseError) or "Transaction" in (error.code or ""):
         return UnavailableError(f"Neo4j could not do it now ({error.code}): {error.message}")
@@ -322,21 +449,23 @@ def _ours(error: DriverError | Neo4jError) -> UnavailableError | QueryError:
     return QueryError(f"Neo4j refused the query ({error.code}): {error.message}")
 
 
-def _plain(record: neo4j.Record) -> Row:
+def _to_row(record: neo4j.Record) -> Row:
     return {
-        key: plain_value(value) for key, value in zip(record.keys(), record.values(), strict=True)
+        key: to_python(value) for key, value in zip(record.keys(), record.values(), strict=True)
     }
 
 
-def _sent(value: Any) -> Any:
-    return _Rows(map(sent_value, value)) if type(value) is list else sent_value(value)
+def _packed(value: Any) -> Any:
+    return _Rows(map(to_bolt, value)) if type(value) is list else to_bolt(value)
 
 
-def _first(records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, bytes_max: int) -> bool:
-    """Put the first records into `rows`. Whether these are all."""
+def _take_first(
+    records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, bytes_max: int
+) -> bool:
+    """Put the first records into `rows`, and return True if these are all."""
     left = bytes_max
     for record in records:
-        row = _plain(record)
+        row = _to_row(record)
         left -= _size(row)
         if left < 0 or len(rows) == rows_max:
             return False
@@ -345,7 +474,7 @@ def _first(records: Iterable[neo4j.Record], rows: list[Row], rows_max: int, byte
 
 
 def _size(value: Any) -> int:
-    """About how many bytes a plain value would be as JSON."""
+    """Return about how many bytes a plain value takes as JSON."""
     if isinstance(value, str | bytes | bytearray):
         return len(value) + 2
     if isinstance(value, dict):

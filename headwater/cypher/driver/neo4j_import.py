@@ -1,7 +1,7 @@
 """The Neo4j driver, imported without numpy, pandas and pyarrow.
 
-It imports them where they are installed, for parameters and results that nobody here asks for. That took half of the
-time in which the API started again after it had been killed, and twice the memory.
+The driver imports them where they are installed, for types of parameters and results that Headwater does not use. That
+took half of the time of a restart of the API, and doubled its memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _without(*names: str) -> Iterator[None]:
-    """Modules that were not imported yet cannot be in this block, and can be again after it."""
+    """Make modules that are not imported yet unavailable within the block."""
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
         sys.modules[name] = None  # type: ignore[assignment]
@@ -29,6 +29,5 @@ with _without("numpy", "pandas", "pyarrow"):
     import neo4j.exceptions
     import neo4j.graph
     import neo4j.time
-    from neo4j._codec.packstream import Structure
 
-__all__ = ["Structure", "neo4j"]
+__all__ = ["neo4j"]

@@ -1,8 +1,8 @@
-"""Have Neo4j plan the queries of the library before somebody waits for them.
+"""Warm-up: Neo4j plans the queries of the catalog before a caller waits for them.
 
-A server that has just started plans every statement when it first sees it, which for the whole library takes seconds;
-the first batch, or the first person to ask, would wait for all of them. Every query is run here with nothing to do:
-no rows to write, urns that no node has.
+A server that has just started plans every statement when it first sees it, which takes seconds for the whole catalog.
+The first batch or the first question would wait for that. The warm-up runs every query without effect: no rows to
+write, urns that no node has.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import Any
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Query, load_queries
 
-_WALKS = (
+# The queries of nearly every question, by the beginnings of their names.
+_FIRST = (
     "read/nodes/properties",
     "read/nodes/canonical_datasets",
     "read/traversal/",
     "read/cache/",
     "read/failures/failed_run",
 )
-_NOTHING: dict[str, Any] = {
+_WITHOUT_EFFECT: dict[str, Any] = {
     "STRING": "none",
     "INTEGER": 1,
     "FLOAT": 1.0,
@@ -33,41 +34,41 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def warm(
-    database: Database, wanted: Callable[[Query], bool], *, stop: Callable[[], bool] = lambda: False
+def warm_up(
+    database: Database,
+    is_wanted: Callable[[Query], bool],
+    *,
+    stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Run the queries that are wanted, with nothing to do, until told to stop. Raises UnavailableError."""
+    """Run the wanted queries without effect, until `stop` returns True. Raises UnavailableError."""
     for name, query in load_queries().items():
         if stop():
             return
-        if wanted(query):
+        if is_wanted(query):
+            parameters = {one.name: _WITHOUT_EFFECT[one.type] for one in query.parameters}
             with database.write() as transaction:
-                transaction.run(
-                    name,
-                    **{parameter.name: _NOTHING[parameter.type] for parameter in query.parameters},
-                )
+                transaction.run(name, **parameters)
 
 
-def folds(query: Query) -> bool:
-    """The worker's queries, but for those that write though they are given no rows, and the one that finds edges by
-    their ids: planned on an empty graph it would look through all there are."""
-    names = {parameter.name for parameter in query.parameters}
+def is_fold_query(query: Query) -> bool:
+    """Return True for the queries of the worker that have no effect without rows.
+
+    The query that finds edges by their ids is none of them: planned on an empty graph it would scan all edges.
+    """
     if query.example != "run by the worker":
         return False
     if query.access == "read":
         return True
-    return (
-        query.name != "write/lineage/last_seen"
-        and query.access == "write"
-        and bool(names & {"rows", "urns"})
-    )
+    names = {parameter.name for parameter in query.parameters}
+    takes_rows = bool(names & {"rows", "urns"})
+    return query.name != "write/lineage/last_seen" and query.access == "write" and takes_rows
 
 
-def walks(query: Query) -> bool:
-    """The queries that almost every question needs."""
-    return query.name.startswith(_WALKS)
+def is_first_query(query: Query) -> bool:
+    """Return True for the queries of nearly every question."""
+    return query.name.startswith(_FIRST)
 
 
-def reads(query: Query) -> bool:
-    """The queries behind GraphQL and the command line."""
+def is_read_query(query: Query) -> bool:
+    """Return True for the queries behind GraphQL and the command line."""
     return query.name.startswith("read/")

@@ -1,4 +1,4 @@
-"""The graph's write lock: one writer at a time, and none while the graph is being erased."""
+"""The write lock of the graph: one writer at a time, and none while the graph is being erased."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from headwater.cypher.driver.database import Row, Transaction
 from headwater.errors import UnavailableError
 
 
-def lock(transaction: Transaction, holder: str) -> int:
-    """Hold the lock until the transaction ends; returns the revision of the graph that this transaction makes, one
-    more than the last. Raises UnavailableError while the graph is being erased."""
-    return locked(transaction.later("write/maintenance/lock_graph", holder=holder))
+def acquire_write_lock(transaction: Transaction, holder: str) -> int:
+    """Hold the write lock until the transaction ends.
+
+    Returns the revision of the graph that this transaction makes, one more than the last. Raises UnavailableError while
+    the graph is being erased.
+    """
+    return wait_for_write_lock(transaction.submit("write/maintenance/lock_graph", holder=holder))
 
 
-def locked(asked: Future[list[Row]]) -> int:
-    """The same, where the lock has been asked for and it is time to wait for it."""
-    row = asked.result()[0]
+def wait_for_write_lock(submitted: Future[list[Row]]) -> int:
+    """Wait for a write lock whose query was submitted, and return as `acquire_write_lock` does."""
+    row = submitted.result()[0]
     if row["erasing"]:
         raise UnavailableError(
-            "the graph is being erased; if nobody does so now, `headwater rebuild --erase` finishes it"
+            "the graph is being erased",
+            hint="Wait for the erasure. If it was interrupted, finish it with `headwater rebuild --erase`.",
         )
     return int(row["revision"])

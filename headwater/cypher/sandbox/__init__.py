@@ -1,1 +1,1 @@
-"""Cypher statements that users write: checked before they run, and bounded while they run."""
+"""Read-only runs of catalog queries and of statements that callers write."""

@@ -1,10 +1,10 @@
-"""Cypher of somebody else, read word by word: what EXPLAIN does not show of it.
+"""A check of a caller's own statement, word by word, for dangers that EXPLAIN does not show.
 
-A plan leaves out what stands inside the loop of an expression: `[x IN [1] | COLLECT { LOAD CSV ... }]` is a projection
-to it. And Neo4j heeds the limits on time and memory between rows, not within one expression: a text that is doubled
-forty times takes the whole server down, a loop within a loop over long lists outlasts any timeout. So the words
-themselves are judged as well: nothing is called that is not known, no loop stands in another, and no value can grow by
-more than a bounded factor. What is refused here has another way of being said; what it is, the refusal tells.
+A plan leaves out statements inside the loop of an expression: to it `[x IN [1] | COLLECT { LOAD CSV ... }]` is a
+projection. Neo4j applies its limits on time and memory between rows, not within one expression. A text that is doubled
+forty times takes the server down; a loop within a loop over long lists outlasts any timeout. So the words are checked
+too: every call must be known, no loop may stand in another, and no value may grow by more than a bounded factor. Each
+refusal names another way to write the statement.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from headwater.errors import QueryError
 
 TEXT_CHARACTERS_MAX = 20_000
 TOKENS_MAX = 3_000
-# How deep brackets may be nested, and how often a word may follow itself (NOT NOT NOT ...).
+# The depth of brackets, and the number of times that a word may follow itself (NOT NOT NOT ...).
 DEPTH_MAX = 50
-# By how much any value may be longer than what it was made of.
+# The factor by which a value may be longer than its parts.
 GROWTH_MAX = 1_000
 LITERAL_RANGE_MAX = 10_000
 PATTERN_CHARACTERS_MAX = 200
@@ -44,64 +44,64 @@ _REPEATED_GROUP = re.compile(r"\)[*+?{]|\\+[1-9k]")
 _OPEN, _CLOSE = "([{", ")]}"
 _QUANTIFIERS = frozenset({"any", "all", "none", "single"})
 _BOUNDARIES = frozenset({"with", "return", "unwind"})
-# Functions in a namespace that are Neo4j's own and harmless; all others could be of any plugin.
+# Namespaces of functions that are Neo4j's own and harmless; any other could belong to a plugin.
 _NAMESPACES = frozenset(
     {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
 )
 
 
 class Token(NamedTuple):
+    """A word, number, string, quoted name or mark of a statement."""
+
     kind: str
     text: str
 
     @property
     def word(self) -> str:
-        """In small letters, as Cypher reads words; empty for what is none."""
+        """The text in small letters, as Cypher reads words; empty for any other token."""
         return self.text.lower() if self.kind == "word" else ""
 
 
 class Statement:
-    """The words of one statement. Raises QueryError when they cannot be read for certain."""
+    """The tokens of one statement. Raises QueryError for a text whose reading is ambiguous."""
 
     def __init__(self, text: str, parameters: Mapping[str, Any]) -> None:
         self.parameters = parameters
-        self.tokens = _read(text)
-        self._closed_by = _brackets(self.tokens)
-        self._in_literal = self._literals()
+        self.tokens = _parse_tokens(text)
+        self._closed_by = _match_brackets(self.tokens)
+        self._in_literal = self._find_literals()
 
-    def _literals(self) -> list[bool]:
-        """For each token, whether it stands in a list or a map that is written out."""
+    def _find_literals(self) -> list[bool]:
+        """Return for each token True if it stands in a literal list or map."""
         inside = [False] * len(self.tokens)
         for opened, closed in sorted(self._closed_by.items()):
-            before, first = (
-                self.tokens[opened - 1] if opened else Token("", ""),
-                self._text(opened + 1),
-            )
-            if self._text(opened) == "[":
-                literal = before.text != "-" and not (
-                    before.kind in {"name", "string"} or before.text in ")]"
-                )
-            else:
-                literal = self._text(opened) == "{" and (
-                    self._text(opened + 2) == ":" or first == "`"
-                )
-            inside[opened:closed] = [literal] * (closed - opened)
+            inside[opened:closed] = [self._is_literal(opened)] * (closed - opened)
         return inside
 
-    def judge(self, procedures: frozenset[str]) -> None:
-        """Raises QueryError unless everything it calls is known and what it makes is bounded."""
+    def _is_literal(self, opened: int) -> bool:
+        """Return True if a bracket opens a list or a map, not an index, a pattern or a block."""
+        if self._text(opened) == "[":
+            before = self.tokens[opened - 1] if opened else Token("", "")
+            is_index = before.kind in {"name", "string"} or before.text in ")]"
+            return before.text != "-" and not is_index
+        if self._text(opened) != "{":
+            return False
+        return self._text(opened + 2) == ":" or self._text(opened + 1) == "`"
+
+    def require_bounded(self, procedures: frozenset[str]) -> None:
+        """Check the statement. Raises QueryError unless each call is known and each value is bounded."""
         growth = factor = 1
         squared = False
         for at, token in enumerate(self.tokens):
             if token.word in _BOUNDARIES:
                 growth, factor, squared = growth * factor ** (2 if squared else 1), 1, False
-            self._clauses(at, procedures)
-            self._functions(at)
+            self._check_clause(at, procedures)
+            self._check_function(at)
             squared = squared or self._is_loop(at)
-            factor += self._adds(at)
-            growth *= self._multiplies(at)
-            self._matches(at)
-        self._loops()
+            factor += self._added_parts(at)
+            growth *= self._growth_of_call(at)
+            self._check_pattern(at)
+        self._check_loops()
         if growth * factor ** (2 if squared else 1) > GROWTH_MAX:
             raise _refused(
                 "texts or lists are put together in too many steps",
@@ -119,29 +119,26 @@ class Statement:
             self._word(at) in functions and self._text(at + 1) == "(" and self._text(at - 1) != "."
         )
 
-    def _clauses(self, at: int, procedures: frozenset[str]) -> None:
+    def _check_clause(self, at: int, procedures: frozenset[str]) -> None:
         word, before = self._word(at), self._text(at - 1)
         if word == "load" and self._word(at + 1) == "csv":
             raise _refused("LoadCSV is not a read of this graph", "Ask for what the graph holds.")
-        if word == "use" and (
-            before in {"", "{"} or self._word(at - 1) in {"union", "all", "distinct"}
-        ):
-            raise _refused("USE names another graph", "There is only this one.")
+        if word == "use":
+            follows_union = self._word(at - 1) in {"union", "all", "distinct"}
+            if before in {"", "{"} or follows_union:
+                raise _refused("USE names another graph", "There is only this one.")
         if word == "call" and before not in {".", ":", "$"}:
             name, _ = self._dotted(at + 1)
-            subquery = not name and self._text(at + 1) in {"(", "{"}
-            if not subquery and name not in procedures:
+            is_subquery = not name and self._text(at + 1) in {"(", "{"}
+            if not is_subquery and name not in procedures:
                 raise _refused(f"the procedure {name[:80]} is not on the list", _listed(procedures))
 
-    def _functions(self, at: int) -> None:
+    def _check_function(self, at: int) -> None:
         token = self.tokens[at]
         if token.kind == "name" and self._text(at + 1) == "(":
-            raise _refused("a function is named in quotes", "Write its name as it is.")
-        if (
-            token.kind in {"word", "name"}
-            and self._text(at - 1) != "."
-            and self._word(at - 1) != "call"
-        ):
+            raise _refused("a function is named in quotes", "Write its name without quotes.")
+        is_name = token.kind in {"word", "name"}
+        if is_name and self._text(at - 1) != "." and self._word(at - 1) != "call":
             name, end = self._dotted(at)
             if "." in name and self._text(end) == "(" and token.word not in _NAMESPACES:
                 raise _refused(
@@ -149,18 +146,14 @@ class Statement:
                 )
         if self._is_call_of(at, "reduce", "allreduce"):
             raise _refused("reduce cannot be bounded", "UNWIND the list and sum it up instead.")
-        if (
-            self._is_call_of(at, "range")
-            and self._word(at - 1) != "unwind"
-            and not self._is_short_range(at)
-        ):
+        is_range = self._is_call_of(at, "range") and self._word(at - 1) != "unwind"
+        if is_range and not self._is_short_range(at):
             raise _refused(
-                "range in an expression cannot be bounded",
-                "UNWIND range(...) AS x gives rows instead.",
+                "range in an expression cannot be bounded", "Get rows with UNWIND range(...) AS x."
             )
 
     def _dotted(self, at: int) -> tuple[str, int]:
-        """The name that begins here, `a.b.c`, and where it ends. One in quotes keeps them, and so is on no list."""
+        """Return the name that begins here, `a.b.c`, and its end. Quotes stay, so a quoted name is on no list."""
         parts: list[str] = []
         while at < len(self.tokens) and self.tokens[at].kind in {"word", "name"}:
             parts.append(self.tokens[at].text)
@@ -178,19 +171,22 @@ class Statement:
         )
 
     def _is_loop(self, at: int) -> bool:
-        """Whether an expression that goes over a list, or over all places of a pattern, begins here."""
+        """Return True if an expression over a list, or over all matches of a pattern, begins here."""
         if self._is_call_of(at, *_QUANTIFIERS):
             return self._word(at + 3) == "in"
         if self._text(at) != "[" or self.tokens[at].kind != "mark":
             return False
-        named = self.tokens[at + 1].kind in {"word", "name"} if at + 1 < len(self.tokens) else False
-        pattern = self._text(at + 1) == "(" or (named and self._text(at + 2) == "=")
-        return (named and self._word(at + 2) == "in") or (pattern and self._has_bar(at))
+        is_last = at + 1 >= len(self.tokens)
+        named = not is_last and self.tokens[at + 1].kind in {"word", "name"}
+        if named and self._word(at + 2) == "in":
+            return True
+        is_pattern = self._text(at + 1) == "(" or (named and self._text(at + 2) == "=")
+        return is_pattern and self._has_bar(at)
 
     def _has_bar(self, at: int) -> bool:
         return any(token.text == "|" for token in self.tokens[at : self._closed_by[at]])
 
-    def _loops(self) -> None:
+    def _check_loops(self) -> None:
         end = -1
         for at in range(len(self.tokens)):
             if self._is_loop(at):
@@ -201,8 +197,8 @@ class Statement:
                 opened = at if self._text(at) == "[" else at + 1
                 end = self._closed_by[opened]
 
-    def _adds(self, at: int) -> int:
-        """How many more parts a value may be made of because of this token."""
+    def _added_parts(self, at: int) -> int:
+        """Return the number of parts that this token adds to a value."""
         token = self.tokens[at]
         if token.kind != "mark":
             return 0
@@ -217,56 +213,54 @@ class Statement:
             and (before.kind in {"word", "name"} or before.text in ")]}")
         )
 
-    def _multiplies(self, at: int) -> int:
+    def _growth_of_call(self, at: int) -> int:
+        """Return the factor by which the function that is called here may lengthen a value."""
         if self._is_call_of(at, "split"):
             return _SPLIT_GROWTH
         if self._is_call_of(at, "normalize"):
             return _NORMALIZE_GROWTH
         if self._is_call_of(at, "replace"):
-            last = self.tokens[self._closed_by[at + 1] - 1]
-            said = (
-                last.text[1:-1]
-                if last.kind == "string" and self._text(self._closed_by[at + 1] - 2) == ","
-                else None
-            )
-            if said is None or len(said) > REPLACEMENT_CHARACTERS_MAX:
-                raise _refused(
-                    "replace puts in what is not a short text", "Write the replacement in quotes."
-                )
-            return max(1, len(said))
+            return self._growth_of_replace(self._closed_by[at + 1])
         return 1
 
-    def _matches(self, at: int) -> None:
-        """Judge the pattern after `=~`: some take longer than the world will last."""
+    def _growth_of_replace(self, closed: int) -> int:
+        """Return the length of the replacement, the last argument of a call of replace."""
+        last = self.tokens[closed - 1]
+        is_literal = last.kind == "string" and self._text(closed - 2) == ","
+        replacement = last.text[1:-1] if is_literal else None
+        if replacement is None or len(replacement) > REPLACEMENT_CHARACTERS_MAX:
+            raise _refused(
+                "the replacement in replace is not a short text",
+                "Write the replacement in quotes.",
+            )
+        return max(1, len(replacement))
+
+    def _check_pattern(self, at: int) -> None:
+        """Check the regular expression after `=~`: some take practically for ever."""
         if self._text(at) != "=" or self._text(at + 1) != "~":
             return
-        parameter = self._text(at + 2) == "$"
-        end = at + (4 if parameter else 3)
-        said = self.tokens[end - 1] if end <= len(self.tokens) else Token("", "")
-        pattern = (
-            self.parameters.get(said.text)
-            if parameter
-            else said.text[1:-1]
-            if said.kind == "string"
-            else None
-        )
+        is_parameter = self._text(at + 2) == "$"
+        end = at + (4 if is_parameter else 3)
+        token = self.tokens[end - 1] if end <= len(self.tokens) else Token("", "")
+        pattern = self.parameters.get(token.text) if is_parameter else _literal_text(token)
         if not isinstance(pattern, str) or self._text(end) in {"+", "|", "[", "."}:
             raise _refused(
                 "=~ takes a text in quotes or a parameter here", "CONTAINS needs no pattern."
             )
         repeats = len(_REPEAT.findall(pattern))
-        if (
-            len(pattern) > PATTERN_CHARACTERS_MAX
-            or repeats > PATTERN_REPEATS_MAX
-            or _REPEATED_GROUP.search(pattern)
-        ):
+        is_large = len(pattern) > PATTERN_CHARACTERS_MAX or repeats > PATTERN_REPEATS_MAX
+        if is_large or _REPEATED_GROUP.search(pattern):
             raise _refused(
                 "the pattern after =~ could take for ever",
                 "Repeat no group, and four times at most.",
             )
 
 
-def _read(text: str) -> list[Token]:
+def _literal_text(token: Token) -> str | None:
+    return token.text[1:-1] if token.kind == "string" else None
+
+
+def _parse_tokens(text: str) -> list[Token]:
     if len(text) > TEXT_CHARACTERS_MAX:
         raise _refused(
             f"the statement is longer than {TEXT_CHARACTERS_MAX:,} characters",
@@ -275,7 +269,7 @@ def _read(text: str) -> list[Token]:
     if re.search(r"\\u", text, re.IGNORECASE) or _ODD.search(text):
         raise _refused(
             "the statement has escaped or invisible characters",
-            "Write them themselves, or as parameters.",
+            "Write them plainly, or send them as parameters.",
         )
     tokens = [
         Token(match.lastgroup or "", match.group())
@@ -288,17 +282,17 @@ def _read(text: str) -> list[Token]:
         len(list(same)) for _, same in itertools.groupby(token.text.lower() for token in tokens)
     )
     if len(tokens) > TOKENS_MAX or longest > DEPTH_MAX:
-        raise _refused("the statement has too many words", "Say it in several statements.")
+        raise _refused("the statement has too many words", "Split it into several statements.")
     for token, following in zip(tokens, [*tokens[1:], Token("", "")], strict=True):
         if token.kind == "mark" and (
             token.text in "'\"`" or (token.text, following.text) == ("/", "*")
         ):
-            raise _refused("a quotation or a comment is not ended", "End it.")
+            raise _refused("a quotation or a comment is not closed", "Close it.")
     return tokens
 
 
-def _brackets(tokens: list[Token]) -> dict[int, int]:
-    """Where each bracket is closed. Raises QueryError when one is not, or they are nested too deep."""
+def _match_brackets(tokens: list[Token]) -> dict[int, int]:
+    """Return the place where each bracket closes. Raises QueryError for brackets that do not match."""
     found: dict[int, int] = {}
     waiting: list[int] = []
     for at, token in enumerate(tokens):
@@ -310,7 +304,7 @@ def _brackets(tokens: list[Token]) -> dict[int, int]:
             found[waiting.pop()] = at
         if len(waiting) > DEPTH_MAX:
             raise _refused(
-                f"it is nested more than {DEPTH_MAX} deep", "Say it in several statements."
+                f"it is nested more than {DEPTH_MAX} deep", "Split it into several statements."
             )
     if waiting:
         raise _refused("the brackets do not match", "Close each of them.")
@@ -321,5 +315,5 @@ def _listed(procedures: frozenset[str]) -> str:
     return f"These are: {', '.join(sorted(procedures))}."
 
 
-def _refused(why: str, hint: str) -> QueryError:
-    return QueryError(f"refused: {why}", hint=hint)
+def _refused(reason: str, hint: str) -> QueryError:
+    return QueryError(f"refused: {reason}", hint=hint)

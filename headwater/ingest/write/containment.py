@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 from headwater.cypher.driver.database import Database, Row, Transaction
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.project import RunView, RunViews
 from headwater.ingest.write.rows import run_rows
 from headwater.schema.facts import RunFacts
@@ -128,7 +128,7 @@ def abandon_lost_heartbeats(
     if not database.read("read/write_path/runs_without_heartbeat", before=before):
         return 0
     with database.write() as transaction:
-        lock(transaction, holder)
+        acquire_write_lock(transaction, holder)
         rows = transaction.run(
             "write/runs/abandon_lost_heartbeats", before=before, limit=_ABANDONED_AT_ONCE
         )

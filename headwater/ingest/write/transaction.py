@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from headwater.cypher.driver.database import Database, Transaction
-from headwater.cypher.driver.write_lock import locked
+from headwater.cypher.driver.write_lock import wait_for_write_lock
 from headwater.errors import HeadwaterError
 from headwater.ingest.producer_stats import ProducerStats
 from headwater.ingest.producer_stats_writer import write_producer_stats
@@ -179,15 +179,15 @@ class _Start:
 
     def __init__(self, transaction: Transaction, request: WriteRequest) -> None:
         self._before = request.before
-        self._locked = transaction.later("write/maintenance/lock_graph", holder=request.holder)
-        self._checkpoint = transaction.later("read/state/checkpoint", spool=request.spool)
+        self._locked = transaction.submit("write/maintenance/lock_graph", holder=request.holder)
+        self._checkpoint = transaction.submit("read/state/checkpoint", spool=request.spool)
 
     def revision(self) -> int:
         """Return the revision of the graph that this transaction makes.
 
         Raises CheckpointMovedError or UnavailableError.
         """
-        revision = locked(self._locked)
+        revision = wait_for_write_lock(self._locked)
         rows = self._checkpoint.result()
         if (Checkpoint(**rows[0]) if rows else Checkpoint()) != self._before:
             raise CheckpointMovedError("another worker has folded this spool further")

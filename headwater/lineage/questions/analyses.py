@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.lineage.view import GraphView
 
 BATCH_SIZE = 1_000
@@ -59,10 +59,10 @@ def save_analysis(
         rows.append({"urn": urn, "subject": finding.subject, "properties": properties})
     for start in range(0, len(rows), BATCH_SIZE):
         with database.write() as transaction:
-            lock(transaction, HOLDER)
+            acquire_write_lock(transaction, HOLDER)
             transaction.run("write/maintenance/analyses", rows=rows[start : start + BATCH_SIZE])
     with database.write() as transaction:
-        lock(transaction, HOLDER)
+        acquire_write_lock(transaction, HOLDER)
         transaction.run("write/maintenance/delete_old_analyses", analysed=analysed_at)
 
 

@@ -1,13 +1,23 @@
-"""What goes to Neo4j and comes back is what it was, however it is packed and read."""
+"""Values survive the way to Neo4j and back, and the private parts of the driver are in their places."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
+from neo4j import READ_ACCESS, Driver
 
+from headwater.cypher.driver.bolt import (
+    PRIVATE_PARTS,
+    ByteCounter,
+    Structure,
+    _ReadAhead,
+    bound_answers,
+    connect,
+)
 from headwater.cypher.driver.database import Database
-from headwater.errors import UnavailableError
+from headwater.errors import QueryError, UnavailableError
 
 pytestmark = pytest.mark.neo4j
 
@@ -71,3 +81,52 @@ def test_a_statement_ends_with_its_time(database: Database) -> None:
     with pytest.raises(UnavailableError, match="terminated"):
         database.ask(slow, {}, seconds=0.5)
     assert database.ask("RETURN 1 AS one", {}) == [{"one": 1}]
+
+
+def test_private_parts_of_the_driver_are_in_their_places(graph_driver: Driver) -> None:
+    """A new version of the driver may move them; then adapt `bolt` and the pin in pyproject.toml together."""
+    assert Structure is not None
+    with graph_driver.session() as session:
+        assert hasattr(session, "_connect")
+        connect(session, READ_ACCESS)
+        missing = []
+        for part in PRIVATE_PARTS:
+            value: Any = session
+            for name in part.split("."):
+                value = getattr(value, name, None)
+            if value is None:
+                missing.append(part)
+    assert missing == []
+
+
+def test_driver_without_its_private_parts_still_answers() -> None:
+    class Opened:
+        """A session of a driver that has none of them."""
+
+    opened: Any = Opened()
+    connect(opened, READ_ACCESS)
+    bound_answers(opened, 1.0)
+    counter = ByteCounter(0)
+    with counter.counting(opened):
+        assert not counter.is_exceeded
+
+
+def test_connection_reads_ahead_and_unpacks_instants_itself(graph_driver: Driver) -> None:
+    with graph_driver.session() as session:
+        connect(session, READ_ACCESS)
+        bound_answers(session, 7.0)
+        connection: Any = vars(session)["_connection"]
+        assert isinstance(connection.socket.recv_into, _ReadAhead)
+        [row] = session.run("RETURN datetime('1970-01-01T00:00:01Z') AS at").data()
+    assert row["at"] == datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
+
+
+def test_counter_breaks_off_an_answer_beyond_its_limit(database: Database) -> None:
+    with pytest.raises(QueryError, match="larger than 100 bytes"):
+        database.ask_bounded(
+            "RETURN reduce(t = 'x', i IN range(1, 20) | t + t) AS text",
+            {},
+            seconds=20.0,
+            rows_max=5,
+            bytes_max=100,
+        )

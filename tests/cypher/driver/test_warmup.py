@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.warmup import folds, reads, walks, warm
+from headwater.cypher.driver.warmup import is_first_query, is_fold_query, is_read_query, warm_up
 from headwater.cypher.query_catalog import load_queries
 from tests.canonical import canonical, empty
 
@@ -14,20 +14,23 @@ pytestmark = pytest.mark.neo4j
 
 def test_nothing_changes(database: Database) -> None:
     empty(database)
-    warm(database, reads)
-    warm(database, folds)
+    warm_up(database, is_read_query)
+    warm_up(database, is_fold_query)
     assert canonical(database) == ([], [])
 
 
 def test_what_every_question_needs_comes_first() -> None:
-    first = [name for name, query in load_queries().items() if walks(query)]
+    first = [name for name, query in load_queries().items() if is_first_query(query)]
     assert {
         "read/nodes/properties",
         "read/traversal/dataset_consumers",
         "read/traversal/run_inputs",
         "read/failures/failed_runs",
     } <= set(first)
-    assert len(first) < len([name for name, query in load_queries().items() if reads(query)]) / 2
+    assert (
+        len(first)
+        < len([name for name, query in load_queries().items() if is_read_query(query)]) / 2
+    )
 
 
 def test_it_stops_when_told(database: Database) -> None:
@@ -37,7 +40,7 @@ def test_it_stops_when_told(database: Database) -> None:
         seen.append(str(query))
         return False
 
-    warm(database, wanted, stop=lambda: len(seen) == 3)
+    warm_up(database, wanted, stop=lambda: len(seen) == 3)
     assert len(seen) == 3
 
 
@@ -45,7 +48,7 @@ def test_only_what_needs_no_rows_to_write_is_left_out() -> None:
     of_the_worker = [
         query for query in load_queries().values() if query.example == "run by the worker"
     ]
-    left_out = {query.name for query in of_the_worker if not folds(query)}
+    left_out = {query.name for query in of_the_worker if not is_fold_query(query)}
     by_name = {
         "write/runs/abandon_lost_heartbeats",
         "write/maintenance/count_late_runs",
@@ -65,5 +68,5 @@ def test_what_others_than_the_worker_write_is_not_warmed() -> None:
             "write/maintenance/analyses",
             "write/maintenance/erase_nodes",
         )
-        if folds(load_queries()[name])
+        if is_fold_query(load_queries()[name])
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.cypher.maintenance.erase import PIECE, erase, forget_checkpoints, is_empty
 from headwater.errors import UnavailableError
 from headwater.ingest.write.transaction import read_checkpoint
@@ -43,7 +43,7 @@ def test_an_interrupted_erasure_stops_every_writer_until_it_ends(database: Datab
     with pytest.raises(UnavailableError, match="being erased"):
         tell(database, EVENTS)
     with pytest.raises(UnavailableError, match="being erased"), database.write() as transaction:
-        lock(transaction, "tests")
+        acquire_write_lock(transaction, "tests")
     erase(database, holder="tests")
     tell(database, EVENTS)
     assert canonical(database) == whole

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.sandbox.run import PROCEDURES, judge, run_text
+from headwater.cypher.sandbox.policy import PROCEDURES
+from headwater.cypher.sandbox.run import require_read_only, run_text
 from headwater.cypher.sandbox.statement_check import Statement
 from headwater.errors import QueryError, UnavailableError
 from scripts.catalogue import taught
@@ -287,7 +288,7 @@ def test_it_is_refused_or_ends(told: Database, text: str) -> None:
 @pytest.mark.parametrize("text", ENDLESS, ids=lambda text: text[:60])
 def test_what_nothing_would_end_is_refused_by_its_words(text: str) -> None:
     with pytest.raises(QueryError, match="refused"):
-        Statement(text, PARAMETERS).judge(PROCEDURES)
+        Statement(text, PARAMETERS).require_bounded(PROCEDURES)
 
 
 INNOCENT = [
@@ -343,7 +344,7 @@ def test_what_only_reads_is_let_through(told: Database, text: str) -> None:
 def test_what_the_lesson_teaches_is_let_through(told: Database) -> None:
     assert len(taught()) > 8
     for text in taught():
-        judge(told, text, {})
+        require_read_only(told, text, {})
 
 
 def test_an_answer_is_cut_by_its_size(told: Database) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import Parameter, Query, find_query, load_queries
-from headwater.cypher.sandbox.run import Answered, read_parameters, run_audit, run_text
+from headwater.cypher.sandbox.parameters import parse_parameters
+from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.errors import QueryError
 from headwater.schema import headwater_facets as native
 from tests.run_builders import answer, at, run, tell
@@ -203,7 +204,7 @@ def test_the_others(told: Database) -> None:
 
 def test_parameters_by_their_types() -> None:
     found = Query("q", "", "read", tuple(_parameters()), "x", "headwater cypher q", "")
-    assert read_parameters(
+    assert parse_parameters(
         found,
         {
             "n": " 7 ",
@@ -223,17 +224,17 @@ def test_parameters_by_their_types() -> None:
         "m": {"a": 1},
         "s": "5",
     }
-    assert read_parameters(found, {"l": '["a,b"]', "n": "1"})["l"] == ["a,b"]
+    assert parse_parameters(found, {"l": '["a,b"]', "n": "1"})["l"] == ["a,b"]
     wrong = {"n": "1.5", "t": "30 February", "b": "yes", "f": "x", "m": "[]", "l": "[1]"}
     for name, text in wrong.items():
         with pytest.raises(QueryError, match=name):
-            read_parameters(found, {"n": "1", name: text})
+            parse_parameters(found, {"n": "1", name: text})
     with pytest.raises(QueryError, match="needs the parameter n"):
-        read_parameters(found, {})
+        parse_parameters(found, {})
     with pytest.raises(QueryError, match="no parameter zz"):
-        read_parameters(found, {"n": "1", "zz": "1"})
+        parse_parameters(found, {"n": "1", "zz": "1"})
     with pytest.raises(QueryError, match="whole number"):
-        read_parameters(found, {"n": str(2**64)})
+        parse_parameters(found, {"n": str(2**64)})
 
 
 def _parameters() -> list[Any]:
@@ -258,7 +259,7 @@ def test_only_what_reads_can_be_run_by_name(database: Database) -> None:
 
 def test_own_text(told: Database) -> None:
     text = "MATCH (r:PipelineRun {runId: $id}) RETURN r.status AS status"
-    assert run_text(told, text, {"id": "clean-2"}) == Answered(
+    assert run_text(told, text, {"id": "clean-2"}) == StatementResult(
         ["status"], [{"status": "FAIL"}], False
     )
     cut = run_text(told, "UNWIND range(1, $n) AS x RETURN x", {"n": 5000}, rows_max=10)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.cypher.sandbox.run import PROCEDURES
+from headwater.cypher.sandbox.policy import PROCEDURES
 from headwater.cypher.sandbox.statement_check import (
     DEPTH_MAX,
     GROWTH_MAX,
@@ -33,7 +33,7 @@ BEHIND = st.sampled_from(["", " '", ' "', " `", " */", " // '", "''"])
 
 
 def judge(text: str, **parameters: object) -> None:
-    Statement(text, parameters).judge(PROCEDURES)
+    Statement(text, parameters).require_bounded(PROCEDURES)
 
 
 @given(BEFORE, st.lists(GAPS, min_size=1, max_size=4), BEHIND, st.booleans())

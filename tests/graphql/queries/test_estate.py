@@ -90,11 +90,11 @@ def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database,
     query = """query ($urn: ID!) {
       job(urn: $urn) { outputs { name freshness { exact sources { urn } } quality { failed } } } }"""
     statements: list[str] = []
-    told._observed = lambda name, _: statements.append(name)
+    told._on_query = lambda name, _: statements.append(name)
     try:
         found = data(query, urn=job("load"))["job"]["outputs"]
     finally:
-        told._observed = lambda *_: None
+        told._on_query = lambda *_: None
     assert found == [
         {
             "name": "a",

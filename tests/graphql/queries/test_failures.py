@@ -225,7 +225,7 @@ def test_a_list_costs_no_statement_per_row(
         neo4j_server.uri,
         neo4j_server.user,
         neo4j_server.password,
-        observed=lambda name, _: asked.append(name),
+        on_query=lambda name, _: asked.append(name),
     )
     lists = "{ datasets { name } jobs { name } runs { runId } artifacts { name } answers { answerId } owners }"
     more = "hasFailedChild artifacts { name } downstream { datasets { name lastSeen } answers { answerId } } resolved"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from headwater.cypher.driver.database import Database, Transaction
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.fold import fold
 from headwater.ingest.write import cache as cache_module
 from headwater.ingest.write.cache import Bounded, CachedEdge, WriteCache
@@ -104,15 +104,15 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     told(database, night(1), cache)
     told(database, night(2), cache)
     asked: list[str] = []
-    later = Transaction.later
+    submit = Transaction.submit
 
     def listening(
         self: Transaction, name: str, /, **parameters: Any
     ) -> Future[list[dict[str, Any]]]:
         asked.append(name)
-        return later(self, name, **parameters)
+        return submit(self, name, **parameters)
 
-    monkeypatch.setattr(Transaction, "later", listening)
+    monkeypatch.setattr(Transaction, "submit", listening)
     told(database, night(3), cache)
     # Whether the run is new is read beside the transaction.
     assert set(asked) == {
@@ -186,5 +186,5 @@ def test_every_transaction_that_holds_the_lock_is_one_revision(database: Databas
     found = []
     for _ in range(3):
         with database.write() as transaction:
-            found.append(lock(transaction, "test"))
+            found.append(acquire_write_lock(transaction, "test"))
     assert found == [found[0], found[0] + 1, found[0] + 2]

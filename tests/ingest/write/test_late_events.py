@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.fold import fold
 from headwater.ingest.write.cache import WriteCache
 from headwater.ingest.write.late_events import without_rolled_up
@@ -37,7 +37,7 @@ def left(database: Database, events: Sequence[Event], horizons: list[Horizon]) -
     """Return the runs that remain in the delta of these events."""
     cache = WriteCache()
     with database.write() as transaction:
-        lock(transaction, "tests")
+        acquire_write_lock(transaction, "tests")
         text = msgspec.json.encode(horizons).decode()
         transaction.run("write/maintenance/retention", horizons=text)
         delta = without_rolled_up(transaction, delta_of(events), cache)

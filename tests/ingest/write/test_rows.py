@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.write.rows import decode_facts, read_facts, run_rows
 from headwater.schema.facts import JobFacts, Name
 from tests.run_builders import job, run, tell
@@ -25,7 +25,7 @@ def test_cached_facts_are_not_read(database: Database) -> None:
     cached = {job("cached"): mine, job("absent"): None}
     urns = [job("stored"), job("cached"), job("absent"), job("unknown")]
     with database.write() as transaction:
-        lock(transaction, "tests")
+        acquire_write_lock(transaction, "tests")
         found = read_facts(transaction, "jobs", JobFacts, urns, cached)
     assert list(found) == [job("cached"), job("stored")]
     assert found[job("cached")] is mine

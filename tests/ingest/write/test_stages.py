@@ -7,7 +7,7 @@ import json
 import pytest
 
 from headwater.cypher.driver.database import Database
-from headwater.cypher.driver.write_lock import lock
+from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.fold import fold
 from headwater.ingest.write import stages
 from headwater.ingest.write.cache import WriteCache
@@ -74,7 +74,7 @@ def test_the_stages_fill_one_context(database: Database) -> None:
     empty(database)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in events)
     with database.write() as transaction:
-        revision = lock(transaction, "tests")
+        revision = acquire_write_lock(transaction, "tests")
         cache = WriteCache()
         cache.restart(revision)
         context = WriteContext(transaction, cache, load_naming(), delta)

@@ -57,7 +57,7 @@ def remembering(
         run("r1", "first", ["a"], ["b"], derived={"b": ["a"]}),
         run("r2", "second", ["b"], ["c"], minute=5),
     )
-    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password, observed=asked)
+    own = Database(neo4j_server.uri, neo4j_server.user, neo4j_server.password, on_query=asked)
     cache = CacheRefresher(own)
     cache.load()
     asked.clear()

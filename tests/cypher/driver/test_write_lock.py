@@ -1,0 +1,42 @@
+"""The write lock: revisions grow by one, and an erasure keeps writers out."""
+
+from __future__ import annotations
+
+import pytest
+
+from headwater.cypher.driver.database import Database
+from headwater.cypher.driver.write_lock import acquire_write_lock, wait_for_write_lock
+from headwater.errors import UnavailableError
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
+
+
+def test_each_transaction_makes_the_next_revision(database: Database) -> None:
+    revisions = []
+    for _ in range(3):
+        with database.write() as transaction:
+            revisions.append(acquire_write_lock(transaction, "tests"))
+    assert revisions == [revisions[0], revisions[0] + 1, revisions[0] + 2]
+
+
+def test_rolled_back_transaction_makes_no_revision(database: Database) -> None:
+    with database.write() as transaction:
+        first = acquire_write_lock(transaction, "tests")
+    abandoned = database.begin()
+    assert acquire_write_lock(abandoned, "tests") == first + 1
+    abandoned.roll_back()
+    with database.write() as transaction:
+        submitted = transaction.submit("write/maintenance/lock_graph", holder="tests")
+        assert wait_for_write_lock(submitted) == first + 1
+
+
+def test_graph_that_is_being_erased_cannot_be_written(database: Database) -> None:
+    with database.write() as transaction:
+        acquire_write_lock(transaction, "tests")
+        transaction.run("write/maintenance/begin_erasure")
+    with (
+        pytest.raises(UnavailableError, match="is being erased") as refusal,
+        database.write() as transaction,
+    ):
+        acquire_write_lock(transaction, "tests")
+    assert "rebuild --erase" in refusal.value.hint
