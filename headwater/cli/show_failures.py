@@ -18,7 +18,7 @@ from headwater.cli.render import (
 )
 from headwater.lineage.questions.failure_impact import AffectedEntities, FailureImpact
 from headwater.lineage.questions.failures import AffectedNodes, FailedRunPage
-from headwater.lineage.questions.replay import Plan, Rerun
+from headwater.lineage.questions.replay import ReplayPlan, Rerun
 from headwater.lineage.questions.root_cause import RootCause
 from headwater.schema.urns import parse_urn
 
@@ -129,7 +129,7 @@ def print_causes(found: RootCause) -> None:
     print_truncated(out, found.truncated)
 
 
-def print_plan(plan: Plan) -> None:
+def print_plan(plan: ReplayPlan) -> None:
     """Print the steps in order; runs of one step may run at the same time."""
     out = console()
     for number, step in enumerate(plan.steps, start=1):

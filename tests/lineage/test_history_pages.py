@@ -82,7 +82,7 @@ def of_use(now: datetime, since: datetime, versions: Sequence[str]) -> Asked:
         "read/estate/version_quality": {"urns": versions, "limit": 20} | SEEN,
         "read/failures/failed_tests": {"urns": [*SOURCES, *versions], "limit": 20_000},
         "read/estate/last_reads": {"urns": DATASETS} | SEEN,
-        "read/estate/consumers": {"urn": ds("hub"), "most": 1_000, "limit": 100} | window | SEEN,
+        "read/estate/consumers": {"urn": ds("hub"), "runsMax": 1_000, "limit": 100} | window | SEEN,
         "read/estate/consumers_rolled_up": {"urn": ds("hub"), "limit": 100} | window | SEEN,
         "read/estate/unused_datasets": {
             "since": since,

@@ -12,7 +12,8 @@ from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
 from headwater.graphql.types.results import REASON
 from headwater.graphql.types.scalars import ID
-from headwater.lineage.questions.replay import Input, Output, Plan, Rerun
+from headwater.lineage.questions.replay import Input, Output, Rerun
+from headwater.lineage.questions.replay import ReplayPlan as FoundPlan
 from headwater.lineage.questions.root_cause import Candidate
 from headwater.lineage.questions.root_cause import RootCause as FoundCause
 
@@ -174,7 +175,7 @@ class ReplayPlan:
     )
     truncated: bool
     truncated_by: str | None = strawberry.field(description=REASON)
-    plan: strawberry.Private[Plan]
+    plan: strawberry.Private[FoundPlan]
 
     @resolver("The runs that are corrupt, where it starts.")
     async def corrupt_runs(self, info: Info) -> list[PipelineRun]:
@@ -197,7 +198,7 @@ class ReplayPlan:
         return await Answer.all(info, self.plan.answers)
 
     @classmethod
-    def of(cls, plan: Plan) -> ReplayPlan:
+    def of(cls, plan: FoundPlan) -> ReplayPlan:
         return cls(
             steps=[
                 ReplayStep(number=number, runs=[ReplayRun.of(entry) for entry in step])

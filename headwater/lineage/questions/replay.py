@@ -1,32 +1,34 @@
-"""What to run again, and in which order, after a run wrote something corrupt.
+"""The replay plan after a run wrote corrupt data: which runs to repeat, and in which order.
 
-It starts from a run, from one version (then only what was built from that is spoiled, but its whole run is to be run
-again), or from a dataset, of which everything made at or after an instant is corrupt.
+A plan starts from a run, from one version, or from a dataset whose versions since an instant are
+corrupt. For a version, only its descendants are spoiled, but its whole run is repeated.
 
-*History* tells what was really built from that: every run that read a spoiled version, directly or through others, is
-to be replaced by another run of its job. The order is that of the data. Runs of one job, and runs that wrote the same
-dataset, never come in the same step: they are replaced in the order in which they ran, so that a job which reads its
-own earlier version gets all its later runs again, one by one, and the newest version is the last one written. All else
-that does not wait for each other is in one step and may run at the same time. Runs that read from each other in a
-circle (it takes runs that overlap) cannot be put in an order: they are in one step, and say so.
+The *run history* holds the nodes really built from it. Every run that read a spoiled version,
+directly or through others, is replaced by another run of its job, in the order of the data. Runs of
+one job, and runs that wrote the same dataset, never share a step. They are replaced in the order in
+which they ran. So a job that reads its own earlier version repeats all its later runs one by one,
+and the newest version is written last. Other runs that do not wait for each other share a step and
+may run at the same time. Runs that read from each other in a cycle, which takes overlapping runs,
+have no order. They share one step and are marked.
 
-*The map* tells which jobs would read what is spoiled next without having done so yet; there is nothing of theirs to
-replace. It also tells, together with history, which jobs feed each other: run one after the other as the steps say,
-they end; left to triggers, they may not.
+The *lineage graph* names the jobs that would read spoiled data next without having done so yet.
+They have no run to replace. Together with the run history it shows which jobs feed each other. Run
+in the order of the steps, such jobs end; started by triggers, they may not.
 
-The *last good* version of a dataset is the newest complete one that was made before the first corrupt run began and was
-not built from it. A run is *superseded* when all that it wrote has been made anew since by a complete version that is
-not spoiled: what is current needs no replacement of it, but what was built from it in between may. Answers come last,
-those that other answers rest on before these.
+The *last good* version of a dataset is the newest complete one that was written before the first
+corrupt run began and does not derive from it. A run is *superseded* if later complete versions,
+not spoiled, have replaced all its outputs. Then the current data needs no replacement of the run,
+but data built from it in between may. Answers come last, cited answers before those that cite them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import NamedTuple
 
 from headwater.cypher.driver.database import Row
 from headwater.errors import QueryError
@@ -51,11 +53,12 @@ EDGES_MAX = 50_000
 VERSIONS_MAX = 1_000
 WALK_SECONDS_MAX = 5.0
 _LATEST = datetime.max.replace(tzinfo=UTC)
+_Successors = Mapping[str, Collection[str]]
 
 
 @dataclass(frozen=True)
 class Input:
-    """A dataset that a run read: which versions, and the runs that are to be run again first since these made them."""
+    """A dataset that a run read, its versions, and the runs that must be repeated first."""
 
     dataset: str
     versions: list[str]
@@ -64,7 +67,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A version to replace, and the newest good one of its dataset from before, None when there is none."""
+    """A version to replace, and the last good version of its dataset, None without one."""
 
     dataset: str
     version: str
@@ -73,7 +76,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Rerun:
-    """A run to replace; `job` is "" when it is not known of which job it is."""
+    """A run to replace; `job` is "" if its job is unknown."""
 
     run: str
     job: str
@@ -86,8 +89,12 @@ class Rerun:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`corrupt_runs` are the runs where it starts, `next_jobs` the jobs that would read what is spoiled next, nearest first."""
+class ReplayPlan:
+    """The runs to replace, in steps.
+
+    `corrupt_runs` are the starts. `next_jobs` would read spoiled data next, nearest first. `cycles`
+    are groups of jobs that feed each other.
+    """
 
     corrupt_runs: list[str]
     steps: list[list[Rerun]] = field(default_factory=list)
@@ -107,170 +114,209 @@ def replay_plan(
     urn: str,
     *,
     since: datetime | None = None,
-    seconds: float = WALK_SECONDS_MAX,
-) -> Plan:
-    """How to replace what a corrupt run spoiled. Raises NotFoundError for what is not there, QueryError for a urn of
-    another kind, for a dataset without `since` and for `since` with anything else."""
-    begins, corrupt, cut = _starts(view, urn, since)
-    bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    walk = traverse(view, TraversalRequest(RUNS_DOWN, bounds), {urn: begins})[urn]
-    runs = sorted({*corrupt, *nodes_of_kind("run", walk)})
-    rows = {
-        row["urn"]: row
-        for row in view.read("read/failures/run_inputs_and_outputs", urns=runs, limit=VERSIONS_MAX)
-    }
-    spoiled = _spoiled(rows, nodes_of_kind("artifact", walk))
-    good = _good(view, rows, corrupt, spoiled)
-    waiting = sorted({one["dataset"] for one in spoiled.values() if not _is_superseded(one, good)})
-    ahead = traverse(view, TraversalRequest(DATASETS_DOWN, bounds), {urn: waiting})[urn]
-    known = _read(
-        view, rows, spoiled, good, [*nodes_of_kind("job", ahead), *nodes_of_kind("answer", walk)]
+    timeout_seconds: float = WALK_SECONDS_MAX,
+) -> ReplayPlan:
+    """Return the plan to replace the data that a corrupt run spoiled.
+
+    `since` is required for a dataset and refused for other nodes. Raises NotFoundError without a
+    visible node, QueryError for a bad urn or `since`.
+    """
+    starts = _read_starts(view, urn, since)
+    bounds = Bounds.within(
+        timeout_seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX
     )
-    onward = _between_runs(rows, walk, known.makers)
-    ordered = known.steps(onward)
-    jobs = {row["job"] for row in rows.values()}
-    answers = parallel_steps(nodes_of_kind("answer", walk), _onward(walk))
-    return Plan(
-        corrupt_runs=known.seen(corrupt),
-        steps=ordered,
-        next_jobs=known.seen(job for job in nodes_of_kind("job", ahead) if job not in jobs),
-        cycles=known.cycles(onward, ahead),
-        answers=known.seen(
-            answer for parallel in answers for group in parallel for answer in group
-        ),
-        owners=sorted({owner for step in ordered for rerun in step for owner in rerun.owners}),
-        reason=cut or walk.truncated or ahead.truncated,
+    walk = traverse(view, TraversalRequest(RUNS_DOWN, bounds), {urn: starts.urns})[urn]
+    spoiled = _read_spoiled(view, starts.corrupt_runs, walk)
+    ahead = traverse(
+        view, TraversalRequest(DATASETS_DOWN, bounds), {urn: spoiled.current_datasets()}
+    )[urn]
+    next_jobs = nodes_of_kind("job", ahead)
+    answers = nodes_of_kind("answer", walk)
+    builder = _read_builder(view, spoiled, [*next_jobs, *answers])
+    successors = _run_successors(spoiled, walk)
+    steps = builder.steps(successors)
+    replayed_jobs = {row["job"] for row in spoiled.runs.values()}
+    owners: set[str] = set()
+    for step in steps:
+        for rerun in step:
+            owners.update(rerun.owners)
+    return ReplayPlan(
+        corrupt_runs=builder.visible(starts.corrupt_runs),
+        steps=steps,
+        next_jobs=builder.visible(job for job in next_jobs if job not in replayed_jobs),
+        cycles=builder.cycles(successors, ahead),
+        answers=builder.visible(_in_order(answers, _edge_successors(walk))),
+        owners=sorted(owners),
+        reason=starts.reason or walk.truncated or ahead.truncated,
     )
 
 
-def _starts(view: GraphView, urn: str, since: datetime | None) -> tuple[list[str], list[str], str]:
-    """Where the walk begins, the runs that are corrupt, and "nodes" when there are more versions than are looked at."""
+class _Starts(NamedTuple):
+    """The nodes where the traversal starts, and the corrupt runs.
+
+    `reason` is "nodes" if there are more versions than are read.
+    """
+
+    urns: list[str]
+    corrupt_runs: list[str]
+    reason: str = ""
+
+
+def _read_starts(view: GraphView, urn: str, since: datetime | None) -> _Starts:
     kind = parse_urn(urn).kind
     if kind not in ("run", "artifact", "dataset"):
         raise QueryError(
             f"a {kind} cannot be replayed: urn {urn!r} names no run, version or dataset",
-            hint="Ask for the run that was corrupt, or for the version or the dataset it spoiled.",
+            hint="Name the corrupt run, or the version or dataset that it spoiled.",
         )
     if (since is not None) != (kind == "dataset"):
         raise QueryError(
-            "since says from when on a dataset is corrupt: it is needed for a dataset, and for nothing else",
-            hint="Name the run or the version that was corrupt, or a dataset and since when it is.",
+            "`since` is required for a dataset and not allowed for a run or a version",
+            hint="Name the corrupt run or version, or a dataset and since when it is corrupt.",
         )
     urn = str(require_node(view, urn)["urn"])
     if kind == "run":
-        return [urn], [urn], ""
+        return _Starts([urn], [urn])
     if kind == "artifact":
-        made_by = view.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
-        return [urn], sorted({row["jobOrRun"] for row in made_by}), ""
-    versions = view.read(
-        "read/failures/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX
-    )
-    corrupt = sorted({row["run"] for row in versions if row["run"]})
-    return (
-        sorted(row["urn"] for row in versions),
-        corrupt,
-        "nodes" if len(versions) >= VERSIONS_MAX else "",
+        rows = view.read("read/traversal/version_producers", urns=[urn], limit=VERSIONS_MAX)
+        return _Starts([urn], sorted({row["jobOrRun"] for row in rows}))
+    rows = view.read("read/failures/versions_since", dataset=urn, since=since, limit=VERSIONS_MAX)
+    return _Starts(
+        urns=sorted(row["urn"] for row in rows),
+        corrupt_runs=sorted({row["run"] for row in rows if row["run"]}),
+        reason="nodes" if len(rows) >= VERSIONS_MAX else "",
     )
 
 
-def _spoiled(rows: Mapping[str, Row], reached: Iterable[str]) -> dict[str, Row]:
-    """The versions to replace, by urn: dataset, when it was made, and by which run."""
-    wanted = set(reached)
-    made = ((run, output) for run, row in rows.items() for output in row["outputs"])
-    return {
-        output["urn"]: {**output, "run": run} for run, output in made if output["urn"] in wanted
-    }
+@dataclass(frozen=True)
+class _Spoiled:
+    """The runs to replace and the versions they spoiled."""
+
+    # Run -> its row of read/failures/run_inputs_and_outputs.
+    runs: Mapping[str, Row]
+    # Version -> its dataset, its time (`at`) and its run.
+    versions: Mapping[str, Row]
+    # Dataset -> its last good version (`good`) and the time of its newest good one (`newestAt`).
+    good: Mapping[str, Row]
+
+    def is_superseded(self, version: Row) -> bool:
+        newest = self.good.get(version["dataset"], {}).get("newestAt")
+        return newest is not None and version["at"] is not None and newest > version["at"]
+
+    def current_datasets(self) -> list[str]:
+        """Return the datasets whose current version is spoiled."""
+        return sorted(
+            {
+                version["dataset"]
+                for version in self.versions.values()
+                if not self.is_superseded(version)
+            }
+        )
 
 
-def _good(
-    view: GraphView, rows: Mapping[str, Row], corrupt: Iterable[str], spoiled: Mapping[str, Row]
-) -> dict[str, Row]:
-    """By dataset the last good version, and the newest one that is not spoiled."""
-    began = min((_began(rows[run]) for run in corrupt if run in rows), default=_LATEST)
-    datasets = sorted({one["dataset"] for one in spoiled.values()})
+def _read_spoiled(view: GraphView, corrupt_runs: list[str], walk: Traversal) -> _Spoiled:
+    rows = view.read(
+        "read/failures/run_inputs_and_outputs",
+        urns=sorted({*corrupt_runs, *nodes_of_kind("run", walk)}),
+        limit=VERSIONS_MAX,
+    )
+    runs = {row["urn"]: row for row in rows}
+    reached = set(nodes_of_kind("artifact", walk))
+    versions: dict[str, Row] = {}
+    for run, row in runs.items():
+        for output in row["outputs"]:
+            if output["urn"] in reached:
+                versions[output["urn"]] = {**output, "run": run}
+    began = min((_began(runs[run]) for run in corrupt_runs if run in runs), default=_LATEST)
+    return _Spoiled(runs, versions, _read_good(view, versions, began))
+
+
+def _read_good(view: GraphView, spoiled: Mapping[str, Row], began: datetime) -> dict[str, Row]:
+    """Read the last good version before `began`, and the newest good one, by dataset."""
+    datasets = sorted({version["dataset"] for version in spoiled.values()})
     if began == _LATEST or not datasets:
         return {}
-    found = view.read(
+    rows = view.read(
         "read/failures/last_good_versions", urns=datasets, at=began, spoiled=sorted(spoiled)
     )
-    return {row["urn"]: row for row in found}
+    return {row["urn"]: row for row in rows}
 
 
-def _is_superseded(version: Row, good: Mapping[str, Row]) -> bool:
-    newest = good.get(version["dataset"], {}).get("newestAt")
-    return newest is not None and version["at"] is not None and newest > version["at"]
+def _read_builder(view: GraphView, spoiled: _Spoiled, others: Iterable[str]) -> _PlanBuilder:
+    """Read owners and visibility of all nodes that the plan names; `others` are not of the runs."""
+    urns = {*spoiled.runs, *others}
+    jobs: set[str] = set()
+    for row in spoiled.runs.values():
+        for version in (*row["inputs"], *row["outputs"]):
+            urns.update((version["urn"], version["dataset"]))
+        if row["job"]:
+            jobs.add(row["job"])
+    urns |= jobs
+    urns.update(row["good"] for row in spoiled.good.values() if row["good"])
+    hidden = find_hidden(view, sorted(urns))
+    datasets = {version["dataset"] for version in spoiled.versions.values()}
+    rows = view.read("read/nodes/owners", urns=sorted((jobs | datasets) - hidden))
+    return _PlanBuilder(spoiled, {row["urn"]: row["owners"] for row in rows}, hidden)
 
 
-def _read(
-    view: GraphView,
-    rows: Mapping[str, Row],
-    spoiled: Mapping[str, Row],
-    good: Mapping[str, Row],
-    others: Iterable[str],
-) -> _Known:
-    """What is still to be known: whom to ask, and what may be seen. `others` are shown by the plan beside the runs."""
-    uses = [use for row in rows.values() for use in (*row["inputs"], *row["outputs"])]
-    jobs = {row["job"] for row in rows.values() if row["job"]}
-    datasets = {use["dataset"] for use in uses}
-    lasts = {row["good"] for row in good.values() if row["good"]}
-    unseen = find_hidden(
-        view, sorted({*rows, *jobs, *datasets, *lasts, *others, *(use["urn"] for use in uses)})
-    )
-    places = sorted((jobs | {one["dataset"] for one in spoiled.values()}) - unseen)
-    owners = {row["urn"]: row["owners"] for row in view.read("read/nodes/owners", urns=places)}
-    return _Known(rows, spoiled, good, owners, unseen)
-
-
-def _onward(walk: Traversal) -> dict[str, set[str]]:
-    onward: dict[str, set[str]] = defaultdict(set)
+def _edge_successors(walk: Traversal) -> dict[str, set[str]]:
+    successors: dict[str, set[str]] = defaultdict(set)
     for edge in walk.edges:
-        onward[edge.source].add(edge.target)
-    return onward
+        successors[edge.source].add(edge.target)
+    return successors
 
 
-def _between_runs(
-    rows: Mapping[str, Row], walk: Traversal, made: Mapping[str, str]
-) -> dict[str, set[str]]:
-    """From each run to those that read what it made, over whatever lies between them."""
-    beside = _onward(walk)
-    for version, run in made.items():
-        beside[run].add(version)
-    onward: dict[str, set[str]] = {}
-    for run in rows:
-        found, waiting, passed = set(), list(beside.get(run, ())), set()
-        while waiting:
-            here = waiting.pop()
-            if here in rows:
-                found.add(here)
-            elif here not in passed:
-                passed.add(here)
-                waiting.extend(beside.get(here, ()))
-        onward[run] = found
-    return onward
+def _run_successors(spoiled: _Spoiled, walk: Traversal) -> dict[str, set[str]]:
+    """Return the runs that read the outputs of each run, through any nodes between them."""
+    neighbours = _edge_successors(walk)
+    for version, row in spoiled.versions.items():
+        neighbours[row["run"]].add(version)
+    successors: dict[str, set[str]] = {}
+    for run in spoiled.runs:
+        following: set[str] = set()
+        crossed: set[str] = set()
+        stack = list(neighbours.get(run, ()))
+        while stack:
+            node = stack.pop()
+            if node in spoiled.runs:
+                following.add(node)
+            elif node not in crossed:
+                crossed.add(node)
+                stack.extend(neighbours.get(node, ()))
+        successors[run] = following
+    return successors
 
 
-def _in_order(rows: Mapping[str, Row], onward: Mapping[str, Collection[str]]) -> list[list[Group]]:
-    """The runs in steps: by the data, and those of one job, or that wrote one dataset, in the order in which they ran.
+def _in_order(nodes: Iterable[str], successors: _Successors) -> Iterator[str]:
+    for step in parallel_steps(nodes, successors):
+        for group in step:
+            yield from group
 
-    Such runs are chained by the step that the data alone gives them, then by when they began, all in the same way, so
-    that no circle comes of it."""
-    by_data = parallel_steps(rows, onward)
-    rank = {
-        run: (number, min(_began(rows[one]) for one in group), group, _began(rows[run]), run)
-        for number, parallel in enumerate(by_data)
-        for group in parallel
-        for run in group
-    }
-    alike: dict[str, set[str]] = defaultdict(set)
-    for run, row in rows.items():
-        for shared in {row["job"], *(output["dataset"] for output in row["outputs"])} - {None}:
-            alike[shared].add(run)
-    chained = {run: set(following) for run, following in onward.items()}
-    for runs in alike.values():
-        in_order = sorted(runs, key=rank.__getitem__)
-        for before, after in pairwise(in_order):
+
+def _run_steps(runs: Mapping[str, Row], successors: _Successors) -> list[list[Group]]:
+    """Return the runs in steps: by the data, then runs of one job or dataset as they ran.
+
+    Such runs are chained by the step that the data alone gives them, then by their start. All
+    chains use the same order, so they add no cycle.
+    """
+    rank: dict[str, tuple[int, datetime, Group, datetime, str]] = {}
+    for number, step in enumerate(parallel_steps(runs, successors)):
+        for group in step:
+            first = min(_began(runs[run]) for run in group)
+            for run in group:
+                rank[run] = (number, first, group, _began(runs[run]), run)
+    # Job or dataset -> the runs that must not share a step.
+    exclusive: dict[str, set[str]] = defaultdict(set)
+    for run, row in runs.items():
+        if row["job"] is not None:
+            exclusive[row["job"]].add(run)
+        for output in row["outputs"]:
+            exclusive[output["dataset"]].add(run)
+    chained = {run: set(following) for run, following in successors.items()}
+    for chain in exclusive.values():
+        for before, after in pairwise(sorted(chain, key=rank.__getitem__)):
             chained[before].add(after)
-    return parallel_steps(rows, chained)
+    return parallel_steps(runs, chained)
 
 
 def _began(row: Row) -> datetime:
@@ -278,76 +324,86 @@ def _began(row: Row) -> datetime:
 
 
 @dataclass(frozen=True)
-class _Known:
-    """What was read about the runs to replace; makes the entries of the plan."""
+class _PlanBuilder:
+    """Builds the entries of a plan from visible nodes."""
 
-    rows: Mapping[str, Row]
-    spoiled: Mapping[str, Row]
-    good: Mapping[str, Row]
+    spoiled: _Spoiled
     owners: Mapping[str, list[str]]
-    unseen: set[str]
+    hidden: set[str]
 
-    @property
-    def makers(self) -> dict[str, str]:
-        return {version: one["run"] for version, one in self.spoiled.items()}
+    def visible(self, urns: Iterable[str]) -> list[str]:
+        return [urn for urn in dict.fromkeys(urns) if urn not in self.hidden]
 
-    def seen(self, urns: Iterable[str]) -> list[str]:
-        return [urn for urn in dict.fromkeys(urns) if urn not in self.unseen]
+    def steps(self, successors: _Successors) -> list[list[Rerun]]:
+        """Return the steps with at least one visible run."""
+        steps: list[list[Rerun]] = []
+        for groups in _run_steps(self.spoiled.runs, successors):
+            step: list[Rerun] = []
+            for group in groups:
+                step += self._reruns(group, successors)
+            if step:
+                steps.append(step)
+        return steps
 
-    def steps(self, onward: Mapping[str, Collection[str]]) -> list[list[Rerun]]:
-        ordered = [
-            [self._rerun(run, onward, group) for group in parallel for run in self.seen(group)]
-            for parallel in _in_order(self.rows, onward)
-        ]
-        return [step for step in ordered if step]
+    def _reruns(self, group: Group, successors: _Successors) -> list[Rerun]:
+        is_cycle = len(group) > 1
+        return [self._rerun(run, is_cycle or run in successors[run]) for run in self.visible(group)]
 
-    def _rerun(self, run: str, onward: Mapping[str, Collection[str]], group: Group) -> Rerun:
-        row = self.rows[run]
+    def _rerun(self, run: str, in_cycle: bool) -> Rerun:
+        row = self.spoiled.runs[run]
         inputs = self._inputs(row)
-        outputs = [
-            self.spoiled[one]
-            for one in self.seen(use["urn"] for use in row["outputs"])
-            if one in self.spoiled
-        ]
-        places = {row["job"], *(output["dataset"] for output in outputs)} - {None}
+        written = self.visible(output["urn"] for output in row["outputs"])
+        versions = self.spoiled.versions
+        outputs = [versions[urn] for urn in written if urn in versions]
+        owners: set[str] = set()
+        for owned in (row["job"], *(output["dataset"] for output in outputs)):
+            owners.update(self.owners.get(owned, ()))
         return Rerun(
             run=run,
             job=row["job"] or "",
             inputs=inputs,
-            outputs=[
-                Output(one["dataset"], one["urn"], self._last_good(one["dataset"]))
-                for one in outputs
-            ],
-            owners=sorted({owner for place in places for owner in self.owners.get(place, ())}),
-            reads_own_output=any(
-                self.rows[maker]["job"] == row["job"] for one in inputs for maker in one.wait_for
-            ),
-            in_cycle=len(group) > 1 or run in onward[run],
-            superseded=bool(outputs) and all(_is_superseded(one, self.good) for one in outputs),
+            outputs=[self._output(output) for output in outputs],
+            owners=sorted(owners),
+            reads_own_output=self._is_own_output(row, inputs),
+            in_cycle=in_cycle,
+            superseded=bool(outputs) and all(map(self.spoiled.is_superseded, outputs)),
         )
 
     def _inputs(self, row: Row) -> list[Input]:
         versions: dict[str, list[str]] = defaultdict(list)
-        for read in row["inputs"]:
-            if read["urn"] not in self.unseen and read["dataset"] not in self.unseen:
-                versions[read["dataset"]].append(read["urn"])
-        return [Input(dataset, read, self._made_by(read)) for dataset, read in versions.items()]
+        for version in row["inputs"]:
+            if version["urn"] not in self.hidden and version["dataset"] not in self.hidden:
+                versions[version["dataset"]].append(version["urn"])
+        return [Input(dataset, urns, self._writers(urns)) for dataset, urns in versions.items()]
 
-    def _made_by(self, versions: Iterable[str]) -> list[str]:
-        return self.seen(
-            sorted({self.spoiled[one]["run"] for one in versions if one in self.spoiled})
-        )
+    def _writers(self, versions: Iterable[str]) -> list[str]:
+        """Return the visible runs that wrote spoiled versions."""
+        spoiled = self.spoiled.versions
+        return self.visible(sorted({spoiled[urn]["run"] for urn in versions if urn in spoiled}))
 
-    def _last_good(self, dataset: str) -> str | None:
-        good: str | None = self.good.get(dataset, {}).get("good")
-        return good if good not in self.unseen else None
+    def _output(self, version: Row) -> Output:
+        good: str | None = self.spoiled.good.get(version["dataset"], {}).get("good")
+        return Output(version["dataset"], version["urn"], good if good not in self.hidden else None)
 
-    def cycles(self, onward: Mapping[str, Collection[str]], ahead: Traversal) -> list[list[str]]:
-        """The jobs that feed each other, in what was built or on the map."""
-        between = _onward(ahead)
-        for run, following in onward.items():
-            for other in following:
-                between[self.rows[run]["job"] or run].add(self.rows[other]["job"] or other)
-        found = strongly_connected_components({*between, *ahead.nodes}, between)
-        circles = [self.seen(one for one in group if one.startswith("job:")) for group in found]
-        return sorted(jobs for jobs in circles if len(jobs) > 1)
+    def _is_own_output(self, row: Row, inputs: list[Input]) -> bool:
+        """Return True if a run of the same job wrote a spoiled input."""
+        for read in inputs:
+            for writer in read.wait_for:
+                if self.spoiled.runs[writer]["job"] == row["job"]:
+                    return True
+        return False
+
+    def cycles(self, successors: _Successors, ahead: Traversal) -> list[list[str]]:
+        """Return the jobs that feed each other, in the run history or in the lineage graph."""
+        job_successors = _edge_successors(ahead)
+        runs = self.spoiled.runs
+        for run, following in successors.items():
+            job = runs[run]["job"] or run
+            job_successors[job].update(runs[other]["job"] or other for other in following)
+        groups = strongly_connected_components({*job_successors, *ahead.nodes}, job_successors)
+        cycles: list[list[str]] = []
+        for group in groups:
+            jobs = self.visible(urn for urn in group if urn.startswith("job:"))
+            if len(jobs) > 1:
+                cycles.append(jobs)
+        return sorted(cycles)

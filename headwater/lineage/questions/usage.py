@@ -1,17 +1,17 @@
-"""Who uses what, what that costs, and what nobody uses.
+"""The usage of a dataset, its cost, and the datasets that nobody uses.
 
-A dataset is used when a run reads a version of it, or an answer cites one. The cost of a consumer is in seconds of
-runs: a run's time from start to end is split evenly among the datasets that it read, and the part of this dataset is
-charged to the job; what is charged to a job is split evenly among its owners. Rows and bytes are those that the runs
-say they read of it. A run that has not ended costs nothing yet. Of runs that were rolled up (docs/how-to/pipelines.md) those
-count whose day lies in the window, without rows and bytes. Where more runs began in the window than can be looked at
-while somebody waits (RUNS_MAX), the newest count, and the answer says that there are more.
+A dataset is used when a run reads a version of it or an answer cites one. Cost is counted in
+seconds of runs. The duration of a run is split evenly among the datasets that it read, and the
+share of this dataset is charged to the job. The cost of a job is split evenly among its owners.
+Rows and bytes are as reported by the runs. A run that has not ended costs nothing yet. Runs that
+were rolled up (docs/how-to/pipelines.md) count if their day lies in the window, without rows and
+bytes. If more than RUNS_MAX runs began in the window, the newest count and `truncated` is True.
 
-A dataset is unused when it was known before the window, is not dropped, and in the window no run that read it was under
-way (one that began earlier and still runs reads on), nor was an answer made that cites it. Whether it was read is
-judged by everything, also by what whoever asks may not see: what others read must not be thrown away. Who reads, how
-often and at what cost is told of what may be seen only. A run that began before the window and was under way in it is
-looked for among the last thousand runs of its job that began before the window.
+A dataset is unused if it was known before the window and is not dropped, no run that read it was
+under way in the window, and no answer of the window cites it. Hidden runs and answers count too,
+because data that others read must not be deleted. Consumers, last reads and cost cover visible
+nodes only. A run that began before the window and was under way in it is searched among the last
+thousand runs of its job before the window.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import parse_urn
 
 DAYS_DEFAULT = 30
-# More consumers, answers or runs of one dataset than these are not read; the costliest, and the newest, are.
+# Limits for one dataset; the costliest consumers and the newest answers and runs are read.
 CONSUMERS_MAX = 5_000
 ANSWERS_MAX = 1_000
 RUNS_MAX = 20_000
 _LARGEST = 2**63 - 1
-# What a consumer is in the row of all of them.
-_CONSUMER = ("job", "owners", "looked", "runs", "lastRead", "rows", "bytes", "seconds")
+# The elements of a consumer in the row of read/estate/consumers.
+_CONSUMER_KEYS = ("job", "owners", "examined", "runs", "lastRead", "rows", "bytes", "seconds")
 
 
 @dataclass(frozen=True)
 class Consumer:
-    """A job that read a dataset: in how many runs, when last, how much as far as that is told, for how many seconds."""
+    """A job that read a dataset: its reading runs, and the reported rows, bytes and seconds."""
 
     job: str
     owners: list[str]
@@ -62,7 +62,7 @@ class Consumer:
 
 @dataclass(frozen=True)
 class CostShare:
-    """What one owner's jobs used; `owner` is None for jobs that nobody owns."""
+    """The cost of the jobs of one owner; `owner` is None for jobs without an owner."""
 
     owner: str | None
     jobs: int
@@ -71,8 +71,10 @@ class CostShare:
 
 @dataclass(frozen=True)
 class Usage:
-    """Who used a dataset from `since` until `until`: consumers, the costliest first, and answers, the newest first.
-    `truncated` when there are more of either than are read, or more runs than are counted (RUNS_MAX, the newest)."""
+    """The consumers of a dataset in a time window, costliest first, and the answers, newest first.
+
+    `truncated`: a limit on consumers, answers or runs was reached.
+    """
 
     dataset: str
     since: datetime
@@ -92,8 +94,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class Unused:
-    """A dataset that nobody read. `bytes` of its newest complete version; None where nobody told. `last_read_at`: when the
-    last run began that read any version of it, None for never (or out of sight)."""
+    """An unused dataset.
+
+    `bytes` is the reported size of its newest complete version. `last_read_at` is the start of the
+    last visible run that read it, None without one.
+    """
 
     dataset: str
     bytes: int | None
@@ -102,7 +107,10 @@ class Unused:
 
 @dataclass(frozen=True)
 class UnusedPage:
-    """A page, the largest first; of the whole list how many there are, their bytes, and of how many none are told."""
+    """A page of unused datasets, largest first.
+
+    `count`, `bytes` and `unknown_size_count` cover the whole list.
+    """
 
     page: Page[Unused]
     count: int
@@ -113,39 +121,52 @@ class UnusedPage:
 def usage(
     view: GraphView, urn: str, *, days: int = DAYS_DEFAULT, now: datetime | None = None
 ) -> Usage:
-    """Who used a dataset in the last so many days. Raises NotFoundError when it is not in the graph."""
+    """Return the usage of a dataset in the last days.
+
+    Raises NotFoundError without a visible dataset, QueryError for a bad urn or number of days.
+    """
     if parse_urn(urn).kind != "dataset":
         raise QueryError(
             f"urn {urn[:80]!r} is not that of a dataset", hint="Write dataset:<namespace>:<name>."
         )
     since, until = last_days(now, days)
     dataset = str(require_node(view, urn)["urn"])
-    window: dict[str, Any] = {"urn": dataset, "since": since, "until": until}
-    window["sees"] = view.visibility.regexes
-    [found] = view.read(
-        "read/estate/consumers", **window, most=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1
-    )
-    looked = [dict(zip(_CONSUMER, consumer, strict=True)) for consumer in found["consumers"]]
-    rows = _with_summaries(
-        [row for row in looked if row["runs"]],
-        view.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1),
-    )
+    window: dict[str, Any] = {
+        "urn": dataset,
+        "since": since,
+        "until": until,
+        "sees": view.visibility.regexes,
+    }
+    examined = _read_consumers(view, window)
+    summaries = view.read("read/estate/consumers_rolled_up", **window, limit=CONSUMERS_MAX + 1)
+    consumers = _add_summaries([row for row in examined if row["runs"]], summaries)
     answers = view.read("read/estate/answers_citing_dataset", **window, limit=ANSWERS_MAX + 1)
-    seen = keep_visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]])
-    truncated = (
-        len(looked) > CONSUMERS_MAX or len(rows) > CONSUMERS_MAX or len(answers) > ANSWERS_MAX
-    )
-    truncated = truncated or sum(row["looked"] for row in looked) > RUNS_MAX
+    runs = sum(row["examined"] for row in examined)
     return Usage(
-        dataset, since, until, [_consumer(row) for row in rows[:CONSUMERS_MAX]], seen, truncated
+        dataset=dataset,
+        since=since,
+        until=until,
+        consumers=[_consumer(row) for row in consumers[:CONSUMERS_MAX]],
+        answers=keep_visible(view, [row["urn"] for row in answers[:ANSWERS_MAX]]),
+        truncated=max(len(examined), len(consumers)) > CONSUMERS_MAX
+        or len(answers) > ANSWERS_MAX
+        or runs > RUNS_MAX,
     )
+
+
+def _read_consumers(view: GraphView, window: dict[str, Any]) -> list[Row]:
+    """Read the jobs that may have read a dataset, each with the number of runs examined."""
+    [row] = view.read(
+        "read/estate/consumers", **window, runsMax=RUNS_MAX + 1, limit=CONSUMERS_MAX + 1
+    )
+    return [dict(zip(_CONSUMER_KEYS, values, strict=True)) for values in row["consumers"]]
 
 
 def consumers_page(found: Usage, *, first: int, after: str | None) -> Page[Consumer]:
-    """A page of consumers, the costliest first. Raises QueryError for a bad `first` or cursor."""
+    """Return a page of consumers, costliest first. Raises QueryError for a bad cursor."""
     return cut_page(
         found.consumers,
-        lambda one: (-one.seconds, one.job),
+        lambda consumer: (-consumer.seconds, consumer.job),
         first=first,
         after=after,
         shape=(0.0, ""),
@@ -153,7 +174,7 @@ def consumers_page(found: Usage, *, first: int, after: str | None) -> Page[Consu
 
 
 def chargeback(consumers: Iterable[Consumer]) -> list[CostShare]:
-    """What each owner's jobs cost, the most first; the time of a job with several owners is split among them."""
+    """Return the cost of each owner, largest first; the owners of a job share its time evenly."""
     seconds: dict[str | None, float] = defaultdict(float)
     jobs: dict[str | None, int] = defaultdict(int)
     for consumer in consumers:
@@ -161,9 +182,9 @@ def chargeback(consumers: Iterable[Consumer]) -> list[CostShare]:
         for owner in owners:
             seconds[owner] += consumer.seconds / len(owners)
             jobs[owner] += 1
-    charges = [CostShare(owner, jobs[owner], seconds[owner]) for owner in seconds]
+    shares = [CostShare(owner, jobs[owner], seconds[owner]) for owner in seconds]
     return sorted(
-        charges, key=lambda charge: (-charge.seconds, charge.owner is None, charge.owner or "")
+        shares, key=lambda share: (-share.seconds, share.owner is None, share.owner or "")
     )
 
 
@@ -176,48 +197,54 @@ def unused(
     after: str | None = None,
     now: datetime | None = None,
 ) -> UnusedPage:
-    """Datasets that nobody used in the last so many days, the largest first; those of unknown size last."""
+    """Return a page of the datasets unused in the last days, largest first, unknown sizes last.
+
+    Raises QueryError for a bad `first`, cursor or number of days.
+    """
     require_page_size(first)
     since, _ = last_days(now, days)
     cursor = decode_cursor(after, (0, "")) if after else (_LARGEST, "")
+    sees = view.visibility.regexes
     [row] = view.read(
         "read/estate/unused_datasets",
         since=since,
         namespace=namespace,
-        sees=view.visibility.regexes,
+        sees=sees,
         cursorBytes=cursor[0],
         cursorUrn=cursor[1],
         limit=first + 1,
     )
     shown = row["page"][:first]
-    reads = {
+    urns = [dataset["urn"] for dataset in shown]
+    last_reads = {
         read["urn"]: read["lastRead"]
-        for read in view.read(
-            "read/estate/last_reads",
-            urns=[one["urn"] for one in shown],
-            sees=view.visibility.regexes,
-        )
+        for read in view.read("read/estate/last_reads", urns=urns, sees=sees)
     }
-    entries = [Unused(one["urn"], one["bytes"], reads.get(one["urn"])) for one in shown]
-    cursors = [
-        encode_cursor(-1 if one.bytes is None else one.bytes, one.dataset) for one in entries
+    entries = [
+        Unused(dataset["urn"], dataset["bytes"], last_reads.get(dataset["urn"]))
+        for dataset in shown
     ]
     return UnusedPage(
-        Page(entries, cursors, len(row["page"]) > first),
-        row["count"],
-        row["bytes"] or 0,
-        row["unknown_size_count"],
+        page=Page(entries, [_cursor(entry) for entry in entries], len(row["page"]) > first),
+        count=row["count"],
+        bytes=row["bytes"] or 0,
+        unknown_size_count=row["unknown_size_count"],
     )
 
 
-def _with_summaries(rows: list[Row], summed: list[Row]) -> list[Row]:
-    """Consumers with what was summed up of their older runs; of those no rows and bytes are told."""
+def _cursor(entry: Unused) -> str:
+    return encode_cursor(-1 if entry.bytes is None else entry.bytes, entry.dataset)
+
+
+def _add_summaries(rows: list[Row], summaries: list[Row]) -> list[Row]:
+    """Add the summaries of older runs to the consumers; summaries hold no rows and bytes."""
     by_job = {row["job"]: row for row in rows}
-    for row in summed:
-        mine = by_job.setdefault(row["job"], {**row, "runs": 0, "seconds": 0.0})
-        mine["runs"] += row["runs"]
-        mine["seconds"] += row["seconds"]
-        mine["lastRead"] = max(at for at in (mine["lastRead"], row["lastRead"]) if at is not None)
+    for summary in summaries:
+        row = by_job.setdefault(summary["job"], {**summary, "runs": 0, "seconds": 0.0})
+        row["runs"] += summary["runs"]
+        row["seconds"] += summary["seconds"]
+        times = (row["lastRead"], summary["lastRead"])
+        row["lastRead"] = max(time for time in times if time is not None)
     return sorted(by_job.values(), key=lambda row: (-row["seconds"], row["job"]))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
-from headwater.lineage.questions.replay import Input, Output, Plan, replay_plan
+from headwater.lineage.questions.replay import Input, Output, ReplayPlan, replay_plan
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
@@ -116,7 +116,7 @@ def history(database: Database, view: GraphView) -> GraphView:
     return view
 
 
-def shown(plan: Plan) -> list[list[str]]:
+def shown(plan: ReplayPlan) -> list[list[str]]:
     return [[rerun.run.removeprefix("run:") for rerun in step] for step in plan.steps]
 
 
@@ -203,7 +203,7 @@ def test_a_dataset_that_is_corrupt_since(history: GraphView) -> None:
         version("p-out", "p-1")
     }
     later = replay_plan(history, ds("p-out"), since=datetime(2027, 1, 1, tzinfo=UTC))
-    assert later == Plan(corrupt_runs=[])
+    assert later == ReplayPlan(corrupt_runs=[])
 
 
 def test_jobs_that_feed_each_other_are_told(history: GraphView) -> None:
