@@ -142,7 +142,7 @@ def source_job(name: str, **more: str) -> Event:
     return {"namespace": "etl", "name": name, "type": "JOB", **more}
 
 
-def settle(database: Database, *events: Event) -> None:
+def write_in_any_order(database: Database, *events: Event) -> None:
     """Make the graph of these events in several ways, and hold it to be the same: together, one
     by one backwards, and in shuffled pairs with some sent twice; by a writer that remembers what
     it wrote. It is left as they make it in the end.
@@ -159,8 +159,8 @@ def settle(database: Database, *events: Event) -> None:
         empty(database)
         cache = WriteCache()
         for batch in batches:
-            told(database, batch, cache, later=True)
-        told(database, [], cache)
+            write_batch(database, batch, cache, later=True)
+        write_batch(database, [], cache)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
         for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
@@ -169,7 +169,7 @@ def settle(database: Database, *events: Event) -> None:
         assert graph == graphs[0]
 
 
-def told(
+def write_batch(
     database: Database,
     batch: Sequence[Event],
     cache: WriteCache | None = None,

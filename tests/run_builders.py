@@ -96,7 +96,7 @@ def answer(
     ]
 
 
-def tell(database: Database, *stories: Sequence[Event]) -> None:
+def write_events(database: Database, *stories: Sequence[Event]) -> None:
     """Fold all of this into the graph, as the worker would."""
     bodies = [json.dumps(event).encode() for story in stories for event in story]
     before = read_checkpoint(database, SPOOL)

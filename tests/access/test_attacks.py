@@ -24,7 +24,7 @@ from headwater.schema import headwater_facets as native
 from headwater.schema.urns import dataset_urn, job_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.lineage_requests import lineage
-from tests.run_builders import FACET, at, tell
+from tests.run_builders import FACET, at, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -65,9 +65,9 @@ def listed(view: GraphView) -> dict[str, Any]:
 def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
     database: Database, view: GraphView
 ) -> None:
-    tell(database, failed(OWN, "job"))
+    write_events(database, failed(OWN, "job"))
     assert all(listed(view).values())
-    tell(database, failed(THEIRS, "secret"))
+    write_events(database, failed(THEIRS, "secret"))
     assert listed(view) == {
         "node": {},
         "failed": [],
@@ -79,14 +79,14 @@ def test_whose_run_id_is_known_is_not_shown_for_claiming_it(
 def test_whose_run_id_is_known_is_not_shown_for_calling_it_a_parent(
     database: Database, view: GraphView
 ) -> None:
-    tell(database, failed(THEIRS, "secret"))
+    write_events(database, failed(THEIRS, "secret"))
     [event] = native.run_events("child", pipeline_name="job", namespace=OWN, finished_at=at(3))
     event["run"]["facets"]["parent"] = {
         **FACET,
         "run": {"runId": RUN},
         "job": {"namespace": OWN, "name": "zz"},
     }
-    tell(database, [event])
+    write_events(database, [event])
     assert read_nodes(view, [run_urn(RUN)]) == {}
 
 
@@ -95,7 +95,7 @@ def test_a_page_of_answers_ends_at_one_that_may_be_seen(
 ) -> None:
     """Its last cursor holds the urn and the time of its last entry."""
     own, theirs = ({"namespace": namespace, "name": "table"} for namespace in (OWN, THEIRS))
-    tell(
+    write_events(
         database,
         [
             native.answer_event("ours", cites=[own], generated_at=at(3)),
@@ -116,12 +116,12 @@ def test_how_well_a_hit_fits_tells_nothing_of_what_is_hidden(
     database: Database, view: GraphView
 ) -> None:
     """Lucene counts in how many nodes of the whole index a word stands, and how long they are."""
-    tell(
+    write_events(
         database,
         [native.source_event(name, namespace=OWN) for name in ("customers", "orders of customers")],
     )
     before = search(view, "customers")
-    tell(
+    write_events(
         database,
         [native.source_event(f"customers {number}", namespace=THEIRS) for number in range(9)],
     )
@@ -149,7 +149,7 @@ def test_what_a_job_reads_no_more_is_judged_like_any_other(
             event["outputs"][0]["facets"] = {
                 "columnLineage": {**FACET, "fields": {"id": {"inputFields": [field]}}}
             }
-        tell(database, events)
+        write_events(database, events)
     for direction in ("UPSTREAM", "BOTH"):
         found = lineage(view, dataset_urn(OWN, "table"), direction=direction)
         told = repr(found)
@@ -163,7 +163,7 @@ def test_a_hidden_name_of_an_own_dataset_leads_nowhere(database: Database, view:
         way: {"namespace": namespace, "name": way}
         for way, namespace in (("known", OWN), ("secret", THEIRS))
     }
-    tell(
+    write_events(
         database,
         [native.symlinks_event({"namespace": OWN, "name": "table"}, same=list(names.values()))],
     )
@@ -194,7 +194,7 @@ def test_files_of_whoever_asks_do_not_tell_which_guess_of_a_hidden_name_is_right
     begun["job"]["facets"] = {
         "sourceCodeLocation": {**FACET, "type": "git", "url": "u", "path": "secret/job.sql"}
     }
-    tell(database, [begun, _])
+    write_events(database, [begun, _])
     changes = parse_changes([{"type": "table_drop", "urn": dataset_urn(OWN, "table")}])
 
     def asked(view: GraphView, word: str) -> list[str]:

@@ -34,7 +34,7 @@ from headwater.schema.urns import (
 )
 from headwater.schema.visibility import Visibility
 from tests.lineage_requests import lineage
-from tests.run_builders import at, tell
+from tests.run_builders import at, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -124,7 +124,7 @@ def make_world(chance: random.Random) -> World:
 def world(database: Database, graph_driver: Any) -> World:
     graph_driver.execute_query("MATCH (n) WHERE NOT n:Migration DETACH DELETE n")
     made = make_world(random.Random(5))
-    tell(database, made.events)
+    write_events(database, made.events)
     return made
 
 

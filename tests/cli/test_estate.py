@@ -21,7 +21,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
-from tests.run_builders import ds, job, tell
+from tests.run_builders import ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime.now(UTC)
@@ -44,7 +44,7 @@ def told(database: Database) -> Iterator[Database]:
     owned = {"ownership": {"owners": [{"name": "[ann]"}]}}
     size = {"outputStatistics": {"size": 1_500_000}}
     tags = {"tags": {"tags": [{"key": "certified", "value": "true"}]}}
-    tell(
+    write_events(
         database,
         [native.source_event("crm", namespace="db", captured_at=hours_ago(30))],
         [

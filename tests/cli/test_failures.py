@@ -15,7 +15,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.lineage.view import GraphView
 from tests.canonical import empty
-from tests.run_builders import FACET, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import FACET, answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -28,7 +28,7 @@ def told(database: Database) -> Database:
     empty(database)
     ownership = {**FACET, "owners": [{"name": "[mia]", "type": "OWNER"}]}
     named = {"namespace": "etl", "name": "[mart]", "facets": {"ownership": ownership}}
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
         run("mart-1", "[mart]", ["a"], ["d"], minute=10),

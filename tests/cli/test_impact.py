@@ -14,7 +14,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.view import GraphView
 from tests.conftest import erase
-from tests.event_builders import dataset, run_event, schema, told
+from tests.event_builders import dataset, run_event, schema, write_batch
 from tests.run_builders import ds
 
 pytestmark = pytest.mark.neo4j
@@ -29,7 +29,7 @@ def shop(database: Database, graph_driver: Driver) -> Database:
         "sql": {"query": "select total from orders"},
         "ownership": {"owners": [{"name": "team:[finance]"}]},
     }
-    told(
+    write_batch(
         database,
         [
             run_event("r1", inputs=[orders], outputs=["mart"], job="[report]", job_facets=code),

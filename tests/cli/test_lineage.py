@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import Database
 from headwater.errors import QueryError
 from headwater.lineage.view import GraphView
 from tests.canonical import empty
-from tests.run_builders import answer, ds, job, run, tell
+from tests.run_builders import answer, ds, job, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.neo4j
 def told(database: Database) -> Iterator[Database]:
     """raw -> load -> a -> build -> b, cited by `report`."""
     empty(database)
-    tell(
+    write_events(
         database,
         run("l", "load", ["raw"], ["a"], minute=0),
         run("b", "build", ["a"], ["b"], minute=10),

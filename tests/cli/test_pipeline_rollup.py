@@ -16,7 +16,7 @@ from headwater.errors import SettingsError
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.event_builders import run_event, urns
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime.now(UTC)
@@ -34,7 +34,7 @@ def told(
     empty(database)
     for days in (100, 50, 20, 1):
         ended = {**run_event(f"r-{days}", job="load", outputs=["raw"]), "eventTime": _ago(days)}
-        tell(database, [ended])
+        write_events(database, [ended])
     yield database
     empty(database)
 

@@ -9,7 +9,15 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.cypher.sandbox.run import run_audit
 from tests.canonical import empty
-from tests.event_builders import columns, dataset, dataset_event, job_event, parent, run_event, told
+from tests.event_builders import (
+    columns,
+    dataset,
+    dataset_event,
+    job_event,
+    parent,
+    run_event,
+    write_batch,
+)
 
 pytestmark = pytest.mark.neo4j
 
@@ -23,7 +31,7 @@ def wired(database: Database) -> Database:
     """raw -> a -> b -> c -> d -> page, raw -> c beside it; c, extra -> side; a loop on x; a circle p -> q -> p."""
     known = {**owner("rita"), "documentation": {"description": "as it came"}}
     empty(database)
-    told(
+    write_batch(
         database,
         [
             run_event(
@@ -147,7 +155,7 @@ def test_crossings_are_told_with_their_job(wired: Database) -> None:
 def test_ways_that_fork_and_join_cost_nothing(database: Database) -> None:
     """Forty diamonds on end: a million million ways from one side to the other."""
     empty(database)
-    told(
+    write_batch(
         database,
         [
             run_event(

@@ -12,7 +12,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.sandbox.run import run_audit
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
-from tests.event_builders import dataset, dataset_event, facet, run_event, schema, told
+from tests.event_builders import dataset, dataset_event, facet, run_event, schema, write_batch
 from tests.run_builders import Event, answer, at
 
 pytestmark = pytest.mark.neo4j
@@ -90,7 +90,7 @@ def personal(database: Database) -> Database:
         both=("staging", "mail", [MASKED, IDENTITY]),
     )
     empty(database)
-    told(
+    write_batch(
         database,
         [
             dataset_event(
@@ -190,7 +190,7 @@ def used(database: Database) -> Database:
     dead was read long ago, old is never read."""
     empty(database)
     owned = {"ownership": {"owners": [{"name": "ada"}]}}
-    told(
+    write_batch(
         database,
         [
             *ran(
@@ -289,7 +289,7 @@ def test_answers_with_a_hole_anywhere_behind_them_are_told(used: Database) -> No
 
 def test_a_hole_far_behind_an_answer_is_found(database: Database) -> None:
     empty(database)
-    told(
+    write_batch(
         database,
         [
             *ran("x", "x", 0, 1, "FAIL", inputs=["raw"], outputs=["a"]),

@@ -17,7 +17,7 @@ from headwater.ingest.write.containment import abandon_lost_heartbeats
 from headwater.lineage.questions.analyses import Finding, save_analysis
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, source_job, symlinks
-from tests.run_builders import answer, at, ds, run, tell
+from tests.run_builders import answer, at, ds, run, write_events
 
 FORGET = "MATCH (m:Migration) DETACH DELETE m"
 
@@ -259,12 +259,12 @@ def _write_every_property(database: Database) -> None:
         dataset_event("mart", 3, symlinks("alias")),
         dataset_event("mart", 4, {"lineage": {"inputs": [source_job("load")], "fields": {}}}),
     ]
-    tell(database, [run_event("mute", "START", 5, inputs=["raw"])])
+    write_events(database, [run_event("mute", "START", 5, inputs=["raw"])])
     assert (
         abandon_lost_heartbeats(database, now=NOW, heartbeat_timeout_seconds=60, holder="tests")
         == 1
     )
-    tell(database, events, [run_event("open", "START", 6, inputs=["raw"])])
+    write_events(database, events, [run_event("open", "START", 6, inputs=["raw"])])
     body = json.dumps(events[0]).encode()
     stats = count_event(0, 4, body, None, future_seconds=60, reason="not JSON")
     with database.write() as transaction:

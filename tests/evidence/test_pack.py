@@ -19,7 +19,17 @@ from headwater.schema.urns import answer_urn, column_urn
 from headwater.schema.visibility import Visibility
 from tests import event_builders as scenes
 from tests.canonical import empty
-from tests.run_builders import answer, at, column_lineage, ds, job, run, run_of, tell, version
+from tests.run_builders import (
+    answer,
+    at,
+    column_lineage,
+    ds,
+    job,
+    run,
+    run_of,
+    version,
+    write_events,
+)
 
 pytestmark = pytest.mark.neo4j
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -52,7 +62,7 @@ def history(database: Database, view: GraphView) -> Iterator[GraphView]:
         "ownership": {"owners": [{"name": "team:bi", "type": "OWNER"}]},
         "tags": {"tags": [{"key": "pii"}]},
     }
-    tell(
+    write_events(
         database,
         *loads,
         board,

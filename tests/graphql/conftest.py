@@ -24,7 +24,7 @@ from headwater.lineage.view import GraphView
 from headwater.settings import Settings
 from tests.conftest import Neo4jServer
 from tests.graphql import subscribers
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 Ask = Callable[..., dict[str, Any]]
 Served = Callable[[list[BaseRoute]], Starlette]
@@ -42,7 +42,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 @pytest.fixture
 def application(database: Database, view: GraphView, served: Served) -> Starlette:
     async def submit(_: Principal, events: list[dict[str, Any]]) -> None:
-        await anyio.to_thread.run_sync(tell, database, events)
+        await anyio.to_thread.run_sync(write_events, database, events)
 
     return served(graphql_routes(view, submit))
 

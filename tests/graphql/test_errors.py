@@ -15,7 +15,7 @@ from headwater.graphql.transport import http as app
 from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
 from tests.graphql.conftest import Ask, Served
-from tests.run_builders import run, tell
+from tests.run_builders import run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -73,7 +73,7 @@ def test_bad_variables(refused: Ask) -> None:
 
 
 def test_lists_are_bounded(database: Database, refused: Ask) -> None:
-    tell(database, run("r", "j", ["a"], ["b"]))
+    write_events(database, run("r", "j", ["a"], ["b"]))
     for first in (-1, 201):
         error = refused(
             'query ($n: Int!) { dataset(urn: "dataset:db:b") { versions(first: $n) { nodes { urn } } } }',

@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from headwater.cypher.driver.database import Database
-from tests.run_builders import run, tell
+from tests.run_builders import run, write_events
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
@@ -71,7 +71,7 @@ def test_in_a_browser(
     socket_url: str, database: Database, clean_graph: object, tmp_path: Path
 ) -> None:
     del clean_graph
-    tell(
+    write_events(
         database,
         run("ok", "load", ["raw"], ["a"]),
         run("bad", "load", ["raw"], ["a"], minute=5, status="FAIL"),

@@ -8,7 +8,7 @@ from headwater.cypher.driver.database import Database
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.graphql.conftest import Ask
-from tests.run_builders import at, ds, job, run, tell, version
+from tests.run_builders import at, ds, job, run, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -25,7 +25,7 @@ def told(database: Database) -> None:
     """Five runs, ten minutes apart, the last two at the same instant, and an answer for each."""
     empty(database)
     minutes = [0, 10, 20, 30, 30]
-    tell(
+    write_events(
         database,
         *(
             run(f"r{n}", "build", ["raw"], ["out"], minute=minute)
@@ -40,7 +40,7 @@ def told(database: Database) -> None:
         )
         for n, minute in enumerate(minutes)
     ]
-    tell(database, answers)
+    write_events(database, answers)
 
 
 def pages(data: Ask, field: str, first: int) -> list[list[str]]:
@@ -81,7 +81,7 @@ def test_what_arrives_in_between_neither_repeats_nor_skips(database: Database, d
     query = """query ($u: ID!, $a: String) {
       job(urn: $u) { runs(first: 2, after: $a) { nodes { runId } pageInfo { endCursor } } } }"""
     first = data(query, u=job("build"))["job"]["runs"]
-    tell(database, run("r9", "build", ["raw"], ["out"], minute=90))
+    write_events(database, run("r9", "build", ["raw"], ["out"], minute=90))
     second = data(query, u=job("build"), a=first["pageInfo"]["endCursor"])["job"]["runs"]
     assert [one["runId"] for one in (*first["nodes"], *second["nodes"])] == ["r3", "r4", "r2", "r1"]
 

@@ -13,7 +13,7 @@ from headwater.graphql import run_feed as news
 from headwater.graphql.run_feed import RunFeed, Subscriber, TooSlowError
 from headwater.lineage.questions import changed_runs as asking
 from headwater.lineage.view import GraphView
-from tests.run_builders import run, tell
+from tests.run_builders import run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
 
@@ -41,7 +41,7 @@ def test_every_change_is_told_once_in_pages_of_any_size(
         async with RunFeed(view).subscribe(everything) as subscriber:
             for batch in range(3):
                 runs = (run(f"{rows_max}-{batch}-{n}", "load") for n in range(7))
-                await asyncio.to_thread(tell, database, *runs)
+                await asyncio.to_thread(write_events, database, *runs)
             return await taken(subscriber)
 
     for rows_max in (3, 7, 8, 1_000):
@@ -65,7 +65,7 @@ def test_listeners_share_what_is_read(database: Database) -> None:
             shared.subscribe(everything) as one,
             shared.subscribe(lambda row: row["runId"] == "b") as other,
         ):
-            await asyncio.to_thread(tell, database, run("a", "load"), run("b", "load"))
+            await asyncio.to_thread(write_events, database, run("a", "load"), run("b", "load"))
             return [sorted(await taken(one)), await taken(other)]
 
     counted = Counted()
@@ -90,7 +90,7 @@ def test_nothing_is_missed_while_neo4j_is_away(database: Database) -> None:
     async def listen(sometimes: Away) -> list[str]:
         async with RunFeed(GraphView(sometimes)).subscribe(everything) as subscriber:
             sometimes.away = True
-            await asyncio.to_thread(tell, database, run("meanwhile", "load"))
+            await asyncio.to_thread(write_events, database, run("meanwhile", "load"))
             assert await taken(subscriber) == []
             sometimes.away = False
             return await taken(subscriber)

@@ -40,7 +40,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from tests.conftest import erase
 from tests.event_builders import dataset_event, symlinks
-from tests.run_builders import Event, answer, run, tell, version
+from tests.run_builders import Event, answer, run, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -211,7 +211,7 @@ def both(database: Database, graph_driver: Driver) -> tuple[Asked, Asked]:
     for count in (1, MANY):
         with graph_driver.session() as session:
             session.run(erase).consume()
-        tell(database, *history(count))
+        write_events(database, *history(count))
         answers.append(ask_everything(database))
     one, many = answers
     return one, many

@@ -20,7 +20,7 @@ from tests.graphql.subscribers import (
     told,
     working,
 )
-from tests.run_builders import answer, run, tell
+from tests.run_builders import answer, run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
 
@@ -28,27 +28,27 @@ Patch = pytest.MonkeyPatch
 
 
 def test_runs_are_told_as_they_are_by_then(open_to_all: Served, database: Database) -> None:
-    tell(database, run("before", "load", [], ["a"]))
+    write_events(database, run("before", "load", [], ["a"]))
     with open_to_all.begun() as client:
         subscribe(client)
         begun = run("r1", "load", [], ["a"])[:1]
-        tell(database, begun)
+        write_events(database, begun)
         assert told(client, 1) == [{"runId": "r1", "status": "RUNNING"}]
-        tell(database, run("r1", "load", [], ["a"]))
+        write_events(database, run("r1", "load", [], ["a"]))
         assert told(client, 1) == [{"runId": "r1", "status": "COMPLETE"}]
         # Nothing that is known already is told again, nor what changes nothing.
-        tell(database, run("r1", "load", [], ["a"]), answer("report", "a"))
+        write_events(database, run("r1", "load", [], ["a"]), answer("report", "a"))
         assert is_quiet(client)
         # Many in one transaction are told each.
-        tell(database, *(run(f"m{n:02d}", "load", [], ["a"]) for n in range(30)))
+        write_events(database, *(run(f"m{n:02d}", "load", [], ["a"]) for n in range(30)))
         assert told(client, 30) == [{"runId": f"m{n:02d}", "status": "COMPLETE"} for n in range(30)]
         # What the end of another run does to one is told too.
-        tell(database, run("child", "load", [], ["a"], parent="dag")[:1])
+        write_events(database, run("child", "load", [], ["a"], parent="dag")[:1])
         assert {row["runId"] for row in told(client, 2)} == {"child", "dag"}
-        tell(database, run("dag", "dag", minute=5))
+        write_events(database, run("dag", "dag", minute=5))
         assert {"runId": "child", "status": "ABANDONED"} in told(client, 2)
         send(client, type="complete", id="1")
-        tell(database, run("after", "load", [], ["a"]))
+        write_events(database, run("after", "load", [], ["a"]))
         assert is_quiet(client)
 
 
@@ -62,7 +62,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
             "subscription { failures { runId error downstream { datasets { name } } } }",
             id="f",
         )
-        tell(
+        write_events(
             database,
             run("ok", "load", [], ["a"]),
             run("bad", "build", ["a"], ["b"], minute=3, status="FAIL", error="disk full"),
@@ -85,7 +85,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
             ("s", {"runEvents": {"runId": "bad", "status": "FAIL"}}),
         ]
         # More is told of the failed run: it changed, but did not fail anew.
-        tell(
+        write_events(
             database,
             run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"),
         )
@@ -96,9 +96,9 @@ def test_filters(open_to_all: Served, database: Database) -> None:
 def test_what_is_told_is_read_afresh(open_to_all: Served, database: Database) -> None:
     with open_to_all.begun() as client:
         subscribe(client, "subscription { runEvents { runId inputs { name description } } }")
-        tell(database, run("r", "load", ["a"], []))
+        write_events(database, run("r", "load", ["a"], []))
         assert told(client, 1)[0]["inputs"] == [{"name": "a", "description": None}]
-        tell(database, run("r", "load", ["a", "b"], []))
+        write_events(database, run("r", "load", ["a", "b"], []))
         assert [row["name"] for row in told(client, 1)[0]["inputs"]] == ["a", "b"]
 
 
@@ -114,7 +114,7 @@ def test_nothing_outside_the_sight_of_a_key_is_told(keyed: Served, database: Dat
         ours = json.loads(
             json.dumps(run("ours", "mine", ["hidden"], [])).replace('"etl"', '"team-a"')
         )
-        tell(database, theirs, ours)
+        write_events(database, theirs, ours)
         assert [row["runId"] for row in told(everything, 3)] == ["ours", "theirs", "theirs"]
         (seen,) = told(other, 1)
         assert (seen["runId"], seen["inputs"], seen["children"]) == ("ours", seen["inputs"], [])
@@ -128,7 +128,7 @@ def test_a_subscriber_that_is_far_behind_is_told(
     monkeypatch.setattr(news, "PENDING_MAX", 5)
     with open_to_all.begun() as client:
         subscribe(client)
-        tell(database, *(run(f"r{n:02d}", "load") for n in range(60)))
+        write_events(database, *(run(f"r{n:02d}", "load") for n in range(60)))
         messages = [heard(client)]
         while messages[-1]["type"] != "complete":
             messages.append(heard(client))

@@ -29,9 +29,9 @@ from tests.event_builders import (
     schema,
     source,
     source_job,
-    told,
+    write_batch,
 )
-from tests.run_builders import answer, ds, job, tell
+from tests.run_builders import answer, ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -138,9 +138,11 @@ def _field(name: str, type: str, subtype: str) -> Event:
 def shop(database: Database, view: GraphView, graph_driver: Driver) -> GraphView:
     with graph_driver.session() as session:
         session.run(erase).consume()
-    told(database, [*seed(), *others()])
+    write_batch(database, [*seed(), *others()])
     cites = {"namespace": "db", "name": "board", "field": "y"}
-    tell(database, answer("by_column", cites, minute=15), answer("by_version", "board", minute=16))
+    write_events(
+        database, answer("by_column", cites, minute=15), answer("by_version", "board", minute=16)
+    )
     return view
 
 

@@ -19,7 +19,7 @@ from tests.event_builders import (
     node,
     read_by,
     run_event,
-    settle,
+    write_in_any_order,
 )
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of
@@ -65,7 +65,9 @@ def test_a_column_comes_from_columns_in_the_ways_that_are_told(database: Databas
             "id": [field("a", "id", step("DIRECT"))],
         }
     )
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)])
+    )
     assert {(s, t) for s, _, t in edges(database, "FEEDS") if s.startswith("column:")} == {
         (column("a", "price"), column("x", "total")),
         (column("b", "tax"), column("x", "total")),
@@ -89,7 +91,9 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
             "fields": {"id": {"inputFields": [field("a", "id")], "transformationType": "MASKED"}}
         }
     }
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", old)]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", old)])
+    )
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["transformations"] == [
         "DIRECT:MASKED"
     ]
@@ -97,7 +101,9 @@ def test_the_older_shape_is_read_as_well(database: Database) -> None:
 
 def test_what_the_whole_dataset_depends_on_is_an_edge_into_the_dataset(database: Database) -> None:
     said = told({"id": [field("a", "id")]}, [field("b", "flag", step("INDIRECT", "JOIN"))])
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=[dataset("x", said)])
+    )
     assert edge(database, column("b", "flag"), "FEEDS", ds("x"))["transformations"] == [
         "INDIRECT:JOIN"
     ]
@@ -108,7 +114,7 @@ def test_ways_add_up_over_runs(database: Database) -> None:
     one, two = (
         told({"id": [field("a", "id", step("DIRECT", way))]}) for way in ("IDENTITY", "AGGREGATION")
     )
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", one)]),
         run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", two)]),
@@ -122,7 +128,7 @@ def test_ways_add_up_over_runs(database: Database) -> None:
 
 def test_two_jobs_are_two_edges(database: Database) -> None:
     said = columns(id=[("a", "id")])
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, job="one", inputs=["a"], outputs=[dataset("x", said)]),
         run_event("r2", "COMPLETE", 2, job="two", inputs=["a"], outputs=[dataset("x", said)]),
@@ -132,7 +138,7 @@ def test_two_jobs_are_two_edges(database: Database) -> None:
 
 
 def test_a_source_that_is_not_among_the_inputs_was_read(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("s", "COMPLETE", 0, job="seed", outputs=["seed"]),
         run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(id=[("seed", "id")]))]),
@@ -142,7 +148,9 @@ def test_a_source_that_is_not_among_the_inputs_was_read(database: Database) -> N
 
 
 def test_an_output_that_is_made_of_itself_is_not_its_own_input(database: Database) -> None:
-    settle(database, run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(n=[("x", "n")]))]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 2, outputs=[dataset("x", columns(n=[("x", "n")]))])
+    )
     assert read_by(database, run_of("r")) == set()
     assert edge(database, column("x", "n"), "FEEDS", column("x", "n"))["transformations"] == [
         "DIRECT"
@@ -153,13 +161,13 @@ def test_of_two_outputs_each_comes_from_the_sources_of_its_own_columns(
     database: Database, view: GraphView
 ) -> None:
     outputs = [dataset("x", columns(id=[("a", "id")])), dataset("y", columns(id=[("b", "id")]))]
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
+    write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
     found = {one.urn for one in lineage(view, ds("x"), direction="UPSTREAM").nodes}
     assert found == {ds("x"), job("j"), ds("a")}
 
 
 def test_declared_without_a_run_or_without_a_job(database: Database, view: GraphView) -> None:
-    settle(
+    write_in_any_order(
         database,
         job_event("planned", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]),
         dataset_event("view", 1, columns(id=[("x", "id")])),
@@ -171,7 +179,7 @@ def test_declared_without_a_run_or_without_a_job(database: Database, view: Graph
 
 
 def test_a_column_that_only_an_edge_names_is_no_current_one(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event(
             "r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", columns(id=[("a", "id")]))]
@@ -187,7 +195,9 @@ def test_a_source_that_cannot_be_read_is_left_out_and_its_neighbours_kept(
     database: Database, broken: Any
 ) -> None:
     said = {"columnLineage": {"fields": {"id": {"inputFields": [broken, field("a", "id")]}}}}
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", said)])
+    )
     assert edge(database, column("a", "id"), "FEEDS", column("x", "id"))["transformations"] == [
         "DIRECT"
     ]

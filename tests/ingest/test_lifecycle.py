@@ -13,9 +13,9 @@ from tests.event_builders import (
     node,
     read_by,
     run_event,
-    settle,
     symlinks,
     urns,
+    write_in_any_order,
 )
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of, version
@@ -33,7 +33,7 @@ def reached(view: GraphView, urn: str, direction: str) -> set[str]:
 
 
 def test_dropping_is_no_producing(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
         run_event("d", "START", 3, job="drop", outputs=[dataset("t", change("DROP"))]),
@@ -49,7 +49,7 @@ def test_dropping_is_no_producing(database: Database) -> None:
 
 
 def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("d", "COMPLETE", 1, job="drop", outputs=[dataset("t", change("DROP"))]),
         run_event("c", "COMPLETE", 2, job="make", outputs=[dataset("t", change("CREATE"))]),
@@ -62,7 +62,7 @@ def test_what_is_made_again_is_dropped_no_more(database: Database) -> None:
 
 
 def test_a_run_that_drops_and_makes_a_table_has_done_both(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("b", "START", 1, outputs=[dataset("t", change("DROP"))]),
         run_event("b", "COMPLETE", 2, outputs=[dataset("t", change("CREATE"))]),
@@ -73,7 +73,7 @@ def test_a_run_that_drops_and_makes_a_table_has_done_both(database: Database) ->
 
 @pytest.mark.parametrize("kind", ["ALTER", "CREATE", "OVERWRITE", "TRUNCATE", "overwrite"])
 def test_every_other_change_makes_a_version_that_says_so(database: Database, kind: str) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
         run_event("c", "COMPLETE", 2, job="change", outputs=[dataset("t", change(kind))]),
@@ -93,7 +93,7 @@ def test_renamed_by_a_run_the_lineage_of_the_old_name_is_reached_from_the_new(
     database: Database,
     view: GraphView,
 ) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
         run_event(
@@ -115,7 +115,7 @@ def test_renamed_by_a_run_that_tells_columns_the_old_name_is_reached_all_the_sam
         "columnLineage": {"fields": {"a": {"inputFields": [_field("other", "a")]}}}
     }
     renamed = dataset("new", {**change("RENAME", "old"), **lineage_of_columns})
-    settle(
+    write_in_any_order(
         database, run_event("n", "COMPLETE", 3, job="rename", inputs=["other"], outputs=[renamed])
     )
     assert reached(view, ds("new"), "UPSTREAM") == {
@@ -129,7 +129,7 @@ def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(
     database: Database, view: GraphView
 ) -> None:
     declared = {"lineage": {"inputs": [{**_field("feed", "id"), "type": "DATASET"}]}}
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", inputs=["raw"], outputs=["old"]),
         dataset_event(
@@ -147,7 +147,7 @@ def test_renamed_without_a_run_the_old_name_feeds_the_new_for_good(
 
 
 def test_a_rename_to_itself_is_none(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("n", "COMPLETE", 3, outputs=[dataset("t", change("RENAME", "t"))]),
         dataset_event("u", 3, change("RENAME", "u")),
@@ -164,7 +164,7 @@ def test_the_made_up_place_of_a_table_that_is_dropped_if_it_exists_is_not_glued_
         "/spark-warehouse/t", {**symlinks("shop.t", namespace="catalog"), **change("DROP")}
     )
     elsewhere = dataset("/other/t", symlinks("shop.t", namespace="other-catalog"), namespace="file")
-    settle(
+    write_in_any_order(
         database,
         run_event("d", "COMPLETE", 1, job="drop", outputs=[phantom]),
         run_event("w", "COMPLETE", 2, job="load", outputs=[real]),

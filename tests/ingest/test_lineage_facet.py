@@ -18,10 +18,10 @@ from tests.event_builders import (
     node,
     read_by,
     run_event,
-    settle,
     source,
     source_job,
     symlinks,
+    write_in_any_order,
 )
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, ds, job, run_of, version
@@ -56,7 +56,7 @@ def test_on_outputs_of_a_run_each_comes_from_what_it_says(
     database: Database, view: GraphView
 ) -> None:
     outputs = [dataset("x", came_from(source("a"))), dataset("y", came_from(source("b")))]
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
+    write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=outputs))
     assert (upstream(view, ds("x")), upstream(view, ds("y"))) == (
         {job("j"), ds("a")},
         {job("j"), ds("b")},
@@ -76,7 +76,7 @@ def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(
     database: Database, view: GraphView
 ) -> None:
     output = dataset("x", came_from(source("a"), id=[source("b", field="id")]))
-    settle(database, run_event("r", "COMPLETE", 1, outputs=[output]))
+    write_in_any_order(database, run_event("r", "COMPLETE", 1, outputs=[output]))
     assert read_by(database, run_of("r")) == {"source:db:a", "source:db:b"}
     assert (column_urn("db", "b", "id"), "FEEDS", column_urn("db", "x", "id")) in edges(
         database, "FEEDS"
@@ -85,7 +85,7 @@ def test_what_it_says_was_read_also_where_the_list_of_inputs_lacks_it(
 
 
 def test_no_inputs_means_that_it_came_from_nothing(database: Database, view: GraphView) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", came_from()), "y"]),
     )
@@ -99,7 +99,7 @@ def test_what_it_says_outweighs_the_columns_of_an_earlier_event(
     database: Database, view: GraphView
 ) -> None:
     by_columns = {"columnLineage": {"fields": {"id": {"inputFields": [source("a", field="id")]}}}}
-    settle(
+    write_in_any_order(
         database,
         run_event("r", "START", 1, inputs=["a"], outputs=[dataset("x", by_columns)]),
         run_event("r", "COMPLETE", 2, inputs=["a"], outputs=[dataset("x", came_from())]),
@@ -115,7 +115,7 @@ def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing
     told = entries(
         {**source("x"), "inputs": [source("a")]}, {**source("z"), "inputs": [source("c")]}
     )
-    settle(
+    write_in_any_order(
         database,
         run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x", "y"], job_facets=told),
     )
@@ -127,13 +127,15 @@ def test_on_a_job_seen_on_a_run_it_adds_and_what_it_leaves_out_came_from_nothing
 
 def test_on_a_run_it_says_the_same_as_on_a_job(database: Database, view: GraphView) -> None:
     told = entries({**source("x"), "inputs": [source("a")]})
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a", "b"], outputs=["x"], facets=told)
+    )
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
 
 
 def test_later_runs_add_to_what_earlier_ones_said(database: Database, view: GraphView) -> None:
     one, two = (entries({**source("x"), "inputs": [source(name)]}) for name in "ab")
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, outputs=["x"], job_facets=one),
         run_event("r2", "COMPLETE", 2, inputs=["a"], outputs=["x"], job_facets=two),
@@ -145,11 +147,11 @@ def test_later_runs_add_to_what_earlier_ones_said(database: Database, view: Grap
 def test_on_a_job_event_the_newest_says_all(database: Database, view: GraphView) -> None:
     one = entries({**source("x"), "inputs": [source("a")]}, {**source("y"), "inputs": []})
     two = entries({**source("x"), "inputs": [source("b")]})
-    settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
+    write_in_any_order(database, job_event("j", 1, facets=one), job_event("j", 2, facets=two))
     assert current(database) == {(ds("b"), "FEEDS", job("j")), (job("j"), "PRODUCED", ds("x"))}
     assert upstream(view, ds("x")) == {job("j"), ds("b")}
     assert edge(database, ds("x"), "DERIVED_FROM", ds("a"))["declared"] is None
-    settle(database, job_event("j", 1, facets=one), job_event("j", 2, facets=entries()))
+    write_in_any_order(database, job_event("j", 1, facets=one), job_event("j", 2, facets=entries()))
     assert current(database) == set(), "no entries are the saying that there are none"
 
 
@@ -157,13 +159,13 @@ def test_on_outputs_of_a_job_event_each_comes_from_what_it_says(
     database: Database, view: GraphView
 ) -> None:
     outputs: list[str | Event] = [dataset("x", came_from(source("a"))), "y"]
-    settle(database, job_event("j", 1, inputs=["a", "b"], outputs=outputs))
+    write_in_any_order(database, job_event("j", 1, inputs=["a", "b"], outputs=outputs))
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert upstream(view, ds("y")) == {job("j"), ds("a"), ds("b")}
 
 
 def test_on_a_dataset_event_it_needs_no_job(database: Database, view: GraphView) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("view", 1, came_from(source("a"), id=[source("a", field="key")])),
         dataset_event("view", 2, came_from(source("b"))),
@@ -177,7 +179,7 @@ def test_on_a_dataset_event_it_needs_no_job(database: Database, view: GraphView)
 
 
 def test_on_a_dataset_event_a_job_may_have_made_it(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("x", 1, came_from(source_job("maker"))),
         dataset_event("x", 2, came_from()),
@@ -189,7 +191,7 @@ def test_a_job_takes_the_data_of_another_without_a_dataset_between(
     database: Database, view: GraphView
 ) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
-    settle(
+    write_in_any_order(
         database,
         run_event("f", "COMPLETE", 0, job="feeder", inputs=["a"]),
         run_event("r", "COMPLETE", 1, outputs=[dataset("x")], job_facets=into_me),
@@ -200,7 +202,9 @@ def test_a_job_takes_the_data_of_another_without_a_dataset_between(
 
 def test_a_declared_feeder_goes_with_the_declaration(database: Database) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder"), source("a")]})
-    settle(database, job_event("j", 1, facets=into_me), job_event("j", 2, facets=entries()))
+    write_in_any_order(
+        database, job_event("j", 1, facets=into_me), job_event("j", 2, facets=entries())
+    )
     assert current(database) == set()
     assert edge(database, job("feeder"), "FEEDS", job("j"))["current"] is False
 
@@ -209,7 +213,7 @@ def test_a_feeder_of_which_the_run_is_told_feeds_the_run(
     database: Database, view: GraphView
 ) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder", runId="f")]})
-    settle(database, run_event("r", "COMPLETE", 1, outputs=["x"], job_facets=into_me))
+    write_in_any_order(database, run_event("r", "COMPLETE", 1, outputs=["x"], job_facets=into_me))
     assert (run_of("f"), "FEEDS", run_of("r")) in edges(database, "FEEDS")
     assert (run_of("f"), "RUN_OF", job("feeder")) in edges(database, "RUN_OF")
     assert run_of("f") in upstream(view, run_of("r"))
@@ -217,7 +221,7 @@ def test_a_feeder_of_which_the_run_is_told_feeds_the_run(
 
 def test_a_dataset_may_come_straight_from_a_run_of_another_job(database: Database) -> None:
     output = dataset("x", came_from(source("a"), source_job("helper", runId="h")))
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[output]))
+    write_in_any_order(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[output]))
     assert (job("helper"), "PRODUCED", ds("x")) in edges(database, "PRODUCED")
     assert (run_of("h"), "PRODUCED", version("x", "h")) in edges(database, "PRODUCED")
 
@@ -225,7 +229,7 @@ def test_a_dataset_may_come_straight_from_a_run_of_another_job(database: Databas
 def test_an_edge_of_another_kind_between_the_same_jobs_keeps_to_itself(database: Database) -> None:
     into_me = entries({"type": "JOB", "inputs": [source_job("feeder")]})
     after = {"jobDependencies": {"upstream": [{"job": {"namespace": "etl", "name": "feeder"}}]}}
-    settle(
+    write_in_any_order(
         database,
         run_event("r", "START", 1, facets=after),
         run_event("r", "COMPLETE", 2, outputs=["x"], job_facets=into_me),
@@ -238,7 +242,7 @@ def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_
     database: Database,
 ) -> None:
     """The last event to arrive lies between two others, so that the job was seen before it and after."""
-    settle(
+    write_in_any_order(
         database,
         run_event("r2", "COMPLETE", 5, outputs=["y"]),
         run_event(
@@ -253,7 +257,7 @@ def test_an_output_by_another_name_is_told_of_though_nothing_new_is_said_of_the_
 
 
 def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("view", 1, came_from(source("a"), source_job("maker"))),
         dataset_event("view", 2, deleted("lineage")),
@@ -265,6 +269,8 @@ def test_what_is_deleted_is_declared_no_more(database: Database) -> None:
 
 def test_a_deleted_facet_says_nothing(database: Database, view: GraphView) -> None:
     gone = {"lineage": {"_deleted": True, "inputs": []}}
-    settle(database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)]))
+    write_in_any_order(
+        database, run_event("r", "COMPLETE", 1, inputs=["a"], outputs=[dataset("x", gone)])
+    )
     assert upstream(view, ds("x")) == {job("j"), ds("a")}
     assert node(database, version("x", "r"))["explicit"] is None

@@ -7,7 +7,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.schema.urns import source_urn
 from tests.canonical import edges
-from tests.event_builders import dataset, node, read_by, run_event, settle
+from tests.event_builders import dataset, node, read_by, run_event, write_in_any_order
 from tests.run_builders import Event, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
@@ -33,27 +33,27 @@ def read(minute: int, name: str | None = None, run_id: str = "r", state: str = "
 
 
 def test_the_version_that_is_asked_for_is_taken_whatever_is_newer(database: Database) -> None:
-    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1"))
+    write_in_any_order(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v1"))
     assert read_by(database, run_of("r")) == {version("t", "w1")}
     assert node(database, version("t", "w1"))["version"] == "v1"
 
 
 def test_also_where_it_was_made_after_the_reader_began(database: Database) -> None:
-    settle(database, write("w1", 1, "v1"), read(5, "v2"), write("w2", 9, "v2"))
+    write_in_any_order(database, write("w1", 1, "v1"), read(5, "v2"), write("w2", 9, "v2"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_version_that_nothing_is_known_to_have_made_is_looked_for_by_time(
     database: Database,
 ) -> None:
-    settle(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v9"))
+    write_in_any_order(database, write("w1", 1, "v1"), write("w2", 2, "v2"), read(5, "v9"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
-    settle(database, read(5, "v9"))
+    write_in_any_order(database, read(5, "v9"))
     assert read_by(database, run_of("r")) == {source_urn("db", "t")}
 
 
 def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, "v0", "START"),
         write("w1", 2, "v1"),
@@ -65,7 +65,7 @@ def test_what_was_written_is_named_by_the_event_that_ended_the_run(database: Dat
 
 
 def test_what_was_read_is_named_by_the_event_that_began_the_run(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, "v1"),
         write("w2", 2, "v2"),
@@ -79,13 +79,13 @@ def test_a_run_that_rewrites_what_it_reads_reads_the_version_before(database: Da
     merge = run_event(
         "m", "COMPLETE", 5, job="merge", inputs=[versioned("v1")], outputs=[versioned("v2")]
     )
-    settle(database, write("w1", 1, "v1"), merge)
+    write_in_any_order(database, write("w1", 1, "v1"), merge)
     assert read_by(database, run_of("m")) == {version("t", "w1")}
 
 
 def test_a_version_may_be_a_number(database: Database) -> None:
     numbered = dataset("t", {"version": {"datasetVersion": 7}})
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, outputs=[numbered]),
         write("w8", 2, "8"),
@@ -102,7 +102,7 @@ def after(job_name: str, run_id: str | None = None, side: str = "upstream") -> E
 
 
 def test_what_runs_after_what_is_an_edge_between_jobs_and_runs(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("a", "COMPLETE", 1, job="first", facets=after("second", "b", "downstream")),
         run_event("c", "START", 3, job="third", facets=after("second", "b")),
@@ -127,30 +127,30 @@ def behind(run_id: str, *, then: str, of: str) -> list[Event]:
 
 
 def test_a_reader_whose_clock_is_behind_read_what_it_was_triggered_by(database: Database) -> None:
-    settle(database, write("w1", 1), write("w2", 9), *behind("r", then="w2", of="load"))
+    write_in_any_order(database, write("w1", 1), write("w2", 9), *behind("r", then="w2", of="load"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_what_triggered_it_may_have_been_triggered_by_the_writer(database: Database) -> None:
     """In every order: what is last heard of may be the writer, the reader, or what ran between them."""
     between = run_event("check", "COMPLETE", 10, job="check", facets=after("load", "w2"))
-    settle(
+    write_in_any_order(
         database, write("w1", 1), write("w2", 9), between, *behind("r", then="check", of="check")
     )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
-    settle(
+    write_in_any_order(
         database, between, write("w1", 1), write("w2", 9), *behind("r", then="check", of="check")
     )
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_clock_that_is_right_is_believed(database: Database) -> None:
-    settle(database, write("w1", 1), write("w2", 4), *behind("r", then="w1", of="load"))
+    write_in_any_order(database, write("w1", 1), write("w2", 4), *behind("r", then="w1", of="load"))
     assert read_by(database, run_of("r")) == {version("t", "w2")}
 
 
 def test_a_writer_that_failed_left_nothing_to_take_on_trust(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database, write("w1", 1), write("w2", 9, state="FAIL"), *behind("r", then="w2", of="load")
     )
     assert read_by(database, run_of("r")) == {version("t", "w1")}

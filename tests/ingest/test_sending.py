@@ -29,7 +29,7 @@ from headwater.ingest.write.transaction import (
 from headwater.schema.events import parse
 from headwater.schema.naming import load_naming
 from tests.canonical import Graph, canonical, empty
-from tests.event_builders import run_event, told
+from tests.event_builders import run_event, write_batch
 from tests.run_builders import SPOOL
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -70,7 +70,7 @@ def on(
 
 def at_once(database: Database, *events: Told) -> Graph:
     empty(database)
-    told(database, events)
+    write_batch(database, events)
     return canonical(database)
 
 

@@ -7,7 +7,17 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.schema.facts import PARTITIONS_MAX
 from tests.canonical import empty
-from tests.event_builders import columns, dataset, edge, node, run_event, schema, settle, told, urns
+from tests.event_builders import (
+    columns,
+    dataset,
+    edge,
+    node,
+    run_event,
+    schema,
+    urns,
+    write_batch,
+    write_in_any_order,
+)
 from tests.run_builders import Event, ds, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
@@ -42,11 +52,11 @@ def size(database: Database) -> tuple[int, int, int]:
 
 def test_five_thousand_batches_leave_the_graph_as_large_as_two(database: Database) -> None:
     empty(database)
-    told(database, [micro_batch(0, "START"), micro_batch(1_000)])
+    write_batch(database, [micro_batch(0, "START"), micro_batch(1_000)])
     small = size(database)
     numbers = range(1_001, 1_000 + BATCHES)
     for start in range(0, len(numbers), 1_000):
-        told(database, [micro_batch(number) for number in numbers[start : start + 1_000]])
+        write_batch(database, [micro_batch(number) for number in numbers[start : start + 1_000]])
     assert size(database) == small
     run = node(database, run_of("stream"))
     assert (run["status"], run.get("attempts"), run["lastSeen"].hour) == ("RUNNING", None, 2)
@@ -66,7 +76,7 @@ def test_an_hourly_partition_is_no_dataset_of_its_own(database: Database) -> Non
         run_event(f"h{hour:02}", "COMPLETE", hour, outputs=[in_lake(partition(hour))])
         for hour in range(30)
     ]
-    settle(database, *hours)
+    write_in_any_order(database, *hours)
     assert urns(database, "Dataset") == {"dataset:s3%3A//lake:lake/orders"}
     assert len(urns(database, "Artifact")) == len(hours)
     made = edge(database, run_of("h25"), "PRODUCED", "artifact:s3%3A//lake:lake/orders:h25")
@@ -78,7 +88,7 @@ def test_of_a_run_that_touches_very_many_partitions_so_many_are_kept_whatever_th
 ) -> None:
     hours = range(PARTITIONS_MAX + 20)
     halves = [[in_lake(partition(hour)) for hour in hours[side::2]] for side in (0, 1)]
-    settle(
+    write_in_any_order(
         database,
         *(run_event("r", "RUNNING", minute, inputs=half) for minute, half in enumerate(halves)),
     )
@@ -92,7 +102,7 @@ def test_which_part_was_read_or_written_is_told_on_the_edge(database: Database) 
         "subset": {"inputCondition": {"type": "partition", "partitions": [{"identifier": "0"}]}}
     }
     where = {"subset": {"outputCondition": {"type": "location", "locations": ["/a"]}}}
-    settle(
+    write_in_any_order(
         database,
         run_event(
             "r",
@@ -107,6 +117,6 @@ def test_which_part_was_read_or_written_is_told_on_the_edge(database: Database) 
 
 
 def test_a_stream_is_current_while_it_runs(database: Database) -> None:
-    settle(database, micro_batch(0, "START"), micro_batch(1))
+    write_in_any_order(database, micro_batch(0, "START"), micro_batch(1))
     assert edge(database, ds("orders"), "FEEDS", job("streaming"))["current"] is True
     assert edge(database, job("streaming"), "PRODUCED", ds("lake/orders"))["current"] is True

@@ -21,11 +21,11 @@ from tests.event_builders import (
     read_by,
     run_event,
     schema,
-    settle,
     source,
     symlinks,
-    told,
     urns,
+    write_batch,
+    write_in_any_order,
 )
 from tests.lineage_requests import lineage
 from tests.run_builders import Event, answer, at, ds, job, run_of, version
@@ -77,7 +77,7 @@ def story() -> list[Event]:
 
 
 def test_both_names_are_one_dataset_with_one_history(database: Database) -> None:
-    settle(database, *story(), LINKED)
+    write_in_any_order(database, *story(), LINKED)
     assert {"dataset:db:path", "dataset:db:table"} & urns(database, "Dataset") == {ds("path")}
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
     assert read_by(database, run_of("r1")) == {version("path", "w1")}
@@ -106,26 +106,26 @@ def test_both_names_are_one_dataset_with_one_history(database: Database) -> None
 
 
 def test_a_late_symlink_and_an_early_one_make_one_graph(database: Database) -> None:
-    settle(database, LINKED, *story())
+    write_in_any_order(database, LINKED, *story())
     early = canonical(database)
-    settle(database, *story(), LINKED)
+    write_in_any_order(database, *story(), LINKED)
     assert canonical(database) == early
 
 
 def test_parted_again_nothing_is_left_of_having_been_one(database: Database) -> None:
     gone = dataset_event("path", 31, deleted("symlinks"))
-    settle(database, *story(), LINKED, gone)
+    write_in_any_order(database, *story(), LINKED, gone)
     assert edges(database, "SYMLINK_OF") == set()
     assert read_by(database, run_of("r1")) == {version("table", "w1")}
     assert read_by(database, run_of("r2")) == {version("path", "w2")}
     assert (ds("table"), "FEEDS", ds("view")) in edges(database, "FEEDS")
     parted = edges(database, *TYPES)
-    settle(database, *story(), dataset_event("path", 30), dataset_event("path", 31))
+    write_in_any_order(database, *story(), dataset_event("path", 30), dataset_event("path", 31))
     assert edges(database, *TYPES) == parted
 
 
 def test_a_deleted_symlink_stays_deleted_when_others_are_told(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("path", 1, symlinks("table")),
         dataset_event("path", 2, deleted("symlinks")),
@@ -137,12 +137,14 @@ def test_a_deleted_symlink_stays_deleted_when_others_are_told(database: Database
 
 def test_a_symlink_told_again_after_its_end_holds_again(database: Database) -> None:
     said = [(1, symlinks("table")), (2, deleted("symlinks")), (3, symlinks("table"))]
-    settle(database, *(dataset_event("path", minute, facets) for minute, facets in said))
+    write_in_any_order(
+        database, *(dataset_event("path", minute, facets) for minute, facets in said)
+    )
     assert edges(database, "SYMLINK_OF") == {(ds("table"), "SYMLINK_OF", ds("path"))}
 
 
 def test_names_of_names_are_one_dataset(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, outputs=["c"]),
         dataset_event("a", 2, symlinks("b")),
@@ -157,7 +159,7 @@ def test_names_of_names_are_one_dataset(database: Database) -> None:
 
 
 def test_the_name_between_two_others_parts_them_when_it_goes(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, outputs=["c"]),
         dataset_event("a", 2, symlinks("b")),
@@ -170,22 +172,26 @@ def test_the_name_between_two_others_parts_them_when_it_goes(database: Database)
 
 
 def test_what_somebody_decided_outweighs_every_facet(database: Database) -> None:
-    settle(database, *story()[:4], by_hand("path", same="table"))
+    write_in_any_order(database, *story()[:4], by_hand("path", same="table"))
     assert read_by(database, run_of("r1")) == {version("path", "w1")}
-    settle(database, *story()[:4], LINKED, by_hand("table", 20, apart="path"))
+    write_in_any_order(database, *story()[:4], LINKED, by_hand("table", 20, apart="path"))
     assert edges(database, "SYMLINK_OF") == set()
     assert read_by(database, run_of("r1")) == {version("table", "w1")}
 
 
 def test_of_two_decisions_the_newest_counts(database: Database) -> None:
-    settle(database, by_hand("path", 3, same="table"), by_hand("table", 2, apart="path"))
+    write_in_any_order(
+        database, by_hand("path", 3, same="table"), by_hand("table", 2, apart="path")
+    )
     assert len(edges(database, "SYMLINK_OF")) == 1
-    settle(database, by_hand("path", 2, same="table"), by_hand("table", 3, apart="path"))
+    write_in_any_order(
+        database, by_hand("path", 2, same="table"), by_hand("table", 3, apart="path")
+    )
     assert edges(database, "SYMLINK_OF") == set()
 
 
 def test_names_under_two_namespaces_are_told_apart(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("path", 1, symlinks("t", namespace="one")),
         run_event("r", "COMPLETE", 2, inputs=[dataset("t", namespace="two")]),
@@ -197,7 +203,7 @@ def test_names_under_two_namespaces_are_told_apart(database: Database) -> None:
 def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_another(
     database: Database,
 ) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("path", 0, symlinks("table")),
         job_event("planned", 1, inputs=["table", "raw"], outputs=["plan"]),
@@ -213,10 +219,10 @@ def test_a_declaration_that_drops_a_name_is_believed_when_that_name_goes_by_anot
 
 
 def test_a_declaration_in_the_same_breath_as_the_symlink_is_believed(database: Database) -> None:
-    settle(database, job_event("planned", 1, inputs=["table"], outputs=["plan"]))
-    told(database, [job_event("planned", 3, inputs=["raw"], outputs=["plan"]), LINKED])
+    write_in_any_order(database, job_event("planned", 1, inputs=["table"], outputs=["plan"]))
+    write_batch(database, [job_event("planned", 3, inputs=["raw"], outputs=["plan"]), LINKED])
     at_once = canonical(database)
-    settle(
+    write_in_any_order(
         database,
         job_event("planned", 1, inputs=["table"], outputs=["plan"]),
         job_event("planned", 3, inputs=["raw"], outputs=["plan"]),
@@ -228,7 +234,7 @@ def test_a_declaration_in_the_same_breath_as_the_symlink_is_believed(database: D
 def test_an_edge_between_two_datasets_that_both_change_their_names_is_not_lost(
     database: Database,
 ) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event(
             "w", "COMPLETE", 1, inputs=["in"], outputs=[dataset("out", columns(id=[("in", "id")]))]
@@ -250,7 +256,7 @@ def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(
     database: Database, view: GraphView
 ) -> None:
     told_of = dataset("table", {"lineage": {"inputs": [source("raw")]}})
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", inputs=["raw", "noise"], outputs=[told_of]),
         job_event("load", 2, inputs=["raw", "noise"], outputs=["path"]),
@@ -262,14 +268,14 @@ def test_what_a_lineage_facet_told_by_one_name_is_told_of_the_other(
 
 def test_dropped_by_one_name_it_is_dropped(database: Database) -> None:
     dropped = dataset("table", {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}})
-    settle(database, run_event("d", "COMPLETE", 1, outputs=[dropped]), LINKED)
+    write_in_any_order(database, run_event("d", "COMPLETE", 1, outputs=[dropped]), LINKED)
     assert edges(database, "DROPPED") == {(run_of("d"), "DROPPED", ds("path"))}
     assert node(database, ds("path"))["droppedAt"] is not None
 
 
 def test_a_version_asked_for_by_one_name_is_found_by_the_other(database: Database) -> None:
     at_seven = {"version": {"datasetVersion": "7"}}
-    settle(
+    write_in_any_order(
         database,
         run_event("w7", "COMPLETE", 1, job="load", outputs=[dataset("path", at_seven)]),
         run_event(
@@ -299,13 +305,13 @@ def test_what_a_run_no_longer_made_is_gone_though_its_source_was_renamed_in_the_
         run_event("w", "FAIL", 1, inputs=[dataset("path", symlinks("table"))], outputs=["mart"]),
     ]
     empty(database)
-    told(database, events[:1])
-    told(database, events[1:2])
+    write_batch(database, events[:1])
+    write_batch(database, events[1:2])
     earlier = {urn for urn in urns(database, "Artifact") if urn != version("mart", "w")}
     assert len(earlier) == 1
-    told(database, events[2:])
+    write_batch(database, events[2:])
     assert urns(database, "Artifact") == {version("mart", "w")}
     apart = canonical(database)
     empty(database)
-    told(database, events)
+    write_batch(database, events)
     assert canonical(database) == apart

@@ -19,7 +19,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.query_catalog import find_query
 from headwater.schema.urns import source_urn
 from tests.canonical import empty
-from tests.event_builders import dataset, facet, told
+from tests.event_builders import dataset, facet, write_batch
 from tests.run_builders import FACET, Event, ds, job, run_of, version
 
 FEW, MANY = 200, 2_000
@@ -61,7 +61,7 @@ def one_run(number: int, count: int) -> Event:
 def fill(database: Database, count: int) -> None:
     empty(database)
     for begin in range(0, count, AT_ONCE):
-        told(
+        write_batch(
             database,
             [one_run(number, count) for number in range(begin, min(begin + AT_ONCE, count))],
         )

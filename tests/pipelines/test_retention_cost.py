@@ -19,7 +19,7 @@ from headwater.pipelines.retention_cost import (
 from headwater.schema.retention import Rules
 from tests.canonical import canonical
 from tests.pipelines.test_rollup import daily
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 RULES = Rules({"*": 90}, {"*": 0}, {"*": 0})
 
@@ -61,7 +61,7 @@ def test_a_graph_without_events_costs_nothing_a_million() -> None:
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
 def test_it_counts_and_tells_what_settings_would_save(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     before = canonical(database)
     now = int(datetime(2026, 2, 15, tzinfo=UTC).timestamp()) * 1_000_000
     found = measure_cost(database, RULES, now=now)

@@ -27,7 +27,7 @@ from headwater.schema.visibility import Visibility
 from tests.canonical import canonical, edges, empty
 from tests.conftest import Neo4jServer
 from tests.event_builders import dataset, parent, run_event, schema, urns
-from tests.run_builders import Event, answer, ds, job, run, run_of, tell, version
+from tests.run_builders import Event, answer, ds, job, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -73,7 +73,7 @@ def daily() -> list[Event]:
 
 @pytest.mark.usefixtures("clean_graph")
 def test_old_runs_become_summaries(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     before = edges(database)
     # Of the eight runs five ended before minute 25; build-2 ended at 26.
     assert roll_up(database, horizon(25)) == RollupReport(
@@ -114,7 +114,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
 
 @pytest.mark.usefixtures("clean_graph")
 def test_it_may_be_done_again_and_goes_on_from_there(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     roll_up(database, horizon(25))
     once = canonical(database)
     assert roll_up(database, horizon(25)).summarised == 0
@@ -128,7 +128,7 @@ def test_it_may_be_done_again_and_goes_on_from_there(database: Database) -> None
 
 @pytest.mark.usefixtures("clean_graph")
 def test_a_dry_run_changes_nothing(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     before = canonical(database)
     assert roll_up(database, horizon(25), dry_run=True).summarised == 5
     assert canonical(database) == before
@@ -137,7 +137,7 @@ def test_a_dry_run_changes_nothing(database: Database) -> None:
 
 @pytest.mark.usefixtures("clean_graph")
 def test_what_answers_rest_on_stays_all_the_way(database: Database) -> None:
-    tell(database, daily()[:4], answer("quarter", "mart", minute=9), daily()[4:])
+    write_events(database, daily()[:4], answer("quarter", "mart", minute=9), daily()[4:])
     assert roll_up(database, horizon(25)).protected == 2
     assert runs_left(database) == {"load-0", "build-0", "load-3", "build-2", "build-3"}
 
@@ -146,7 +146,7 @@ def test_what_answers_rest_on_stays_all_the_way(database: Database) -> None:
 def test_failures_stay_with_what_came_before_and_after(database: Database, view: GraphView) -> None:
     told = daily()
     failed = run("load-x", "load", ["crm"], ["raw"], minute=12, status="FAIL", error="disk full")
-    tell(database, told, failed)
+    write_events(database, told, failed)
     before = failure_impact(view, [run_of("load-x")])
     roll_up(database, horizon(25))
     # load-x left an unfinished version that build-1 read beside that of load-1; load-2 resolved it.
@@ -181,19 +181,21 @@ def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
     two += [run_event("s-2", "COMPLETE", 3, job="j", outputs=[dataset("s", schema(a="string"))])]
     two += [run_event("s-3", "COMPLETE", 4, job="j", outputs=[dataset("s", schema(a="string"))])]
     two += [run_event("s-4", "COMPLETE", 60, job="j", outputs=[dataset("s", schema(a="string"))])]
-    tell(database, [*nightly, task, *newer, *two])
+    write_events(database, [*nightly, task, *newer, *two])
     roll_up(database, horizon(25))
     # dag-0 has task-0, the only run of its job; `other` is the newest of its; the schema changed from s-1 to s-2.
     assert runs_left(database) == {"dag-0", "task-0", "dag-1", "other", "s-1", "s-2", "s-4"}
     # With a newer run of the task, it goes, and then what it was part of.
-    tell(database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))])
+    write_events(
+        database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))]
+    )
     rolled = roll_up(database, horizon(25))
     assert (rolled.summarised, runs_left(database) & {"dag-0", "task-0"}) == (2, set())
 
 
 @pytest.mark.usefixtures("clean_graph")
 def test_sampled_runs_and_other_namespaces_stay(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     assert roll_up(database, horizon(25, namespace="web*")).old == 0
     assert roll_up(database, horizon(25, sample=1.0)).old == 0
     assert len(runs_left(database)) == 8
@@ -201,16 +203,16 @@ def test_sampled_runs_and_other_namespaces_stay(database: Database) -> None:
 
 @pytest.mark.usefixtures("clean_graph")
 def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Database) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     roll_up(database, horizon(25))
     before = canonical(database)
-    tell(database, daily())
+    write_events(database, daily())
     assert canonical(database) == before
     [found] = database.read("read/state/retention")
     # load-0 to -2, build-0 and -1.
     assert found["lateRuns"] == 5
     # One that was never heard of and is as old is left out too; one that is new comes in.
-    tell(
+    write_events(
         database,
         [*run("load-y", "load", ["crm"], ["raw"], minute=3), *run("load-4", "load", minute=40)],
     )
@@ -221,11 +223,11 @@ def test_late_news_of_what_was_rolled_up_is_counted_and_left_out(database: Datab
 def test_it_stops_between_two_pieces_and_goes_on(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     roll_up(database, horizon(25))
     whole = canonical(database)
     empty(database)
-    tell(database, daily())
+    write_events(database, daily())
     monkeypatch.setattr("headwater.pipelines.rollup.PIECE", 2)
     asked: list[int] = []
 
@@ -242,7 +244,7 @@ def test_it_stops_between_two_pieces_and_goes_on(
 
 @pytest.mark.usefixtures("clean_graph")
 def test_use_is_counted_over_summaries_too(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         daily(),
         run("side-0", "side", ["raw", "crm"], minute=6),
@@ -293,11 +295,11 @@ rollup.roll_up(Database(uri, user, password), msgspec.json.decode(horizon, type=
 def test_killed_it_has_counted_what_it_took_out(
     database: Database, neo4j_server: Neo4jServer, when: str, gone: int
 ) -> None:
-    tell(database, daily())
+    write_events(database, daily())
     roll_up(database, horizon(25))
     whole = canonical(database)
     empty(database)
-    tell(database, daily())
+    write_events(database, daily())
     said = msgspec.json.encode(horizon(25)).decode()
     told = (when, neo4j_server.uri, neo4j_server.user, neo4j_server.password, said)
     ended = subprocess.run([sys.executable, "-c", KILLED, *told], check=False, capture_output=True)
@@ -344,7 +346,7 @@ def test_nothing_that_is_asked_for_is_lost(
     database: Database, told: list[Event], minute: int, sample: float, chance: random.Random
 ) -> None:
     empty(database)
-    tell(database, told)
+    write_events(database, told)
     questions, counted = asked(database), by_day(database)
     rolled = roll_up(database, horizon(minute, sample=sample))
     assert rolled.done
@@ -360,7 +362,7 @@ def test_nothing_that_is_asked_for_is_lost(
     before = canonical(database)
     chance.shuffle(told)
     for start in range(0, len(told), 7):
-        tell(database, told[start : start + 7])
+        write_events(database, told[start : start + 7])
     assert canonical(database) == before
     assert roll_up(database, horizon(minute, sample=sample)).summarised == 0
 

@@ -30,7 +30,7 @@ from headwater.lineage.view import GraphView
 from headwater.rest.app import rest_routes
 from headwater.schema.naming import load_naming
 from headwater.schema.visibility import Visibility
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 
 class HeaderPrincipal:
@@ -70,7 +70,7 @@ def make_application(database: Database, log: Log) -> Starlette:
     async def submit(who: Principal, events: list[dict[str, Any]]) -> None:
         for event in events:
             authorize_event(who, json.dumps(event).encode(), load_naming())
-        await anyio.to_thread.run_sync(tell, database, events)
+        await anyio.to_thread.run_sync(write_events, database, events)
 
     def view_of(request: Request) -> GraphView:
         return GraphView(database).visible_to(principal_of(request).visibility)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.analyses import Finding, save_analysis
 from tests.canonical import empty
-from tests.run_builders import ds, job, run, tell
+from tests.run_builders import ds, job, run, write_events
 
 pytestmark = pytest.mark.neo4j
 PATH = "/api/v1/analyses"
@@ -22,7 +22,7 @@ def test_what_was_found_is_told_as_far_as_it_may_be_seen(
     empty(database)
     missing = client.get(PATH)
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "NotFound")
-    tell(database, run("b", "build", ["raw"], ["mart"]))
+    write_events(database, run("b", "build", ["raw"], ["mart"]))
     slow = Finding("run_times", job("build"), {"slower": True, "recent_seconds": 200.0})
     told = [
         slow,

@@ -11,7 +11,7 @@ from headwater.cypher.driver.database import Database
 from headwater.lineage.questions.assets import asset_id
 from headwater.schema.urns import dataset_urn
 from tests.event_builders import dataset_event
-from tests.run_builders import run, tell
+from tests.run_builders import run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -191,7 +191,7 @@ def test_in_a_diamond_each_node_is_expanded_once(client: TestClient) -> None:
 def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(
     client: TestClient, database: Database
 ) -> None:
-    tell(database, run("r", "load", ["raw"], ["orders"]))
+    write_events(database, run("r", "load", ["raw"], ["orders"]))
     mart = register(client, "mart", "orders")
     assert mart["upstream_assets"] == [
         {"id": asset_id(dataset_urn("db", "orders")), "name": "orders", "known": True}
@@ -204,7 +204,9 @@ def test_a_name_of_a_dataset_that_is_known_already_means_that_dataset(
 def test_a_name_that_several_assets_have_is_called_ambiguous(
     client: TestClient, database: Database
 ) -> None:
-    tell(database, [dataset_event("t", namespace="one"), dataset_event("t", namespace="two")])
+    write_events(
+        database, [dataset_event("t", namespace="one"), dataset_event("t", namespace="two")]
+    )
     answer = client.post(
         "/v1/lineage/trace",
         json={"asset_type": "table", "name": "m", "upstream_assets": ["x", "t"]},
@@ -233,7 +235,7 @@ def test_a_name_that_several_assets_have_is_called_ambiguous(
 
 
 def test_what_may_not_be_seen_is_not_there(client: TestClient, database: Database) -> None:
-    tell(database, run("r", "load", ["raw"], ["orders"]))
+    write_events(database, run("r", "load", ["raw"], ["orders"]))
     hidden = {"x-visibility": "default"}
     for reference in (asset_id(dataset_urn("db", "orders")), dataset_urn("db", "orders"), "orders"):
         answer = client.get(f"/v1/lineage/{reference}", headers=hidden)
@@ -445,7 +447,7 @@ def test_a_process_that_is_deleted_leaves_what_it_made(client: TestClient) -> No
 def test_an_impact_does_not_name_what_may_not_be_seen(
     client: TestClient, database: Database
 ) -> None:
-    tell(database, run("r", "load", ["raw"], ["orders"]))
+    write_events(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.post(
         "/v1/lineage/impact",
         json={"asset_id": dataset_urn("db", "raw"), "proposed_changes": [{"type": "table_drop"}]},
@@ -458,7 +460,7 @@ def test_an_impact_does_not_name_what_may_not_be_seen(
 def test_what_lies_out_of_sight_is_a_stub_in_the_tree(
     client: TestClient, database: Database
 ) -> None:
-    tell(database, run("r", "load", ["raw"], ["orders"]))
+    write_events(database, run("r", "load", ["raw"], ["orders"]))
     answer = client.get(f"/v1/lineage/{dataset_urn('db', 'raw')}", headers={"x-visibility": "db"})
     tree = answer.json()["graph"]
     (stub,) = tree["downstream"]

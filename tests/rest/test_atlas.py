@@ -11,7 +11,7 @@ from headwater.cypher.driver.database import Database
 from headwater.schema.urns import dataset_urn, guid_of, job_urn
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event, symlinks
-from tests.run_builders import ds, job, tell
+from tests.run_builders import ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -29,7 +29,7 @@ def told(database: Database) -> None:
     }
     spied = run_event("s", minute=4, inputs=["clean"], outputs=[dataset("out", namespace="secret")])
     drop = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
-    tell(
+    write_events(
         database,
         [
             run_event(

@@ -17,7 +17,7 @@ from headwater.lineage.view import GraphView
 from headwater.rest.cypher_api import BODY_BYTES_MAX, routes
 from headwater.schema.visibility import UNRESTRICTED, Visibility
 from tests.canonical import empty
-from tests.run_builders import answer, run, tell
+from tests.run_builders import answer, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -47,7 +47,7 @@ class Asking:
 @pytest.fixture(scope="module")
 def told(database: Database) -> Database:
     empty(database)
-    tell(
+    write_events(
         database,
         run("c1", "clean", ["raw"], ["clean"], minute=0, rows=9),
         run("c2", "clean", ["raw"], ["clean"], minute=5, status="FAIL", error="disk full"),

@@ -15,7 +15,7 @@ from headwater.lineage.view import GraphView
 from headwater.rest.lineage_table import ARROW
 from tests.canonical import empty
 from tests.lineage_requests import lineage
-from tests.run_builders import ds, job, run, tell
+from tests.run_builders import ds, job, run, write_events
 
 pytestmark = pytest.mark.neo4j
 PATH = "/api/v1/map/lineage"
@@ -25,7 +25,7 @@ PATH = "/api/v1/map/lineage"
 def told(database: Database) -> None:
     """a -> first -> b -> second -> c, and aside of it b -> third -> d"""
     empty(database)
-    tell(
+    write_events(
         database,
         run("r1", "first", ["a"], ["b"]),
         run("r2", "second", ["b"], ["c"], minute=5),

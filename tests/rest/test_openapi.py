@@ -27,7 +27,7 @@ from tests.canonical import empty
 from tests.conftest import Neo4jServer
 from tests.rest.conftest import serving
 from tests.rest.marquez.run_history import history
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -56,7 +56,7 @@ def whole(
 ) -> Starlette:
     """The real application without a worker: registrations stay on disk."""
     empty(database)
-    tell(database, history())
+    write_events(database, history())
     settings = {
         "HEADWATER_HOME": str(tmp_path_factory.mktemp("headwater")),
         "HEADWATER_NEO4J_URI": neo4j_server.uri,

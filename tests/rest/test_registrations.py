@@ -17,7 +17,7 @@ from headwater.lineage.view import GraphView
 from headwater.rest import registrations
 from headwater.rest.app import rest_routes
 from tests.rest.conftest import HeaderPrincipal, Log
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -33,7 +33,7 @@ class Disk:
         self._events.extend(events)
 
     def fold(self) -> None:
-        tell(self._database, self._events)
+        write_events(self._database, self._events)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from neo4j import Driver
 from headwater.cypher.driver.database import Database
 from headwater.schema import headwater_facets as native
 from tests.conftest import erase
-from tests.run_builders import answer, at, run, tell
+from tests.run_builders import answer, at, run, write_events
 
 RUNS = 40
 # So long that its urn is a hash.
@@ -41,5 +41,5 @@ def history() -> list[list[dict[str, Any]]]:
 def tell_story(database: Database, driver: Driver) -> Database:
     with driver.session() as session:
         session.run(erase).consume()
-    tell(database, *history())
+    write_events(database, *history())
     return database

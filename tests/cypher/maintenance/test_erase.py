@@ -11,7 +11,7 @@ from headwater.errors import UnavailableError
 from headwater.ingest.write.transaction import read_checkpoint
 from tests.canonical import canonical
 from tests.cypher.maintenance.test_export import STORY as EVENTS
-from tests.run_builders import SPOOL, tell
+from tests.run_builders import SPOOL, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 def test_an_erasure_leaves_only_migrations_and_the_lock(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell(database, EVENTS)
+    write_events(database, EVENTS)
     assert not is_empty(database)
     pieces: list[int] = []
     monkeypatch.setattr("headwater.cypher.maintenance.erase.PIECE", 5)
@@ -31,7 +31,7 @@ def test_an_erasure_leaves_only_migrations_and_the_lock(
 
 
 def test_an_interrupted_erasure_stops_every_writer_until_it_ends(database: Database) -> None:
-    tell(database, EVENTS)
+    write_events(database, EVENTS)
     whole = canonical(database)
 
     def interrupt(_: int) -> None:
@@ -41,15 +41,15 @@ def test_an_interrupted_erasure_stops_every_writer_until_it_ends(database: Datab
         erase(database, holder="tests", on_piece=interrupt)
     assert not is_empty(database)
     with pytest.raises(UnavailableError, match="being erased"):
-        tell(database, EVENTS)
+        write_events(database, EVENTS)
     with pytest.raises(UnavailableError, match="being erased"), database.write() as transaction:
         acquire_write_lock(transaction, "tests")
     erase(database, holder="tests")
-    tell(database, EVENTS)
+    write_events(database, EVENTS)
     assert canonical(database) == whole
 
 
 def test_checkpoints_are_deleted(database: Database) -> None:
-    tell(database, EVENTS)
+    write_events(database, EVENTS)
     forget_checkpoints(database, holder="tests")
     assert read_checkpoint(database, SPOOL).position == 0

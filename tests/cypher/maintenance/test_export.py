@@ -14,7 +14,7 @@ from headwater.cypher.maintenance import export
 from headwater.cypher.maintenance.export import Counts, as_line, count
 from headwater.ingest.write.containment import abandon_lost_heartbeats
 from tests.canonical import canonical, empty
-from tests.run_builders import answer, at, ds, run, run_of, tell, version
+from tests.run_builders import answer, at, ds, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -48,7 +48,7 @@ def exported(database: Database, *, canonical: bool) -> list[dict[str, Any]]:
 
 
 def test_a_small_story(database: Database) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     rows = exported(database, canonical=True)
     nodes = {row["urn"]: row for row in rows if "label" in row}
     made = "artifact:db:clean:00000000-0000-4000-8000-000000000001"
@@ -75,7 +75,9 @@ def test_a_small_story(database: Database) -> None:
 
 
 def test_what_nodes_and_edges_spare_is_told(database: Database) -> None:
-    tell(database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]}))
+    write_events(
+        database, run("r", "j", ["a", "b"], ["t"], minute=9, rows=16, derived={"t": ["a", "z"]})
+    )
     rows = exported(database, canonical=True)
     said = {row["urn"]: row["properties"] for row in rows if row.get("label")}
     assert said[version("t", "r")]["run"] == run_of("r")
@@ -99,11 +101,11 @@ def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: D
         ]
         return sorted((row["startedAt"], row["createdAt"]) for row in rows)
 
-    tell(database, [start, end])
+    write_events(database, [start, end])
     assert begun() == [(at(9), at(10))]
-    tell(database, [{**start, "eventTime": at(3)}])
+    write_events(database, [{**start, "eventTime": at(3)}])
     assert begun() == [(at(3), at(10))]
-    tell(database, [{**start, "eventTime": at(20)}, {**end, "eventTime": at(21)}])
+    write_events(database, [{**start, "eventTime": at(20)}, {**end, "eventTime": at(21)}])
     assert begun() == [(at(3), at(10)), (at(20), at(21))]
     (kept,) = database.ask(
         "MATCH (a:Artifact) WHERE a.startedAt IS NOT NULL RETURN count(a) AS n", {}
@@ -114,7 +116,9 @@ def test_versions_begin_with_their_run_but_those_of_earlier_attempts(database: D
 def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(
     database: Database,
 ) -> None:
-    tell(database, [*run("r", "j", ["a"], ["t"], minute=9), *run("s", "k", ["t"], [], minute=30)])
+    write_events(
+        database, [*run("r", "j", ["a"], ["t"], minute=9), *run("s", "k", ["t"], [], minute=30)]
+    )
     with database.write() as transaction:
         transaction.run("write/maintenance/roll_up", urns=[run_of("r")])
     (left,) = (
@@ -126,7 +130,7 @@ def test_a_version_whose_run_is_rolled_up_tells_itself_when_it_was_begun(
 
 
 def test_its_order(database: Database) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     rows = exported(database, canonical=False)
     nodes = [(row["label"], row["urn"] or "") for row in rows if "label" in row]
     edges = [(row["source"], row["type"], row["target"]) for row in rows if "label" not in row]
@@ -135,7 +139,7 @@ def test_its_order(database: Database) -> None:
 
 
 def test_every_label_is_exported_and_counted(database: Database) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     known = {*count(database), *export.INTERNAL_LABELS}
     labels = {
         row["label"]
@@ -148,7 +152,7 @@ def test_every_label_is_exported_and_counted(database: Database) -> None:
 
 
 def test_pages_change_nothing(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     whole = canonical(database)
     for name in ("NODES_PER_PAGE", "SOURCES_PER_PAGE"):
         monkeypatch.setattr(export, name, 1)
@@ -156,18 +160,18 @@ def test_pages_change_nothing(database: Database, monkeypatch: pytest.MonkeyPatc
 
 
 def test_another_order_gives_the_same_bytes(database: Database) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     whole = canonical(database)
     for seed in range(3):
         shuffled = list(STORY)
         random.Random(seed).shuffle(shuffled)
         empty(database)
-        tell(database, *([event] for event in shuffled[:3]), shuffled[3:])
+        write_events(database, *([event] for event in shuffled[:3]), shuffled[3:])
         assert canonical(database) == whole
 
 
 def test_what_the_clock_said_is_left_out(database: Database) -> None:
-    tell(database, STORY, RUNNING)
+    write_events(database, STORY, RUNNING)
     whole = canonical(database)
     later = datetime.now(UTC) + timedelta(days=2)
     # The stories were received in 1970.
@@ -195,14 +199,14 @@ def test_what_the_clock_said_is_left_out(database: Database) -> None:
 def test_who_is_abandoned_for_another_reason_too_stays_so(database: Database) -> None:
     parent = run("above", "dag", minute=30)
     child = run("late", "load", [], ["more"], parent="above")[:1]
-    tell(database, child)
+    write_events(database, child)
     abandon_lost_heartbeats(
         database, now=datetime.now(UTC), heartbeat_timeout_seconds=1, holder="tests"
     )
-    tell(database, parent)
+    write_events(database, parent)
     found = canonical(database)
     empty(database)
-    tell(database, parent, child)
+    write_events(database, parent, child)
     assert found == canonical(database)
     assert '"status":"ABANDONED"' in "".join(found[0])
 

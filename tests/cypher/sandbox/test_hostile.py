@@ -16,7 +16,7 @@ from headwater.cypher.sandbox.statement_check import Statement
 from headwater.errors import QueryError, UnavailableError
 from scripts.catalogue import taught
 from tests.canonical import canonical, empty
-from tests.run_builders import answer, run, tell
+from tests.run_builders import answer, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -34,7 +34,7 @@ def checksum(database: Database) -> str:
 def told(database: Database) -> Iterator[Database]:
     """A small graph, which must be the same when all of this module is done."""
     empty(database)
-    tell(
+    write_events(
         database,
         run("c1", "clean", ["raw"], ["clean"], minute=0, derived={"clean": ["raw"]}, rows=9),
         run("m1", "mart", ["clean"], ["mart"], minute=2, derived={"mart": ["clean"]}),

@@ -14,7 +14,7 @@ from headwater.cypher.sandbox.parameters import parse_parameters
 from headwater.cypher.sandbox.run import StatementResult, run_audit, run_text
 from headwater.errors import QueryError
 from headwater.schema import headwater_facets as native
-from tests.run_builders import answer, at, run, tell
+from tests.run_builders import answer, at, run, write_events
 
 AUDITS = sorted(name for name, found in load_queries().items() if name.startswith("audit/"))
 READS = sorted(name for name, found in load_queries().items() if found.access == "read")
@@ -38,7 +38,7 @@ def told(database: Database, clean_graph: object) -> Database:
     report = run("report-1", "report", ["mart"], [], minute=20)
     for event in report:
         event["outputs"] = [{"namespace": "web", "name": "page"}]
-    tell(
+    write_events(
         database,
         run(
             "clean-1",

@@ -15,7 +15,7 @@ from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
 from tests.graphql.conftest import Ask
-from tests.run_builders import answer, at, ds, job, run_of, tell, version
+from tests.run_builders import answer, at, ds, job, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("told")]
 
@@ -43,7 +43,7 @@ def told(database: Database) -> Iterator[Database]:
     )
     owned = {"ownership": {"owners": [{"name": "ann"}]}}
     tags = {"tags": {"tags": [{"key": "certified", "value": "true"}]}}
-    tell(
+    write_events(
         database,
         [native.source_event("raw", namespace="db", captured_at=at(0))],
         [

@@ -12,7 +12,7 @@ from headwater.graphql.transport.http import graphql_routes
 from headwater.lineage.view import GraphView
 from tests.conftest import Neo4jServer
 from tests.graphql.conftest import Ask, Served
-from tests.run_builders import FACET, answer, at, ds, run, tell, version
+from tests.run_builders import FACET, answer, at, ds, run, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 def told(database: Database, clean_graph: object) -> Database:
     """raw -> load -> a -> build -> b -> publish -> d, cited by `report`; then build fails."""
     del clean_graph
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0),
         run("build-1", "build", ["a"], ["b"], minute=10),
@@ -64,7 +64,7 @@ def test_failed_runs(data: Ask) -> None:
 
 
 def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
-    tell(
+    write_events(
         database,
         *(run(f"f{n}", f"p{n % 2}", [], ["d"], minute=n // 3, status="FAIL") for n in range(9)),
     )
@@ -95,7 +95,7 @@ def test_failed_runs_in_pages(database: Database, data: Ask) -> None:
 def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
     ownership = {**FACET, "owners": [{"name": "pia", "type": "OWNER"}]}
     named = {"namespace": "etl", "facets": {"ownership": ownership}}
-    tell(
+    write_events(
         database,
         run("publish-2", "publish", ["b"], ["d"], minute=40),
         [{"eventTime": at(0), "job": {**named, "name": name}} for name in ("build", "publish")],
@@ -142,7 +142,7 @@ def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
 
 @pytest.mark.usefixtures("told")
 def test_a_mended_failure(database: Database, data: Ask) -> None:
-    tell(database, run("build-3", "build", ["a"], ["b"], minute=50))
+    write_events(database, run("build-3", "build", ["a"], ["b"], minute=50))
     found = data(
         "{ failedRuns { edges { node { resolved resolvedAt resolvedBy { runId } stale { jobs { name } } } } } }"
     )
@@ -161,7 +161,9 @@ PAGE = """query ($first: Int!, $after: String, $namespace: String) {
 
 def test_a_page_without_runs_ends_where_it_began(database: Database, data: Ask) -> None:
     """Whoever asks for none and goes on from the end of that gets the runs that follow, not the first again."""
-    tell(database, *(run(f"f{n}", "p", [], ["d"], minute=n, status="FAIL") for n in range(3)))
+    write_events(
+        database, *(run(f"f{n}", "p", [], ["d"], minute=n, status="FAIL") for n in range(3))
+    )
     nothing = {
         "hasNextPage": True,
         "hasPreviousPage": False,
@@ -194,7 +196,7 @@ def test_only_one_namespace(database: Database, data: Ask) -> None:
     other = run("theirs", "p", [], ["d"], minute=1, status="FAIL")
     for event in other:
         event["job"]["namespace"] = "theirs"
-    tell(database, run("ours", "p", [], ["d"], status="FAIL"), other)
+    write_events(database, run("ours", "p", [], ["d"], status="FAIL"), other)
     found = data(PAGE, first=5, namespace="theirs")["failedRuns"]
     assert [edge["node"]["runId"] for edge in found["edges"]] == ["theirs"]
 
@@ -209,7 +211,7 @@ def test_bad_arguments_are_told(refused: Ask) -> None:
 def test_a_list_costs_no_statement_per_row(
     database: Database, neo4j_server: Neo4jServer, served: Served
 ) -> None:
-    tell(
+    write_events(
         database,
         *(
             run(f"f{n:02d}", f"p{n}", [f"i{n}"], [f"o{n}"], minute=n, status="FAIL")
@@ -258,7 +260,7 @@ ROOT_CAUSE = """query ($urn: ID!, $since: DateTime, $first: Int! = 20) {
 def coded(database: Database, clean_graph: object) -> Database:
     """load: raw -> a, mart: a -> d; in the second round load runs new code and mart's d is cited."""
     del clean_graph
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0, version="v1"),
         run("mart-1", "mart", ["a"], ["d"], minute=10),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater.cypher.driver.database import Database
-from tests.event_builders import dataset, run_event, schema, told
+from tests.event_builders import dataset, run_event, schema, write_batch
 from tests.graphql.conftest import Ask
 from tests.run_builders import ds
 
@@ -24,7 +24,7 @@ def test_a_report(database: Database, data: Ask) -> None:
         "jobType": {"processingType": "BATCH", "integration": "DBT", "jobType": "MODEL"},
     }
     orders = dataset("orders", schema(total="int", note="string"))
-    told(
+    write_batch(
         database,
         [run_event("r1", inputs=[orders], outputs=["mart"], job="mart", job_facets=facets)],
     )
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_named(refused: Ask) -> None:
 
 
 def test_stale_readers_are_counted_when_asked_for(database: Database, data: Ask) -> None:
-    told(
+    write_batch(
         database,
         [
             run_event("r1", inputs=["old"], outputs=["mart"], job="load"),

@@ -18,7 +18,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn
 from tests.graphql.conftest import Ask, Served
-from tests.run_builders import answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -33,7 +33,7 @@ def told(database: Database, clean_graph: object) -> Database:
         "schema": {"_producer": "p", "_schemaURL": "s", "fields": PRODUCER_COLUMNS}
     }
     del clean_graph
-    tell(
+    write_events(
         database,
         load,
         [
@@ -117,7 +117,7 @@ def _facet(name: str) -> dict[str, str]:
 
 
 def test_a_failed_grandchild_shows(database: Database, data: Ask) -> None:
-    tell(
+    write_events(
         database,
         run("middle", "m", [], [], minute=1, parent="top"),
         run("bottom", "b", [], [], minute=2, status="FAIL", parent="middle"),
@@ -239,7 +239,7 @@ def test_the_map_between_two_instants(data: Ask) -> None:
 
 
 def test_column_lineage(database: Database, data: Ask) -> None:
-    tell(database, run("r1", "j", ["a"], ["b"], derived={"b": ["a"]}))
+    write_events(database, run("r1", "j", ["a"], ["b"], derived={"b": ["a"]}))
     fields = (
         "{ nodes { name distance } truncated omittedCount "
         "edges { source target derivations { jobUrn transformations datasetLevel masked } } }"
@@ -383,7 +383,7 @@ def test_dataset_and_job_and_answer(data: Ask) -> None:
 
 def test_names_of_any_kind(database: Database, data: Ask) -> None:
     odd = 's3://b/ünï:cödé "quoted" 日本語 \u202e'
-    tell(database, run("ru:n/ä", "jöb:x", [odd], ["y" * 3_000]))
+    write_events(database, run("ru:n/ä", "jöb:x", [odd], ["y" * 3_000]))
     found = data(
         'query ($n: String!) { lineage(dataset: {namespace: "db", name: $n}) { nodes { name } } }',
         n=odd,

@@ -23,7 +23,7 @@ from tests.graphql.subscribers import (
     told,
     working,
 )
-from tests.run_builders import run, tell
+from tests.run_builders import run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph", "quick")]
 
@@ -221,7 +221,9 @@ def test_a_client_that_takes_nothing_is_dropped(
         )
         subscribe(reader)
         # The client's socket is full, and nobody takes from it.
-        tell(database, *(run(f"r{n:02d}", "load", status="FAIL", error=large) for n in range(80)))
+        write_events(
+            database, *(run(f"r{n:02d}", "load", status="FAIL", error=large) for n in range(80))
+        )
         assert len(told(reader, 80)) == 80
         time.sleep(2)
         # Not even told: it would not have taken that either.

@@ -8,7 +8,7 @@ from headwater.cypher.driver.database import Database
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.graphql.conftest import Ask
-from tests.run_builders import at, run, tell
+from tests.run_builders import at, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -18,7 +18,9 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
     same = native.symlinks_event(
         {"namespace": "db", "name": "t"}, same=[{"namespace": "db", "name": "u"}], event_time=at(9)
     )
-    tell(database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same])
+    write_events(
+        database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same]
+    )
     found = data("""{ dataset(namespace: "db", name: "t") { aliases { namespace name } }
         aliases { edges { cursor node { name { name } dataset { name } declaredBy since via { name } } } } }""")
     assert found["dataset"] == {"aliases": [{"namespace": "db", "name": "u"}]}

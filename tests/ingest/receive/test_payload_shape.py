@@ -20,7 +20,7 @@ from tests.event_builders import (
     schema,
     source,
     symlinks,
-    told,
+    write_batch,
 )
 from tests.run_builders import Event, answer, at
 
@@ -80,7 +80,7 @@ def everything() -> list[Event]:
 
 def test_every_label_property_and_edge_is_told_of(database: Database) -> None:
     empty(database)
-    told(database, everything())
+    write_batch(database, everything())
     rows = database.ask(
         "MATCH (n) WHERE n.urn IS NOT NULL UNWIND labels(n) + keys(n) AS word RETURN DISTINCT word",
         {},

@@ -11,7 +11,15 @@ import pytest
 from headwater.cypher.driver.database import Database
 from headwater.ingest.write.containment import ATTEMPTS_MAX, abandon_lost_heartbeats
 from tests.canonical import canonical, edges, empty
-from tests.event_builders import dataset, node, parent, read_by, run_event, settle, told
+from tests.event_builders import (
+    dataset,
+    node,
+    parent,
+    read_by,
+    run_event,
+    write_batch,
+    write_in_any_order,
+)
 from tests.run_builders import Event, at, job, run_of, version
 
 pytestmark = pytest.mark.neo4j
@@ -43,7 +51,7 @@ def part_of(database: Database) -> set[tuple[str, str]]:
 def test_a_parent_is_a_parent_however_it_is_spelled(
     database: Database, facets: dict[str, Any]
 ) -> None:
-    settle(database, run_event("task-1", "START", 1, job="dag.task", facets=facets))
+    write_in_any_order(database, run_event("task-1", "START", 1, job="dag.task", facets=facets))
     assert part_of(database) == {(run_of("task-1"), run_of("dag-1")), (job("dag.task"), job("dag"))}
     assert (run_of("dag-1"), "RUN_OF", job("dag")) in edges(database, "RUN_OF")
 
@@ -56,7 +64,7 @@ def test_a_parent_is_a_parent_however_it_is_spelled(
     ],
 )
 def test_the_parent_is_itself_part_of_the_root(database: Database, root: dict[str, Any]) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("task-1", "START", 1, job="dag.task", facets={"parent": {**DAG, **root}}),
     )
@@ -69,7 +77,7 @@ def test_the_parent_is_itself_part_of_the_root(database: Database, root: dict[st
 
 
 def test_a_root_without_a_job_is_known_by_its_run(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event(
             "task-1", "START", 1, job="t", facets={"parent": {**DAG, "rootParentRunId": "top-1"}}
@@ -79,7 +87,7 @@ def test_a_root_without_a_job_is_known_by_its_run(database: Database) -> None:
 
 
 def test_a_parent_of_which_only_the_job_is_told_joins_the_jobs(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("task-1", "START", 1, job="dag.task", facets={"parent": {"job": DAG["job"]}}),
     )
@@ -88,7 +96,7 @@ def test_a_parent_of_which_only_the_job_is_told_joins_the_jobs(database: Databas
 
 def test_a_run_is_not_part_of_itself(database: Database) -> None:
     dag = run_event("dag-1", "START", 1, job="dag", facets=parent("dag-1", "dag", ("dag-1", "dag")))
-    settle(database, dag)
+    write_in_any_order(database, dag)
     assert part_of(database) == set()
 
 
@@ -122,7 +130,7 @@ def nested() -> list[Event]:
 
 
 def test_a_dag_holds_a_task_holds_an_application_holds_a_query(database: Database) -> None:
-    settle(database, *nested())
+    write_in_any_order(database, *nested())
     chain = ["sql-1", "app-1", "task-1", "dag-1"]
     jobs = ["app.execute", "app", "dag.task", "dag"]
     pairs = list(itertools.pairwise(chain))
@@ -135,7 +143,7 @@ def test_a_dag_holds_a_task_holds_an_application_holds_a_query(database: Databas
 
 def test_what_never_ended_is_abandoned_at_every_depth_when_the_top_ends(database: Database) -> None:
     dag, task, app, query = nested()[:4]
-    settle(database, query, app, task, dag, run_event("dag-1", "FAIL", 9, job="dag"))
+    write_in_any_order(database, query, app, task, dag, run_event("dag-1", "FAIL", 9, job="dag"))
     assert status(database, "dag-1") == "FAIL"
     assert {status(database, run_id) for run_id in ("task-1", "app-1", "sql-1")} == {"ABANDONED"}
     made = node(database, version("t", "sql-1"))
@@ -145,14 +153,14 @@ def test_what_never_ended_is_abandoned_at_every_depth_when_the_top_ends(database
 def test_what_ended_by_itself_is_not_abandoned(database: Database) -> None:
     child = run_event("c", "START", 2, job="task", outputs=["t"], facets=parent("p", "dag"))
     end = run_event("c", "FAIL", 9, job="task")
-    settle(database, child, run_event("p", "COMPLETE", 5, job="dag"), end)
+    write_in_any_order(database, child, run_event("p", "COMPLETE", 5, job="dag"), end)
     assert status(database, "c") == "FAIL"
     assert node(database, version("t", "c"))["status"] == "FAIL"
 
 
 def test_what_is_heard_of_after_its_parent_ended_is_running(database: Database) -> None:
     child = run_event("c", "START", 2, job="task", facets=parent("p", "dag"))
-    settle(
+    write_in_any_order(
         database,
         child,
         run_event("p", "COMPLETE", 5, job="dag"),
@@ -165,12 +173,12 @@ def test_a_sign_of_life_at_the_instant_at_which_the_parent_ended_is_none_after_i
     database: Database,
 ) -> None:
     child = run_event("c", "START", 5, job="task", facets=parent("p", "dag"))
-    settle(database, child, run_event("p", "COMPLETE", 5, job="dag"))
+    write_in_any_order(database, child, run_event("p", "COMPLETE", 5, job="dag"))
     assert status(database, "c") == "ABANDONED"
 
 
 def test_a_parent_run_again_abandons_what_its_first_attempt_left(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("p", "START", 1, job="dag"),
         run_event("old", "START", 2, job="task", facets=parent("p", "dag")),
@@ -186,7 +194,7 @@ def test_a_parent_run_again_abandons_what_its_first_attempt_left(database: Datab
 
 
 def test_an_abandoned_version_is_no_current_one(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "COMPLETE", 1, job="load", outputs=["t"]),
         run_event("c", "START", 2, job="load", outputs=["t"], facets=parent("p", "dag")),
@@ -201,7 +209,7 @@ def test_an_abandoned_version_is_no_current_one(database: Database) -> None:
 def test_a_silent_run_is_swept_and_news_revives_it(database: Database) -> None:
     begun = run_event("r", "START", 1, outputs=["t"])
     done = run_event("done", "COMPLETE", 1, job="other")
-    settle(database, begun, done)
+    write_in_any_order(database, begun, done)
     # Received at 0, that is in 1970.
     day = datetime(1970, 1, 2, tzinfo=UTC)
     assert (
@@ -220,14 +228,14 @@ def test_a_silent_run_is_swept_and_news_revives_it(database: Database) -> None:
     ), "once is enough"
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "ABANDONED"
     assert status(database, "done") == "COMPLETE"
-    told(database, [begun])
+    write_batch(database, [begun])
     assert status(database, "r") == "ABANDONED", "what is told again is no news"
-    told(database, [run_event("r", "RUNNING", 2, outputs=["t"])])
+    write_batch(database, [run_event("r", "RUNNING", 2, outputs=["t"])])
     assert status(database, "r") == node(database, version("t", "r"))["status"] == "RUNNING"
-    told(database, [run_event("r", "COMPLETE", 3, outputs=["t"])])
+    write_batch(database, [run_event("r", "COMPLETE", 3, outputs=["t"])])
     settled = canonical(database)
     ended = run_event("r", "COMPLETE", 3, outputs=["t"])
-    settle(database, begun, done, run_event("r", "RUNNING", 2, outputs=["t"]), ended)
+    write_in_any_order(database, begun, done, run_event("r", "RUNNING", 2, outputs=["t"]), ended)
     assert canonical(database) == settled, "nothing is left of its silence"
 
 
@@ -245,7 +253,7 @@ def attempt(database: Database, run_id: str) -> tuple[Any, Any]:
 
 
 def test_runs_of_one_slot_are_attempts_of_one_another(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         *tried("a", 1, 2, "FAIL"),
         *tried("b", 3, 4, "FAIL"),
@@ -274,20 +282,20 @@ def test_mapped_tasks_have_slots_of_their_own(database: Database) -> None:
         )
         for index in range(2)
     )
-    settle(database, *first, *second)
+    write_in_any_order(database, *first, *second)
     assert edges(database, "RETRY_OF") == set()
     assert [attempt(database, f"mapped-{index}") for index in range(2)] == [(1, None), (1, None)]
 
 
 def test_runs_that_overlap_are_no_attempts_of_one_another(database: Database) -> None:
-    settle(database, *tried("a", 1, 9, "COMPLETE"), *tried("b", 2, 8, "COMPLETE"))
+    write_in_any_order(database, *tried("a", 1, 9, "COMPLETE"), *tried("b", 2, 8, "COMPLETE"))
     assert edges(database, "RETRY_OF") == set()
     assert [attempt(database, run_id) for run_id in "ab"] == [(1, None), (1, None)]
 
 
 def test_a_run_that_moves_to_another_slot_leaves_the_first_in_order(database: Database) -> None:
     later = {"nominalTime": {"nominalStartTime": at(60)}}
-    settle(
+    write_in_any_order(
         database,
         *tried("a", 1, 2, "FAIL"),
         *tried("b", 3, 4, "FAIL"),
@@ -302,7 +310,7 @@ def test_a_run_begun_again_keeps_the_version_of_the_attempt_that_succeeded_and_i
     database: Database,
 ) -> None:
     out = [dataset("t", usage={"outputStatistics": {"rowCount": 7}})]
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "START", 1, outputs=["t"]),
         run_event("w", "COMPLETE", 2, outputs=out),
@@ -320,7 +328,7 @@ def test_a_run_begun_again_keeps_the_version_of_the_attempt_that_succeeded_and_i
 
 
 def test_an_abandoned_second_attempt_leaves_the_first_version_complete(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("w", "START", 1, outputs=["t"], facets=parent("p", "dag")),
         run_event("w", "COMPLETE", 2, outputs=["t"]),
@@ -345,8 +353,8 @@ def test_beyond_so_many_a_slot_has_no_more_attempts(database: Database) -> None:
     found = []
     for cut in (40, -40):
         empty(database)
-        told(database, runs[cut:])
-        told(database, runs[:cut])
+        write_batch(database, runs[cut:])
+        write_batch(database, runs[:cut])
         found.append(canonical(database))
         assert attempt(database, f"r{ATTEMPTS_MAX - 1:03}") == (ATTEMPTS_MAX, None)
         assert attempt(database, f"r{ATTEMPTS_MAX:03}") == (None, None)

@@ -15,14 +15,13 @@ from headwater.lineage.view import GraphView
 from headwater.schema import headwater_facets as native
 from headwater.schema.events import parse
 from tests.canonical import edges, empty
-from tests.event_builders import columns, dataset, run_event
-from tests.event_builders import told as batch
+from tests.event_builders import columns, dataset, run_event, write_batch
 
 pytestmark = pytest.mark.neo4j
 
 
-def told(database: Database, *events: dict[str, Any]) -> None:
-    """Each event in a transaction of its own, the last first: the order that repairs most."""
+def write_backwards(database: Database, *events: dict[str, Any]) -> None:
+    """Write each event in its own transaction, the last event first: this order repairs most."""
     empty(database)
     for position, event in enumerate(reversed(events)):
         delta = fold([parse(json.dumps(event).encode(), received=0)])
@@ -65,7 +64,7 @@ def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
     database: Database,
     view: GraphView,
 ) -> None:
-    told(
+    write_backwards(
         database,
         *run("first", "01:00", "03:00", "raw", "clean"),
         *run("second", "02:00", "04:00", "clean", "mart"),
@@ -77,7 +76,7 @@ def test_a_reader_begun_while_the_first_version_was_made_has_its_true_source(
 def test_an_earlier_version_goes_before_one_that_is_still_made(
     database: Database, view: GraphView
 ) -> None:
-    told(
+    write_backwards(
         database,
         *run("yesterday", "00:10", "00:20", "old", "clean"),
         *run("first", "01:00", "03:00", "raw", "clean"),
@@ -88,7 +87,7 @@ def test_an_earlier_version_goes_before_one_that_is_still_made(
 
 
 def test_an_answer_given_just_before_its_run_ended(database: Database, view: GraphView) -> None:
-    told(
+    write_backwards(
         database,
         *run("only", "01:00", "01:30", "raw", "mart"),
         answer("a", "mart", "2026-01-01T01:29:59Z"),
@@ -97,7 +96,7 @@ def test_an_answer_given_just_before_its_run_ended(database: Database, view: Gra
 
 
 def test_a_reader_before_anything_began_read_a_source(database: Database, view: GraphView) -> None:
-    told(
+    write_backwards(
         database,
         *run("late", "06:00", "07:00", "raw", "mart"),
         answer("a", "mart", "2026-01-01T05:00:00Z"),
@@ -110,7 +109,7 @@ def test_a_run_told_no_time_is_where_its_versions_say(database: Database, view: 
         "undated", pipeline_name="summary", inputs=[{"namespace": "default", "name": "clean"}]
     )
     made = native.artifact_event("report", run_id="undated", created_at="2025-04-01T08:00:00Z")
-    told(
+    write_backwards(
         database,
         *undated,
         made,
@@ -136,7 +135,7 @@ def test_a_run_told_no_time_is_where_its_versions_say(database: Database, view: 
 def test_a_run_told_no_time_twice_is_one_attempt_and_stays_failed(database: Database) -> None:
     failed = native.run_events("r", pipeline_name="p", status="failed", error="no")
     again = native.run_events("r", pipeline_name="p", status="success")
-    told(database, *failed, *again)
+    write_backwards(database, *failed, *again)
     row = database.ask(
         "MATCH (r:PipelineRun) RETURN r.status AS status, r.attempts AS attempts", {}
     )[0]
@@ -153,8 +152,8 @@ def test_who_has_read_nothing_for_all_before_is_its_own_reads_what_is_being_made
         run_event("reader", "COMPLETE", 0, outputs=["raw"]),
     ]
     empty(database)
-    batch(database, reader)
-    batch(
+    write_batch(database, reader)
+    write_batch(
         database,
         [
             run_event("other", None, 5, job="other", outputs=["raw"]),

@@ -30,7 +30,7 @@ from headwater.schema.events import Event, parse
 from headwater.schema.facts import GraphDelta
 from headwater.schema.naming import Naming
 from tests.canonical import Graph, canonical, empty
-from tests.event_builders import dataset, edge, node, run_event, symlinks, told
+from tests.event_builders import dataset, edge, node, run_event, symlinks, write_batch
 from tests.run_builders import SPOOL
 
 pytestmark = pytest.mark.neo4j
@@ -71,17 +71,17 @@ def seen(database: Database) -> tuple[Any, ...]:
 
 def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
     empty(database)
-    told(database, events)
+    write_batch(database, events)
     return canonical(database)
 
 
 def test_it_waits_until_it_may_not(database: Database) -> None:
     cache = WriteCache()
-    told(database, night(1), cache, later=True)
+    write_batch(database, night(1), cache, later=True)
     assert seen(database) == (minute(15),) * 5, "what is new is written at once"
     assert read_checkpoint(database, SPOOL) == Checkpoint(2, 2, 0)
-    told(database, night(2), cache, later=True)
-    told(database, night(3), cache, later=True)
+    write_batch(database, night(2), cache, later=True)
+    write_batch(database, night(3), cache, later=True)
     assert seen(database) == (minute(15),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0, settled=2)
     assert {
@@ -91,7 +91,7 @@ def test_it_waits_until_it_may_not(database: Database) -> None:
         "run-2",
         "run-3",
     }
-    told(database, [], cache)
+    write_batch(database, [], cache)
     assert seen(database) == (minute(35),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0)
     settled = canonical(database)
@@ -104,10 +104,10 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
         run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"])
         for number in (1, 2)
     ]
-    told(database, [*night(1), other[0]], cache, later=True)
-    told(database, night(2), cache, later=True)
-    told(database, [other[1]], cache, later=True)
-    told(database, night(3), cache, later=True)
+    write_batch(database, [*night(1), other[0]], cache, later=True)
+    write_batch(database, night(2), cache, later=True)
+    write_batch(database, [other[1]], cache, later=True)
+    write_batch(database, night(3), cache, later=True)
     before = read_checkpoint(database, SPOOL)
     assert (before.position, before.settled) == (8, 3)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
@@ -121,18 +121,18 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
     assert seen(database) == (minute(45),) * 5
     assert node(database, "job:etl:k")["lastSeen"] == minute(1)
     assert read_checkpoint(database, SPOOL) == Checkpoint(10, 10, 0, settled=5)
-    told(database, [], cache)
+    write_batch(database, [], cache)
     settled = canonical(database)
     assert settled == as_at_once(database, *night(1), *other, *night(2), *night(3), *night(4))
 
 
 def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
     cache = WriteCache()
-    told(database, night(1), cache, later=True)
-    told(database, night(2), cache, later=True)
+    write_batch(database, night(1), cache, later=True)
+    write_batch(database, night(2), cache, later=True)
     more = run_event("run-3", "COMPLETE", 33, inputs=["raw", "other"], outputs=["mart"])
-    told(database, [more], cache, later=True)
-    told(database, [], cache)
+    write_batch(database, [more], cache, later=True)
+    write_batch(database, [], cache)
     settled = canonical(database)
     assert settled == as_at_once(database, *night(1), *night(2), more)
 
@@ -140,12 +140,12 @@ def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
 def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
     cache = WriteCache()
     other = run_event("other", "COMPLETE", 1, inputs=["alias"])
-    told(database, [other, *night(1)], cache, later=True)
-    told(database, night(2), cache, later=True)
+    write_batch(database, [other, *night(1)], cache, later=True)
+    write_batch(database, night(2), cache, later=True)
     joined = run_event(
         "run-3", "COMPLETE", 33, inputs=[dataset("raw", symlinks("alias"))], outputs=["mart"]
     )
-    told(database, [joined], cache, later=True)
+    write_batch(database, [joined], cache, later=True)
     assert read_checkpoint(database, SPOOL).settled is None, (
         "everything was forgotten, so nothing could wait"
     )
@@ -155,10 +155,10 @@ def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
 
 def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
-    told(database, night(1), first, later=True)
-    told(database, night(2), first, later=True)
+    write_batch(database, night(1), first, later=True)
+    write_batch(database, night(2), first, later=True)
     with pytest.raises(CheckpointMovedError, match="deferred updates are lost"):
-        told(database, night(3), second)
+        write_batch(database, night(3), second)
     checkpoint = read_checkpoint(database, SPOOL)
     assert checkpoint == Checkpoint(4, 4, 0, settled=2)
     # From what the graph has everything of, it is told once more, and not counted.
@@ -263,8 +263,8 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
 
 def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
     cache = WriteCache()
-    told(database, night(1), cache, later=True)
-    told(database, night(2), cache, later=True)
+    write_batch(database, night(1), cache, later=True)
+    write_batch(database, night(2), cache, later=True)
     before = read_checkpoint(database, SPOOL)
     assert before.complete_position == 2
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))

@@ -17,7 +17,7 @@ from headwater.schema.events import parse, parse_instant
 from headwater.schema.facts import GraphDelta
 from headwater.schema.retention import Horizon, Rules
 from tests.event_builders import parent, run_event
-from tests.run_builders import Event, run_of, tell
+from tests.run_builders import Event, run_of, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -60,7 +60,7 @@ def test_a_late_run_and_the_parent_that_only_it_names_are_left_out(database: Dat
 
 
 def test_a_late_run_in_the_graph_takes_its_events(database: Database) -> None:
-    tell(database, LATE)
+    write_events(database, LATE)
     assert left(database, LATE, [HORIZON]) == {run_of("late"), run_of("above")}
     assert counted(database) == 0
 

@@ -13,8 +13,8 @@ from tests.event_builders import (
     job_event,
     parent,
     run_event,
-    settle,
     source,
+    write_in_any_order,
 )
 from tests.lineage_requests import lineage
 from tests.run_builders import ds, job
@@ -31,7 +31,7 @@ def makes(name: str, job_name: str = "j") -> tuple[str, str, str]:
 
 
 def test_the_newest_run_that_succeeded_tells(database: Database, view: GraphView) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
@@ -47,7 +47,7 @@ def test_the_newest_run_that_succeeded_tells(database: Database, view: GraphView
 
 @pytest.mark.parametrize("state", ["FAIL", "ABORT", "START", "RUNNING"])
 def test_a_run_that_did_not_succeed_changes_nothing(database: Database, state: str) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", state, 2, inputs=["b"], outputs=["y"]),
@@ -56,7 +56,7 @@ def test_a_run_that_did_not_succeed_changes_nothing(database: Database, state: s
 
 
 def test_an_abandoned_run_changes_nothing(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", "START", 2, inputs=["b"], outputs=["y"], facets=parent("p", "dag")),
@@ -66,7 +66,7 @@ def test_an_abandoned_run_changes_nothing(database: Database) -> None:
 
 
 def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", "COMPLETE", 2),
@@ -78,7 +78,7 @@ def test_a_run_that_names_no_datasets_changes_nothing(database: Database) -> Non
 
 
 def test_until_a_run_has_succeeded_all_that_is_known_is_current(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "START", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", "FAIL", 2, inputs=["b"], outputs=["y"]),
@@ -87,7 +87,7 @@ def test_until_a_run_has_succeeded_all_that_is_known_is_current(database: Databa
 
 
 def test_a_run_begun_again_no_longer_counts_as_one_that_succeeded(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"], outputs=["x"]),
         run_event("r2", "COMPLETE", 2, inputs=["b"], outputs=["y"]),
@@ -97,7 +97,7 @@ def test_a_run_begun_again_no_longer_counts_as_one_that_succeeded(database: Data
 
 
 def test_what_a_job_event_declares_is_current_until_another_replaces_it(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
         job_event("j", 2, inputs=["b"], outputs=["x"]),
@@ -107,12 +107,12 @@ def test_what_a_job_event_declares_is_current_until_another_replaces_it(database
 
 
 def test_a_job_event_that_names_no_datasets_declares_nothing(database: Database) -> None:
-    settle(database, job_event("j", 1, inputs=["a"], outputs=["x"]), job_event("j", 2))
+    write_in_any_order(database, job_event("j", 1, inputs=["a"], outputs=["x"]), job_event("j", 2))
     assert current(database) == {reads("a"), makes("x")}
 
 
 def test_what_is_declared_and_what_ran_are_both_current(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
         run_event("r1", "COMPLETE", 2, inputs=["b"], outputs=["x"]),
@@ -122,7 +122,7 @@ def test_what_is_declared_and_what_ran_are_both_current(database: Database) -> N
 
 
 def test_of_a_declared_job_a_run_that_failed_adds_nothing(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         job_event("j", 1, inputs=["a"], outputs=["x"]),
         run_event("r", "FAIL", 2, inputs=["b"], outputs=["y"]),
@@ -133,7 +133,7 @@ def test_of_a_declared_job_a_run_that_failed_adds_nothing(database: Database) ->
 def test_of_two_runs_that_ended_at_one_instant_one_counts_whatever_the_order(
     database: Database,
 ) -> None:
-    settle(
+    write_in_any_order(
         database,
         run_event("r1", "COMPLETE", 1, inputs=["a"]),
         run_event("r2", "COMPLETE", 1, inputs=["b"]),
@@ -150,7 +150,7 @@ def test_a_table_that_was_renamed_and_later_declared_anew_still_comes_from_its_o
             "previousIdentifier": source("old"),
         }
     }
-    settle(
+    write_in_any_order(
         database,
         dataset_event("new", 1, {**renamed, "lineage": {"inputs": [source("old")]}}),
         dataset_event("new", 2, {"lineage": {"inputs": [source("feed")]}}),

@@ -9,7 +9,7 @@ from headwater.cypher.driver.database import Database
 from headwater.cypher.driver.write_lock import acquire_write_lock
 from headwater.ingest.write.rows import decode_facts, read_facts, run_rows
 from headwater.schema.facts import JobFacts, Name
-from tests.run_builders import job, run, tell
+from tests.run_builders import job, run, write_events
 
 
 def test_facts_are_decoded() -> None:
@@ -20,7 +20,7 @@ def test_facts_are_decoded() -> None:
 @pytest.mark.neo4j
 @pytest.mark.usefixtures("clean_graph")
 def test_cached_facts_are_not_read(database: Database) -> None:
-    tell(database, run("r", "stored", ["a"], ["t"]))
+    write_events(database, run("r", "stored", ["a"], ["t"]))
     mine = JobFacts(Name("etl", "cached"))
     cached = {job("cached"): mine, job("absent"): None}
     urns = [job("stored"), job("cached"), job("absent"), job("unknown")]

@@ -8,7 +8,7 @@ from headwater.cypher.driver.database import Database
 from headwater.ingest.write.runs import _changed_artifacts, _has_new_index_key, _new_run
 from tests.event_builders import edge, node, run_event
 from tests.ingest.write.test_consumers import ENDED, RUNNING, view_of
-from tests.run_builders import ds, job, run_of, tell, version
+from tests.run_builders import ds, job, run_of, version, write_events
 
 
 def test_a_new_run_has_its_versions_and_no_nulls() -> None:
@@ -45,7 +45,7 @@ def test_the_index_key_of_a_run_is_its_name_and_start() -> None:
 @pytest.mark.usefixtures("clean_graph")
 def test_a_run_without_a_start_is_indexed_under_its_job(database: Database) -> None:
     parents = {"parent": {"run": {"runId": "p"}, "job": {"namespace": "etl", "name": "dag"}}}
-    tell(database, [run_event("r", "START", 1, job="j", facets=parents)])
+    write_events(database, [run_event("r", "START", 1, job="j", facets=parents)])
     assert edge(database, run_of("p"), "RUN_OF", job("dag"))["indexedUnder"] == job("dag")
     assert edge(database, run_of("r"), "RUN_OF", job("j"))["indexedUnder"] is None
     assert node(database, run_of("r"))["lastHeartbeatAt"] is not None

@@ -14,8 +14,8 @@ from tests.event_builders import (
     node,
     run_event,
     schema,
-    settle,
     urns,
+    write_in_any_order,
 )
 from tests.run_builders import Event, ds, version
 
@@ -38,7 +38,7 @@ def drift(database: Database, run_id: str) -> list[str] | None:
 
 
 def test_one_schema_is_one_node_whoever_has_it(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, id="int"),
         write("w2", 2, id="int"),
@@ -54,7 +54,7 @@ def test_one_schema_is_one_node_whoever_has_it(database: Database) -> None:
 
 
 def test_another_order_or_type_is_another_schema(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         dataset_event("t", 1, schema(a="int", b="int")),
         dataset_event("t", 2, schema(b="int", a="int")),
@@ -64,7 +64,7 @@ def test_another_order_or_type_is_another_schema(database: Database) -> None:
 
 
 def test_what_was_added_dropped_and_retyped_is_told_by_column(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, a="int", b="int", c="int"),
         write("w2", 2, b="long", c="int", d="date"),
@@ -74,7 +74,7 @@ def test_what_was_added_dropped_and_retyped_is_told_by_column(database: Database
 
 
 def test_a_version_that_arrives_late_takes_its_place_between(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, a="int"),
         write("w3", 3, a="int", b="int", c="int"),
@@ -84,7 +84,7 @@ def test_a_version_that_arrives_late_takes_its_place_between(database: Database)
 
 
 def test_only_complete_versions_are_compared(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, a="int"),
         write("bad", 2, "FAIL", a="int", x="int"),
@@ -94,12 +94,14 @@ def test_only_complete_versions_are_compared(database: Database) -> None:
 
 
 def test_versions_without_a_schema_are_passed_over(database: Database) -> None:
-    settle(database, write("w1", 1, a="int"), write("w2", 2), write("w3", 3, a="int", b="int"))
+    write_in_any_order(
+        database, write("w1", 1, a="int"), write("w2", 2), write("w3", 3, a="int", b="int")
+    )
     assert (drift(database, "w2"), drift(database, "w3")) == (None, ["added: b"])
 
 
 def test_a_schema_told_after_the_end_is_the_schema_of_that_version(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, a="int"),
         write("w2", 2),
@@ -111,7 +113,7 @@ def test_a_schema_told_after_the_end_is_the_schema_of_that_version(database: Dat
 
 
 def test_the_last_schema_that_a_run_tells_is_that_of_its_version(database: Database) -> None:
-    settle(database, write("w", 1, "START", a="int"), write("w", 2, a="int", b="int"))
+    write_in_any_order(database, write("w", 1, "START", a="int"), write("w", 2, a="int", b="int"))
     (has,) = {
         target for source, _, target in edges(database, "HAS_SCHEMA") if source == version("t", "w")
     }
@@ -127,7 +129,7 @@ def test_nested_fields_are_columns_by_their_path(database: Database) -> None:
         fields = [{"name": name, "type": "string"} for name in inner]
         return {"schema": {"fields": [{"name": "who", "type": "struct", "fields": fields}]}}
 
-    settle(
+    write_in_any_order(
         database,
         run_event("w1", "COMPLETE", 1, outputs=[dataset("t", nested("name"))]),
         run_event("w2", "COMPLETE", 2, outputs=[dataset("t", nested("name", "mail"))]),
@@ -138,14 +140,14 @@ def test_nested_fields_are_columns_by_their_path(database: Database) -> None:
 
 
 def test_a_schema_that_is_deleted_leaves_no_columns_and_keeps_what_was(database: Database) -> None:
-    settle(database, write("w", 1, a="int"), dataset_event("t", 2, deleted("schema")))
+    write_in_any_order(database, write("w", 1, a="int"), dataset_event("t", 2, deleted("schema")))
     assert node(database, ds("t"))["columns"] is None
     assert urns(database, "Column") == set()
     assert len(edges(database, "HAS_SCHEMA")) == 2
 
 
 def test_a_version_that_turns_out_to_have_failed_is_compared_no_more(database: Database) -> None:
-    settle(
+    write_in_any_order(
         database,
         write("w1", 1, a="int"),
         write("w2", 2, a="int", b="int"),

@@ -17,7 +17,7 @@ from headwater.schema.events import parse
 from headwater.schema.facts import JobFacts, Name, Span, join_jobs
 from headwater.schema.naming import load_naming
 from tests.canonical import canonical, empty
-from tests.run_builders import job, run, run_of, tell, version
+from tests.run_builders import job, run, run_of, version, write_events
 
 
 def test_each_stage_is_listed_once_and_follows_those_it_needs() -> None:
@@ -69,7 +69,7 @@ def test_a_later_observation_does_not_change_the_edges_of_a_job() -> None:
 def test_the_stages_fill_one_context(database: Database) -> None:
     events = [*run("r", "j", ["a"], ["t"], derived={"t": ["a"]})]
     empty(database)
-    tell(database, events)
+    write_events(database, events)
     expected = canonical(database)
     empty(database)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in events)

@@ -20,7 +20,19 @@ from headwater.ingest.write.transaction import (
 from headwater.schema.events import parse
 from headwater.schema.urns import column_urn, source_urn
 from tests.canonical import canonical, edges, empty
-from tests.run_builders import FACET, SPOOL, Event, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import (
+    FACET,
+    SPOOL,
+    Event,
+    answer,
+    at,
+    ds,
+    job,
+    run,
+    run_of,
+    version,
+    write_events,
+)
 
 pytestmark = pytest.mark.neo4j
 
@@ -66,15 +78,15 @@ def table(minute: int, *columns: str, name: str = "t") -> list[Event]:
 
 
 def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) -> None:
-    tell(database, run("r2", "j", ["a"], ["t"], minute=20))
+    write_events(database, run("r2", "j", ["a"], ["t"], minute=20))
     assert edge(database, ds("a"), "FEEDS", job("j")) == {
         "firstSeen": moment(20),
         "lastSeen": moment(21),
         "current": True,
         "reportedUrns": "",
     }
-    tell(database, run("r3", "j", ["a"], ["t"], minute=30))
-    tell(database, run("r1", "j", ["a"], ["t"], minute=10))
+    write_events(database, run("r3", "j", ["a"], ["t"], minute=30))
+    write_events(database, run("r1", "j", ["a"], ["t"], minute=10))
     expected = {
         "firstSeen": moment(10),
         "lastSeen": moment(31),
@@ -86,8 +98,8 @@ def test_the_map_keeps_when_an_edge_was_first_and_last_seen(database: Database) 
 
 
 def test_the_map_only_grows(database: Database) -> None:
-    tell(database, run("r1", "j", ["a"], ["t"], minute=1))
-    tell(database, run("r2", "j", ["b"], ["t"], minute=5, status="FAIL"))
+    write_events(database, run("r1", "j", ["a"], ["t"], minute=1))
+    write_events(database, run("r2", "j", ["b"], ["t"], minute=5, status="FAIL"))
     assert {(s, t) for s, _, t in edges(database, "FEEDS") if t == job("j")} == {
         (ds("a"), job("j")),
         (ds("b"), job("j")),
@@ -96,7 +108,7 @@ def test_the_map_only_grows(database: Database) -> None:
 
 def test_a_job_event_draws_the_map_without_a_run(database: Database) -> None:
     declared = {"namespace": "db", "name": "a"}, {"namespace": "db", "name": "t"}
-    tell(
+    write_events(
         database,
         [
             {
@@ -116,7 +128,7 @@ def test_a_job_event_draws_the_map_without_a_run(database: Database) -> None:
 
 
 def test_derived_from_narrows_what_an_output_came_from(database: Database) -> None:
-    tell(database, run("r", "j", ["a", "b"], ["t", "u"], derived={"t": ["a"]}))
+    write_events(database, run("r", "j", ["a", "b"], ["t", "u"], derived={"t": ["a"]}))
     history = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
     assert history == {(version("t", "r"), source_urn("db", "a"))}, (
         "nothing is said of u: it came from both"
@@ -133,8 +145,8 @@ def test_derived_from_narrows_what_an_output_came_from(database: Database) -> No
 
 
 def test_derived_from_follows_when_its_run_is_linked_anew(database: Database) -> None:
-    tell(database, run("r", "j", ["a", "b"], ["t"], minute=9, derived={"t": ["a"]}))
-    tell(database, run("w", "load", [], ["a"], minute=5))
+    write_events(database, run("r", "j", ["a", "b"], ["t"], minute=9, derived={"t": ["a"]}))
+    write_events(database, run("w", "load", [], ["a"], minute=5))
     found = {(s, t) for s, _, t in edges(database, "DERIVED_FROM") if s.startswith("artifact:")}
     assert found == {(version("t", "r"), version("a", "w"))}
 
@@ -147,8 +159,8 @@ def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> N
             lineage["fields"]["id"]["inputFields"][0]["transformations"] = [step]
         return events
 
-    tell(database, told(5, type="DIRECT", subtype="IDENTITY"))
-    tell(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
+    write_events(database, told(5, type="DIRECT", subtype="IDENTITY"))
+    write_events(database, told(1, type="INDIRECT", subtype="FILTER", masking=True))
     found = edge(database, column_urn("db", "a", "id"), "FEEDS", column_urn("db", "t", "id"))
     ways = ["DIRECT:IDENTITY", "INDIRECT:FILTER:masked"]
     assert found == {
@@ -165,31 +177,31 @@ def test_column_edges_keep_the_job_and_unite_their_ways(database: Database) -> N
 def test_columns_that_a_schema_drops_are_swept_unless_something_names_them(
     database: Database,
 ) -> None:
-    tell(
+    write_events(
         database,
         table(1, "id", "old", "cited"),
         answer("x", {"namespace": "db", "name": "t", "field": "cited"}),
     )
     assert {column_urn("db", "t", c) for c in ("id", "old", "cited")} <= urns(database, "Column")
-    tell(database, table(2, "id", "new"))
+    write_events(database, table(2, "id", "new"))
     assert urns(database, "Column") == {column_urn("db", "t", c) for c in ("id", "new", "cited")}
     dropped = node(database, column_urn("db", "t", "cited"))
     assert (dropped["current"], dropped.get("type")) == (False, None)
     assert node(database, ds("t"))["columns"] == ["id", "new"]
-    tell(database, table(3, "cited"))
+    write_events(database, table(3, "cited"))
     assert node(database, column_urn("db", "t", "cited"))["current"] is True
-    tell(database, table(4))
+    write_events(database, table(4))
     assert urns(database, "Column") == {column_urn("db", "t", "cited")}
 
 
 def test_a_late_schema_does_not_bring_a_column_back(database: Database) -> None:
-    tell(database, table(5, "new"))
-    tell(database, table(1, "old"))
+    write_events(database, table(5, "new"))
+    write_events(database, table(1, "old"))
     assert urns(database, "Column") == {column_urn("db", "t", "new")}
 
 
 def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> None:
-    tell(database, run("child", "j", parent="dag-run", status="FAIL"))
+    write_events(database, run("child", "j", parent="dag-run", status="FAIL"))
     assert edges(database, "PART_OF") == {
         (run_of("child"), "PART_OF", run_of("dag-run")),
         (job("j"), "PART_OF", job("dag")),
@@ -200,7 +212,7 @@ def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> 
         "dag",
         None,
     )
-    tell(database, run("dag-run", "dag", minute=0))
+    write_events(database, run("dag-run", "dag", minute=0))
     assert node(database, run_of("dag-run"))["status"] == "COMPLETE"
     assert edges(database, "RUN_OF") == {
         (run_of("child"), "RUN_OF", job("j")),
@@ -209,7 +221,7 @@ def test_a_run_is_part_of_its_parent_whoever_comes_first(database: Database) -> 
 
 
 def test_row_counts_stand_on_the_version(database: Database) -> None:
-    tell(database, run("r", "j", [], ["t"], rows=16))
+    write_events(database, run("r", "j", [], ["t"], rows=16))
     assert node(database, version("t", "r"))["rowCount"] == 16
     assert edge(database, run_of("r"), "PRODUCED", version("t", "r")) == {}
 
@@ -223,11 +235,11 @@ STORY = [
 
 
 def test_the_same_again_changes_nothing(database: Database) -> None:
-    tell(database, STORY)
+    write_events(database, STORY)
     once = canonical(database)
-    tell(database, STORY)
+    write_events(database, STORY)
     for event in STORY:
-        tell(database, [event])
+        write_events(database, [event])
     assert canonical(database) == once
 
 
@@ -275,6 +287,6 @@ def test_what_cannot_be_written_leaves_the_checkpoint_where_it_was(database: Dat
 def test_thousands_of_inputs_and_outputs_are_not_paired(database: Database) -> None:
     """Every pair would be nine million; 20 s, and with twice as many the deadline of a transaction."""
     names = [[f"{side}{number}" for number in range(1_500)] for side in ("in", "out")]
-    tell(database, run("r", "j", names[0], names[1]))
+    write_events(database, run("r", "j", names[0], names[1]))
     (row,) = database.ask("MATCH (:PipelineRun)-[p:PRODUCED]->() RETURN count(p) AS made", {})
     assert row["made"] == 1_500

@@ -16,7 +16,7 @@ from headwater.cypher.driver.database import Database
 from headwater.schema import headwater_facets as native
 from headwater.schema.urns import column_urn, source_urn
 from tests.canonical import edges, empty
-from tests.run_builders import Event, answer, at, run, run_of, tell, version
+from tests.run_builders import Event, answer, at, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -40,10 +40,10 @@ def linked(database: Database, *stories: Sequence[Event]) -> set[str]:
     ):
         empty(database)
         for story in order:
-            tell(database, story)
+            write_events(database, story)
         found.append(read_by(database, run_of("reader")))
     empty(database)
-    tell(database, *stories)
+    write_events(database, *stories)
     found.append(read_by(database, run_of("reader")))
     assert all(links == found[0] for links in found), found
     return found[0]
@@ -149,22 +149,22 @@ def test_a_pinned_input_is_taken_at_its_word(database: Database) -> None:
 
 def test_a_source_disappears_when_a_producer_turns_up(database: Database) -> None:
     empty(database)
-    tell(database, reader(9))
+    write_events(database, reader(9))
     assert nodes(database, "Source") == {RAW}
-    tell(database, write("w1", 5))
+    write_events(database, write("w1", 5))
     assert read_by(database, run_of("reader")) == {version("raw", "w1")}
     assert nodes(database, "Source") == set()
 
 
 def test_a_registered_source_stays(database: Database) -> None:
     empty(database)
-    tell(
+    write_events(
         database,
         reader(9),
         [native.source_event("raw", namespace="db", origin="CRM", captured_at=at(1))],
     )
     assert read_by(database, run_of("reader")) == {RAW}
-    tell(database, write("w1", 5))
+    write_events(database, write("w1", 5))
     assert read_by(database, run_of("reader")) == {version("raw", "w1")}
     assert nodes(database, "Source") == {RAW}
 
@@ -172,7 +172,7 @@ def test_a_registered_source_stays(database: Database) -> None:
 def test_a_source_stays_for_those_who_read_before(database: Database) -> None:
     # R1 W R2
     empty(database)
-    tell(database, reader(3, "early"), reader(9), write("w1", 5))
+    write_events(database, reader(3, "early"), reader(9), write("w1", 5))
     assert read_by(database, run_of("early")) == {RAW}
     assert read_by(database, run_of("reader")) == {version("raw", "w1")}
 
@@ -182,8 +182,8 @@ def test_an_answer_cites_a_dataset_as_it_was_when_it_was_given(database: Databas
         [write("w1", 2), write("w2", 8), answer("a", "raw", minute=5)]
     ):
         empty(database)
-        tell(database, *stories[:1])
-        tell(database, *stories[1:])
+        write_events(database, *stories[:1])
+        write_events(database, *stories[1:])
         assert read_by(database, "answer:a") == {version("raw", "w1")}
 
 
@@ -191,7 +191,7 @@ def test_an_answer_cites_a_version_a_column_another_answer(database: Database) -
     empty(database)
     version_cited = {"namespace": "db", "name": "raw", "runId": "w1"}
     column_cited = {"namespace": "db", "name": "raw", "field": "id"}
-    tell(
+    write_events(
         database,
         answer("a", version_cited, column_cited, {"answerId": "b"}, minute=5),
         write("w0", 1),
@@ -214,25 +214,25 @@ def test_what_an_answer_no_longer_cites_is_swept_up(database: Database) -> None:
         {"namespace": "db", "name": "raw", "field": "id"},
         {"namespace": "db", "name": "x", "runId": "w"},
     )
-    tell(database, first)
+    write_events(database, first)
     assert nodes(database, "Source", "Column", "Artifact") == {
         RAW,
         column_urn("db", "raw", "id"),
         version("x", "w"),
     }
     later = {**answer("a", "other", minute=3)[0], "eventTime": at(3)}
-    tell(database, [later])
+    write_events(database, [later])
     assert nodes(database, "Source", "Column", "Artifact") == {source_urn("db", "other")}
 
 
 def test_a_deleted_answer_is_as_one_nobody_has_sent(database: Database) -> None:
     empty(database)
     said = answer("a", "raw", minute=1, content="42")
-    tell(database, said)
+    write_events(database, said)
     gone: dict[str, Any] = {**said[0], "eventTime": at(2)}
     facet = {**gone["dataset"]["facets"]["headwater_answer"], "_deleted": True}
     gone["dataset"] = {**gone["dataset"], "facets": {"headwater_answer": facet}}
-    tell(database, [gone])
+    write_events(database, [gone])
     (row,) = database.ask("MATCH (a:Answer) RETURN properties(a) AS p", {})
     assert row["p"].keys() == {"urn", "answerId", "facts"}
     assert nodes(database, "Source") == set()

@@ -29,7 +29,7 @@ from headwater.schema.urns import column_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.conftest import Neo4jServer
 from tests.lineage_requests import answer_at_once, lineage
-from tests.run_builders import at, ds, job, run, tell
+from tests.run_builders import at, ds, job, run, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -52,7 +52,7 @@ def remembering(
 ) -> Iterator[GraphView]:
     """a -> first -> b -> second -> c, and a database that holds that in memory, and does so on a slow machine too."""
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 60.0)
-    tell(
+    write_events(
         database,
         run("r1", "first", ["a"], ["b"], derived={"b": ["a"]}),
         run("r2", "second", ["b"], ["c"], minute=5),
@@ -148,7 +148,7 @@ def test_what_may_not_be_seen_is_hidden_as_ever(remembering: GraphView, view: Gr
 def test_it_follows_and_a_fresh_answer_waits_for_it(
     remembering: GraphView, database: Database, asked: Asked
 ) -> None:
-    tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+    write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
     assert "d" not in names(remembering, ds("a"))
     assert asked == []
     assert names(remembering, ds("a"), fresh=True)[-2:] == ["d", "third"]
@@ -165,7 +165,7 @@ def test_a_name_that_became_another_is_gone(
         same=[{"namespace": "db", "name": "bee"}],
         event_time=at(20),
     )
-    tell(database, [event])
+    write_events(database, [event])
     found = lineage(remembering, ds("bee"), direction="UPSTREAM", fresh=True)
     assert found == lineage(view, ds("bee"), direction="UPSTREAM")
     assert len(found.nodes) == 3
@@ -174,7 +174,7 @@ def test_a_name_that_became_another_is_gone(
 def test_out_of_step_it_is_not_asked(
     remembering: GraphView, database: Database, asked: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+    write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
     monkeypatch.setattr(map_follower, "STALE_SECONDS_MAX", 0.0)
     assert remembering.cache is not None
     assert remembering.cache.current() is None
@@ -241,7 +241,7 @@ def test_an_erased_graph_is_read_afresh(remembering: GraphView, database: Databa
     follower = remembering.cache
     assert follower is not None
     erase(database, holder="test")
-    tell(database, run("r9", "other", ["a"], ["z"]))
+    write_events(database, run("r9", "other", ["a"], ["z"]))
     assert follower.catch_up()
     assert names(remembering, ds("a")) == ["a", "z", "other"]
 
@@ -283,7 +283,7 @@ def test_it_runs_until_it_is_told_to_end(remembering: GraphView, database: Datab
     thread.start()
     try:
         _wait(lambda: follower.current() is not None)
-        tell(database, run("r3", "third", ["c"], ["d"], minute=10))
+        write_events(database, run("r3", "third", ["c"], ["d"], minute=10))
         _wait(lambda: "d" in names(remembering, ds("a")))
     finally:
         ended.set()

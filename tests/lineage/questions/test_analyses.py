@@ -12,7 +12,7 @@ from headwater.lineage.questions.analyses import Analysis, Finding, read_analysi
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import edges, empty
-from tests.run_builders import ds, job, run, tell
+from tests.run_builders import ds, job, run, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -26,7 +26,7 @@ WHOLE = Finding("summary", "", {"events": 81})
 @pytest.fixture(scope="module")
 def graph(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
-    tell(database, run("b", "build", ["raw"], ["mart"]))
+    write_events(database, run("b", "build", ["raw"], ["mart"]))
     yield view
     empty(database)
 

@@ -13,7 +13,7 @@ from headwater.schema.urns import column_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import columns, dataset, dataset_event, run_event, schema
-from tests.run_builders import ds, job, tell
+from tests.run_builders import ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -28,7 +28,7 @@ def told(database: Database) -> None:
     empty(database)
     clean = dataset("clean", {**schema(id="int"), **columns(id=[("raw", "id")])})
     sums = dataset("sums", {**schema(total="int"), **columns(total=[("clean", "id")])})
-    tell(
+    write_events(
         database,
         [
             run_event("a", "START", 10, job="load", inputs=["raw"]),

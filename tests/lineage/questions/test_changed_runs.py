@@ -13,7 +13,7 @@ from headwater.lineage.questions import changed_runs as news
 from headwater.lineage.questions.changed_runs import changed_runs, read_clock
 from headwater.lineage.view import GraphView
 from tests.event_builders import node
-from tests.run_builders import answer, run, run_of, tell
+from tests.run_builders import answer, run, run_of, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -28,31 +28,31 @@ def test_what_is_written_is_stamped_by_the_clock_of_neo4j(
     began = read_clock(view)
     assert abs(datetime.now(UTC) - began) < timedelta(minutes=1)
     assert changed_runs(view, began) == []
-    tell(database, run("a", "load", [], ["x"]))
+    write_events(database, run("a", "load", [], ["x"]))
     between = read_clock(view)
-    tell(database, run("b", "load", [], ["x"]))
+    write_events(database, run("b", "load", [], ["x"]))
     assert urns(view, began) == [run_of("a"), run_of("b")]
     assert urns(view, between) == [run_of("b")]
     (change,) = changed_runs(view, between)
     assert between <= change.at <= read_clock(view)
     # What is known already is not written again; what is told of it anew is.
     later = read_clock(view)
-    tell(database, run("a", "load", [], ["x"]), answer("r", "x"))
+    write_events(database, run("a", "load", [], ["x"]), answer("r", "x"))
     assert changed_runs(view, later) == []
-    tell(database, run("a", "load", ["w"], ["x"]))
+    write_events(database, run("a", "load", ["w"], ["x"]))
     assert urns(view, later) == [run_of("a")]
 
 
 def test_what_others_do_to_a_run_is_stamped(database: Database, view: GraphView) -> None:
-    tell(database, run("child", "load", [], ["x"], parent="dag")[:1])
+    write_events(database, run("child", "load", [], ["x"], parent="dag")[:1])
     began = read_clock(view)
-    tell(database, run("dag", "dag", minute=5))
+    write_events(database, run("dag", "dag", minute=5))
     assert node(database, run_of("child"))["status"] == "ABANDONED"
     assert set(urns(view, began)) == {run_of("child"), run_of("dag")}
 
 
 def test_silence_is_stamped(database: Database, view: GraphView) -> None:
-    tell(database, run("quiet", "load", [], ["x"])[:1])
+    write_events(database, run("quiet", "load", [], ["x"])[:1])
     began = read_clock(view)
     # It was received in 1970.
     assert (
@@ -71,8 +71,8 @@ def test_pages_are_in_order(
     database: Database, view: GraphView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began = read_clock(view)
-    tell(database, *(run(f"r{n}", "load") for n in range(5)))
-    tell(database, *(run(f"s{n}", "load") for n in range(5)))
+    write_events(database, *(run(f"r{n}", "load") for n in range(5)))
+    write_events(database, *(run(f"s{n}", "load") for n in range(5)))
     all_ = changed_runs(view, began)
     assert [change.at for change in all_] == sorted(change.at for change in all_)
     assert {urn[-2] for urn in urns(view, began)[:5]} == {"r"}

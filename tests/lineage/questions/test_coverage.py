@@ -33,7 +33,7 @@ from headwater.schema import headwater_facets as native
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import columns, dataset, dataset_event, parent, run_event, schema
-from tests.run_builders import Event, answer, ds, job, tell
+from tests.run_builders import Event, answer, ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 NOW = datetime(2026, 1, 2, 2, tzinfo=UTC)
@@ -55,7 +55,7 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
         "ownership": {"owners": [{"name": "ann"}]},
     }
     owned = {"ownership": {"owners": [{"name": "bob"}]}}
-    tell(
+    write_events(
         database,
         [native.source_event(name, namespace="db") for name in ("raw", "reg")],
         [

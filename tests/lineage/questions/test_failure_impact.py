@@ -16,7 +16,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
 from tests.counted_database import CountedDatabase
-from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -41,7 +41,7 @@ def of(view: GraphView, run_id: str) -> FailureImpact:
 def chain(database: Database, view: GraphView) -> GraphView:
     """load: raw -> a; build: a -> b; publish: b -> d; report: d -> e. All well once; build begins at 39, fails at 40,
     and says nothing of what it wrote."""
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0),
         run("build-1", "build", ["a"], ["b"], minute=10),
@@ -71,7 +71,7 @@ def test_nothing_ran_since(chain: GraphView) -> None:
 def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
     """publish-2 reads build-1's b itself, report-2 through it; report-x reads d from before the failure, which was made
     from that b too. What was made before the failure is not listed, but the answer that rests on it is."""
-    tell(
+    write_events(
         chain.database,
         run("report-x", "report-x", ["d"], ["x"], minute=45),
         run("publish-2", "publish", ["b"], ["d"], minute=50),
@@ -94,7 +94,7 @@ def test_what_ran_anyway_on_the_old_version(chain: GraphView) -> None:
 
 def test_what_was_built_from_what_it_did_write(database: Database, view: GraphView) -> None:
     """build-2 began to write b; publish-2 may have read that or build-1's, so it is in both lists."""
-    tell(
+    write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
         run("build-2", "build", ["a"], ["b"], minute=10, status="FAIL"),
@@ -121,7 +121,7 @@ def test_what_was_built_from_what_it_did_write(database: Database, view: GraphVi
 def test_a_consumer_that_asked_for_the_version_before_is_only_stale(
     database: Database, view: GraphView
 ) -> None:
-    tell(
+    write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
         run("build-2", "build", ["a"], ["b"], minute=10, status="FAIL"),
@@ -129,7 +129,7 @@ def test_a_consumer_that_asked_for_the_version_before_is_only_stale(
     pinned = run("publish-2", "publish", ["b"], ["d"], minute=20)
     for event in pinned:
         event["inputs"] = [{"namespace": "db", "name": "b", "inputFacets": _pinned("build-1")}]
-    tell(database, pinned)
+    write_events(database, pinned)
     found = of(view, "build-2")
     assert (found.partial.runs, found.partial.artifacts) == ([], [version("b", "build-2")])
     assert found.stale.runs == [run_of("publish-2")]
@@ -141,7 +141,7 @@ def _pinned(run_id: str) -> Event:
 
 def test_mended_by_a_later_success(chain: GraphView) -> None:
     """build-3 makes b anew at 61: nothing waits from then on. What ran or was answered between stays."""
-    tell(
+    write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50),
         answer("between", "d", minute=55),
@@ -166,7 +166,7 @@ def test_mended_by_a_later_success(chain: GraphView) -> None:
 
 
 def test_mended_and_nobody_noticed(chain: GraphView) -> None:
-    tell(
+    write_events(
         chain.database,
         run("build-3", "build", ["a"], ["b"], minute=60),
         run("publish-3", "publish", ["b"], ["d"], minute=70),
@@ -175,7 +175,7 @@ def test_mended_and_nobody_noticed(chain: GraphView) -> None:
 
 
 def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
-    tell(
+    write_events(
         chain.database,
         run("other-1", "other", ["a"], ["b"], minute=50),
         run("build-3", "build", ["a"], ["b"], minute=60, status="FAIL"),
@@ -184,14 +184,14 @@ def test_another_job_or_another_failure_does_not_mend(chain: GraphView) -> None:
 
 
 def test_half_of_it_made_anew_is_not_mended(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("build-1", "build", ["a"], ["b", "c"], minute=0),
         run("build-2", "build", ["a"], ["b", "c"], minute=10, status="FAIL"),
         run("build-3", "build", ["a"], ["b"], minute=20),
     )
     assert of(view, "build-2").resolution is None
-    tell(database, run("build-4", "build", ["a"], ["c"], minute=30))
+    write_events(database, run("build-4", "build", ["a"], ["c"], minute=30))
     resolution = of(view, "build-2").resolution
     assert resolution is not None
     assert resolution.run == run_of("build-4")
@@ -208,7 +208,7 @@ def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphV
     for story in tries:
         for event in story:
             event["run"]["facets"].update(nominal)
-        tell(database, story)
+        write_events(database, story)
     for failed in ("try-1", "try-2"):
         resolution = of(view, failed).resolution
         assert resolution is not None
@@ -220,7 +220,7 @@ def test_mended_by_the_next_attempt_of_its_slot(database: Database, view: GraphV
 
 def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) -> None:
     """add-3 is the next attempt, not a consumer of the old version; before it, sum-1 read that."""
-    tell(
+    write_events(
         database,
         run("add-1", "add", ["t"], ["t"], minute=0),
         run("add-2", "add", ["t"], [], minute=10, status="FAIL"),
@@ -235,7 +235,7 @@ def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) ->
 
 
 def test_a_diamond_lists_everything_once(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("top", "top", ["raw"], ["a"], minute=0),
         run("top-2", "top", ["raw"], ["a"], minute=10, status="FAIL"),
@@ -254,7 +254,7 @@ def test_what_may_not_be_seen_is_left_out(database: Database, view: GraphView) -
     for event in secret:
         event["job"]["namespace"] = "vault"
         event["outputs"] = [{"namespace": "vault", "name": "s"}]
-    tell(
+    write_events(
         database,
         run("build-1", "build", ["a"], ["b"], minute=0),
         run("build-2", "build", ["a"], ["b"], minute=10, status="FAIL"),
@@ -275,7 +275,7 @@ def test_a_page_costs_a_few_statements(database: Database) -> None:
         run(f"bad-{n:03d}", f"job{n % 3}", [], [f"t{n % 3 + 1}"], minute=60 + n, status="FAIL")
         for n in range(60)
     ]
-    tell(database, *chain, *failing, answer("last", "t6", minute=300))
+    write_events(database, *chain, *failing, answer("last", "t6", minute=300))
     urns = [run_of(f"bad-{n:03d}") for n in range(60)]
     costs = []
     for asked in (urns[:1], urns):
@@ -288,7 +288,7 @@ def test_a_page_costs_a_few_statements(database: Database) -> None:
 
 
 def test_each_run_of_a_page_as_if_it_were_alone(chain: GraphView) -> None:
-    tell(
+    write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=50, status="FAIL"),
         run("build-3", "build", ["a"], ["b"], minute=60),

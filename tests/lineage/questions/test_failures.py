@@ -13,7 +13,7 @@ from headwater.errors import QueryError
 from headwater.lineage.questions.failures import affected_nodes, failed_runs
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
-from tests.run_builders import answer, ds, job, run, run_of, tell, version
+from tests.run_builders import answer, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -33,7 +33,7 @@ class Counted(Database):
 @pytest.fixture
 def chain(database: Database, view: GraphView) -> GraphView:
     """load: raw -> a; build: a -> b, c (b only from a); publish: b -> d. All well once, then build fails at 30."""
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0),
         run("build-1", "build", ["a"], ["b", "c"], minute=10),
@@ -57,14 +57,14 @@ def test_what_a_failed_run_touches(chain: GraphView) -> None:
 def test_a_run_that_listed_no_outputs_touches_what_its_job_is_known_to_produce(
     chain: GraphView,
 ) -> None:
-    tell(chain.database, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
+    write_events(chain.database, run("build-3", "build", ["a"], [], minute=40, status="FAIL"))
     touched = affected_nodes(chain, [run_of("build-3")])[run_of("build-3")]
     assert touched.datasets == [ds("b"), ds("c"), ds("d")]
     assert touched.artifacts == []
 
 
 def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -> None:
-    tell(
+    write_events(
         chain.database,
         run("publish-2", "publish", ["b"], ["d"], minute=40),
         answer("new", "d", minute=50),
@@ -79,7 +79,7 @@ def test_partial_output_that_was_read_is_followed_in_history(chain: GraphView) -
 def test_answers_superseded_before_the_failure_are_left_out(
     database: Database, view: GraphView
 ) -> None:
-    tell(
+    write_events(
         database,
         run("p-1", "publish", ["b"], ["d"], minute=0),
         answer("superseded", "d", minute=5),
@@ -99,7 +99,7 @@ def test_answers_superseded_before_the_failure_are_left_out(
 
 def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView) -> None:
     """`first` cites v1, current when f1 failed at 10 but replaced by v2 (made at 21) before f2 failed at 30."""
-    tell(
+    write_events(
         database,
         run("v1", "p", [], ["d"], minute=0),
         answer("first", "d", minute=5),
@@ -114,7 +114,7 @@ def test_each_run_of_a_page_by_its_own_start(database: Database, view: GraphView
 
 
 def test_a_cycle_reaches_the_failed_job_itself(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("r1", "there", ["x"], ["y"]),
         run("r2", "back", ["y"], ["x"], minute=3),
@@ -126,7 +126,7 @@ def test_a_cycle_reaches_the_failed_job_itself(database: Database, view: GraphVi
 
 
 def test_narrowing_keeps_the_innocent_out(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("r1", "split", ["a", "b"], ["x", "y"], derived={"x": ["a"], "y": ["b"]}),
         run("r2", "make-a", ["raw"], ["a"], minute=5, status="FAIL"),
@@ -142,7 +142,7 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
         run(f"bad-{n:03d}", "job0", ["t0"], ["t1"], minute=60 + n, status="FAIL")
         for n in range(200)
     ]
-    tell(database, *chain, *failing, answer("last", "t8", minute=300))
+    write_events(database, *chain, *failing, answer("last", "t8", minute=300))
     page = failed_runs(view, first=200)
     urns = [found.urn for found in page.runs]
     assert len(urns) == 200
@@ -162,14 +162,14 @@ def test_a_whole_page_costs_a_few_statements(database: Database, view: GraphView
 def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
     """Five failures at one instant, two before it, one after: pages of two see each once, newest first."""
     minutes = {"late": 20, **{f"same-{n}": 10 for n in range(5)}, "early-1": 5, "early-2": 4}
-    tell(
+    write_events(
         database,
         *(
             run(name, "p", [], ["d"], minute=minute, status="FAIL")
             for name, minute in minutes.items()
         ),
     )
-    tell(database, run("fine", "p", [], ["d"], minute=30))
+    write_events(database, run("fine", "p", [], ["d"], minute=30))
     seen: list[str] = []
     after = None
     while True:
@@ -182,7 +182,7 @@ def test_pages_over_equal_times(database: Database, view: GraphView) -> None:
 
 
 def test_filters(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("a", "p", [], ["d"], minute=0, status="FAIL"),
         run("b", "q", [], ["d"], minute=10, status="FAIL"),

@@ -29,7 +29,7 @@ from headwater.schema.durations import parse_duration
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset, dataset_event, run_event
-from tests.run_builders import Event, at, ds, run, tell, version
+from tests.run_builders import Event, at, ds, run, version, write_events
 
 NOW = datetime(2026, 1, 1, 2, tzinfo=UTC)
 
@@ -71,7 +71,7 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     """Many small histories side by side, none of which touches another."""
     del graph_driver
     empty(database)
-    tell(
+    write_events(
         database,
         # crm -> a -> b, and then a is not made anew.
         captured("crm", 0),

@@ -20,8 +20,8 @@ from tests.run_builders import (
     job,
     run,
     run_of,
-    tell,
     version,
+    write_events,
 )
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
@@ -34,7 +34,7 @@ def names(view: GraphView, urn: str, direction: str, depth: int = 10) -> set[str
 @pytest.fixture
 def diamond(database: Database, view: GraphView) -> GraphView:
     """a -> left -> b, a -> right -> c, (b, c) -> join -> d"""
-    tell(
+    write_events(
         database,
         run("r1", "left", ["a"], ["b"]),
         run("r2", "right", ["a"], ["c"]),
@@ -87,7 +87,9 @@ def test_depth_that_cuts_something_off_is_told(diamond: GraphView) -> None:
 
 
 def test_cycle_ends(database: Database, view: GraphView) -> None:
-    tell(database, run("r1", "there", ["x"], ["y"]), run("r2", "back", ["y"], ["x"], minute=3))
+    write_events(
+        database, run("r1", "there", ["x"], ["y"]), run("r2", "back", ["y"], ["x"], minute=3)
+    )
     found = lineage(view, ds("x"), direction="DOWNSTREAM")
     assert {node.name for node in found.nodes} == {"x", "y", "there", "back"}
     assert len(found.edges) == 4
@@ -96,14 +98,14 @@ def test_cycle_ends(database: Database, view: GraphView) -> None:
 
 
 def test_a_job_that_reads_what_it_writes(database: Database, view: GraphView) -> None:
-    tell(database, run("r1", "append", ["t"], ["t"]))
+    write_events(database, run("r1", "append", ["t"], ["t"]))
     assert names(view, ds("t"), "BOTH") == {"t", "append"}
 
 
 @pytest.fixture
 def narrow(database: Database, view: GraphView) -> GraphView:
     """split reads a and b; x came from a, y from b, nobody says where z came from. Another job makes x from b."""
-    tell(
+    write_events(
         database,
         run("r1", "split", ["a", "b"], ["x", "y", "z"], derived={"x": ["a"], "y": ["b"]}),
         run("r2", "other", ["b"], ["x"], minute=3),
@@ -150,7 +152,7 @@ def test_narrowing_in_history(narrow: GraphView) -> None:
 
 
 def test_both_directions_agree_on_every_pair(narrow: GraphView) -> None:
-    tell(
+    write_events(
         narrow.database,
         run("r3", "mix", ["x", "y", "z"], ["m", "n"], minute=6, derived={"m": ["y"]}),
     )
@@ -165,7 +167,7 @@ def test_both_directions_agree_on_every_pair(narrow: GraphView) -> None:
 
 
 def test_bounds_are_told_and_edges_join_known_nodes(database: Database, view: GraphView) -> None:
-    tell(database, *(run(f"r{n}", f"job{n}", ["hub"], [f"out{n}"]) for n in range(30)))
+    write_events(database, *(run(f"r{n}", f"job{n}", ["hub"], [f"out{n}"]) for n in range(30)))
     for bound, options in {
         "nodes": {"nodes_max": 10},
         "edges": {"edges_max": 10},
@@ -181,7 +183,7 @@ def test_bounds_are_told_and_edges_join_known_nodes(database: Database, view: Gr
 
 def test_names_of_any_kind(database: Database, view: GraphView) -> None:
     odd = "s3://söme bucket/päth:with:colons/日本語?a=1&b=%20#x"
-    tell(database, run("r:1/ü", "jöb:with:colons", [odd], ["plain", "x" * 3_000]))
+    write_events(database, run("r:1/ü", "jöb:with:colons", [odd], ["plain", "x" * 3_000]))
     found = lineage(view, ds(odd), direction="DOWNSTREAM")
     assert {(node.kind, node.namespace, node.name) for node in found.nodes} == {
         ("DATASET", "db", odd),
@@ -192,7 +194,7 @@ def test_names_of_any_kind(database: Database, view: GraphView) -> None:
 
 
 def test_what_cannot_be_asked(database: Database, view: GraphView) -> None:
-    tell(database, run("r1", "j", ["a"], ["b"]))
+    write_events(database, run("r1", "j", ["a"], ["b"]))
     for depth in (0, -1, 51, 1_000):
         with pytest.raises(QueryError, match="depth"):
             lineage(view, ds("a"), depth=depth)
@@ -208,7 +210,7 @@ def test_what_cannot_be_asked(database: Database, view: GraphView) -> None:
 
 @pytest.fixture
 def answered(database: Database, view: GraphView) -> GraphView:
-    tell(
+    write_events(
         database,
         run("r1", "clean", ["raw1", "raw2"], ["clean"], minute=0),
         run(
@@ -266,7 +268,7 @@ def test_trace_goes_through_answers_and_columns(answered: GraphView) -> None:
 
 def test_trace_of_a_long_chain(database: Database, view: GraphView) -> None:
     chain = [run(f"r{n}", f"job{n}", [f"t{n}"], [f"t{n + 1}"], minute=2 * n) for n in range(60)]
-    tell(database, *chain, answer("deep", "t60", minute=200))
+    write_events(database, *chain, answer("deep", "t60", minute=200))
     counted = CountedDatabase(database)
     found = trace(GraphView(counted), "deep")
     assert [row["name"] for row in found.sources] == ["t0"]
@@ -295,7 +297,7 @@ def test_columns(database: Database, view: GraphView) -> None:
     event = run("r1", "j", ["a"], ["b"])
     event[1]["outputs"][0]["facets"] = {"columnLineage": column_lineage(["a"])}
     after = run("r2", "k", ["b"], ["c"], minute=5, derived={"c": ["b"]})
-    tell(
+    write_events(
         database,
         event,
         after,
@@ -322,5 +324,5 @@ def test_a_job_event_alone_is_on_the_map(database: Database, view: GraphView) ->
             {"namespace": "db", "name": "out", "facets": {"schema": {**FACET, "fields": []}}}
         ],
     }
-    tell(database, [declared])
+    write_events(database, [declared])
     assert names(view, ds("out"), "UPSTREAM") == {"out", "declared", "in"}

@@ -26,9 +26,9 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import column_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.counted_database import CountedDatabase
-from tests.event_builders import dataset, dataset_event, facet, job_event, run_event, told
+from tests.event_builders import dataset, dataset_event, facet, job_event, run_event, write_batch
 from tests.lineage_requests import lineage
-from tests.run_builders import answer, ds, job, run, run_of, tell, version
+from tests.run_builders import answer, ds, job, run, run_of, version, write_events
 
 pytestmark = [pytest.mark.neo4j]
 
@@ -49,7 +49,7 @@ def shop(database: Database, view: GraphView, graph_driver: Any) -> Iterator[Gra
 
     with graph_driver.session() as session:
         session.run(erase).consume()
-    tell(
+    write_events(
         database,
         run("load-1", "load", ["raw"], ["a"], minute=0, rows=10, version="v1"),
         run("load-2", "load", ["raw"], ["a"], minute=60, rows=12, version="v2"),
@@ -66,7 +66,7 @@ def shop(database: Database, view: GraphView, graph_driver: Any) -> Iterator[Gra
             ]
         }
     }
-    told(
+    write_batch(
         database,
         [
             dataset_event("a", 100, tags),

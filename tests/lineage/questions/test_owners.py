@@ -14,7 +14,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event
-from tests.run_builders import Event, ds, job, tell
+from tests.run_builders import Event, ds, job, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -28,7 +28,7 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     del graph_driver
     empty(database)
     dropped = {"lifecycleStateChange": {"lifecycleStateChange": "DROP"}}
-    tell(
+    write_events(
         database,
         [
             dataset_event("a", 0, of("ann", "bob", "ann")),

@@ -14,7 +14,7 @@ from headwater.lineage.questions.quality import Assertion, ColumnMeasure, Measur
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.event_builders import dataset, dataset_event, run_event, settle
+from tests.event_builders import dataset, dataset_event, run_event, write_in_any_order
 from tests.run_builders import Event, ds, run_of, version
 
 pytestmark = pytest.mark.neo4j
@@ -83,7 +83,7 @@ HISTORY = [
 def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[GraphView]:
     """Whatever the order in which the events arrive."""
     del graph_driver
-    settle(database, *HISTORY)
+    write_in_any_order(database, *HISTORY)
     yield view
     empty(database)
 

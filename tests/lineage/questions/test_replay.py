@@ -15,7 +15,7 @@ from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.counted_database import CountedDatabase
 from tests.lineage_requests import lineage
-from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -112,7 +112,7 @@ def history(database: Database, view: GraphView) -> GraphView:
     empty(database)
     told = [*nightly(), *shapes(), *circles(), *others()]
     for start in reversed(range(0, len(told), 5)):
-        tell(database, *reversed(told[start : start + 5]))
+        write_events(database, *reversed(told[start : start + 5]))
     return view
 
 

@@ -15,7 +15,7 @@ from headwater.schema.urns import answer_urn, source_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.counted_database import CountedDatabase
-from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, tell, version
+from tests.run_builders import FACET, Event, answer, at, ds, job, run, run_of, version, write_events
 
 pytestmark = pytest.mark.neo4j
 
@@ -142,7 +142,7 @@ def vault() -> list[Story]:
 @pytest.fixture(scope="module")
 def history(database: Database, view: GraphView) -> GraphView:
     empty(database)
-    tell(database, *bad_night(), *late_and_tested(), *shapes(), *vault())
+    write_events(database, *bad_night(), *late_and_tested(), *shapes(), *vault())
     return view
 
 

@@ -16,7 +16,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
 from tests.event_builders import dataset_event, job_event, schema
-from tests.run_builders import Event, answer, ds, job, run, run_of, tell
+from tests.run_builders import Event, answer, ds, job, run, run_of, write_events
 
 HOSTILE = [
     "",
@@ -58,7 +58,7 @@ def test_only_words_reach_lucene(text: str) -> None:
 @pytest.fixture(scope="module")
 def named(database: Database, view: GraphView) -> Iterator[GraphView]:
     empty(database)
-    tell(
+    write_events(
         database,
         run("run-77", "load_planes", ["/raw/planes"], ["marts.carrier_delay", "planes"]),
         run("run-78", "other", ["/raw/airports"], ["planes_by_year", "söme/tÄble:x"], minute=3),
@@ -156,7 +156,7 @@ def owned_by(name: str) -> Event:
 def described(database: Database, view: GraphView) -> Iterator[GraphView]:
     """Six nodes that hold the word `fuel` in one way or another, and one that does not."""
     empty(database)
-    tell(
+    write_events(
         database,
         [
             dataset_event(

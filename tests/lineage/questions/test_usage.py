@@ -31,9 +31,8 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
 from tests.canonical import empty
-from tests.event_builders import dataset, dataset_event, run_event
-from tests.event_builders import told as told_at_once
-from tests.run_builders import Event, answer, ds, job, tell
+from tests.event_builders import dataset, dataset_event, run_event, write_batch
+from tests.run_builders import Event, answer, ds, job, write_events
 
 NOW = datetime(2026, 1, 2, 2, tzinfo=UTC)
 OF_DB = Visibility(("db", "etl"))
@@ -68,7 +67,7 @@ def told(database: Database, view: GraphView, graph_driver: Driver) -> Iterator[
     del graph_driver
     empty(database)
     page = dataset("page", namespace="web")
-    tell(
+    write_events(
         database,
         [
             run_event(
@@ -320,9 +319,9 @@ def test_every_reading_is_found_by_way_of_the_map(
     random = Random(seed)
     empty(database)
     for _ in range(4):
-        told_at_once(database, [some_event(random) for _ in range(40)])
+        write_batch(database, [some_event(random) for _ in range(40)])
     ended = [run_id for run_id in range(60) if random.random() < 0.97]
-    told_at_once(
+    write_batch(
         database,
         [run_event(f"r{one}", "COMPLETE", one * 8 + 100, job=f"j{one % 5}") for one in ended],
     )

@@ -17,8 +17,8 @@ from headwater.lineage.traversal.traversal import Traversal
 from headwater.lineage.view import GraphView
 from headwater.schema.urns import answer_urn
 from headwater.schema.visibility import Visibility
-from tests.event_builders import dataset, run_event, source, told
-from tests.run_builders import Event, answer, at, run_of, tell
+from tests.event_builders import dataset, run_event, source, write_batch
+from tests.run_builders import Event, answer, at, run_of, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -71,10 +71,10 @@ def shown(walk: Traversal) -> tuple[object, ...]:
 def test_at_once_is_as_hop_by_hop(
     database: Database, view: GraphView, visibility: Visibility
 ) -> None:
-    told(database, list(history(random.Random(1))))
+    write_batch(database, list(history(random.Random(1))))
     first = answer("first", "t1", "t2", minute=RUNS + 2)
     cites_it = answer("second", "t4", {"answerId": "first"}, minute=RUNS + 3)
-    tell(database, first, cites_it)
+    write_events(database, first, cites_it)
     seen = view.visible_to(visibility)
     starts = [answer_urn("second"), *(run_of(f"r{number:02}") for number in (39, 30))]
     longest = 0
@@ -110,8 +110,8 @@ def test_at_once_is_as_hop_by_hop(
 
 
 def test_what_is_told_on_the_way_is_what_the_nodes_are(database: Database, view: GraphView) -> None:
-    tell(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
-    tell(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
+    write_events(database, [run_event("make", minute=1, job="j", inputs=["raw"], outputs=["made"])])
+    write_events(database, [run_event("read", minute=5, job="k", inputs=["made"], outputs=["out"])])
     bounds = Bounds.within(20, depth=50, nodes_max=100, edges_max=100)
     [walk] = traverse(
         view, TraversalRequest(RUNS_UP, bounds, prefetch=True), {0: [run_of("read")]}

@@ -15,7 +15,7 @@ from headwater.lineage.view import GraphView
 from headwater.schema.urns import job_urn, run_urn
 from headwater.schema.visibility import Visibility
 from tests.lineage_requests import lineage
-from tests.run_builders import FACET, Event, ds, job, run, tell, version
+from tests.run_builders import FACET, Event, ds, job, run, version, write_events
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
@@ -41,7 +41,7 @@ def within(events: list[Event], run_id: str, name: str, kind: str) -> list[Event
 
 def shop(database: Database) -> None:
     """A DAG of two tasks, raw -> a -> b, and a Spark application within the second; another DAG reads b."""
-    tell(
+    write_events(
         database,
         within(run("load-1", "shop.load", ["raw"], ["a"], minute=1), "dag-1", "shop", "DAG"),
         within(run("spark-1", "app.query", ["a"], ["b"], minute=5), "app-1", "app", "APPLICATION"),
@@ -110,7 +110,7 @@ def test_a_hidden_container_is_passed_over(database: Database, view: GraphView) 
             event["job"]["namespace"] = "secret"
         else:
             event["run"]["facets"]["parent"]["job"]["namespace"] = "secret"
-    tell(database, above)
+    write_events(database, above)
     seen = view.visible_to(Visibility(("etl", "db")))
     assert lineage(view, job("over"), level="TOP").start == job_urn("secret", "top")
     for level in ("TOP", "DAG"):
@@ -123,7 +123,7 @@ def at(minute: int) -> datetime:
 
 
 def test_the_map_as_it_was(database: Database, view: GraphView) -> None:
-    tell(
+    write_events(
         database,
         run("r1", "j", ["a", "b"], ["t"], minute=1),
         run("r2", "j", ["a", "c"], ["t", "u"], minute=10),
@@ -157,7 +157,7 @@ def test_what_a_dataset_came_from_is_of_its_time_too(database: Database, view: G
     """Once a run told which inputs an output came from, a walk goes by that, and still only by what was read then."""
     early = run("r1", "j", ["a", "b"], ["t"], minute=1, derived={"t": ["a", "b"]})
     late = run("r2", "j", ["a", "c"], ["t"], minute=10, derived={"t": ["a", "c"]})
-    tell(database, early, late)
+    write_events(database, early, late)
     assert names(lineage(view, ds("t"), direction="UPSTREAM")) == {
         ds("t"),
         job("j"),
@@ -173,7 +173,7 @@ def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(
     database: Database,
     view: GraphView,
 ) -> None:
-    tell(
+    write_events(
         database,
         run("r1", "j", ["a"], ["t"], minute=1, derived={"t": ["a"]}),
         run("r2", "j", ["b"], ["t"], minute=10),
@@ -196,7 +196,7 @@ def test_what_no_longer_tells_where_it_comes_from_comes_from_all_it_reads(
 
 
 def test_only_the_map_changes_with_time(database: Database, view: GraphView) -> None:
-    tell(database, run("r1", "j", ["a"], ["t"], minute=1))
+    write_events(database, run("r1", "j", ["a"], ["t"], minute=1))
     with pytest.raises(QueryError, match="asOf"):
         lineage(view, run_urn("r1"), as_of=at(5))
 
@@ -212,7 +212,7 @@ def test_a_dataset_is_found_by_any_of_its_names(database: Database, view: GraphV
                 "facets": {"symlinks": {**FACET, "identifiers": symlinks}},
             }
         ]
-    tell(database, event)
+    write_events(database, event)
     place = "dataset:s3%3A//lake:warehouse/t"
     for urn in (place, "dataset:s3a%3A//lake:/warehouse/t/", "dataset:hive%3A//META%3A9083:shop.t"):
         found = lineage(view, urn, direction="UPSTREAM")

@@ -11,14 +11,14 @@ from headwater.cypher.driver.database import Database
 from tests.canonical import empty
 from tests.rest.conftest import Log
 from tests.rest.marquez.run_history import history
-from tests.run_builders import tell
+from tests.run_builders import write_events
 
 
 @pytest.fixture(scope="module", autouse=True)
 def folded(database: Database, log: Log) -> Iterator[None]:
     empty(database)
     log.events = history()
-    tell(database, log.events)
+    write_events(database, log.events)
     yield
     log.events = []
 
