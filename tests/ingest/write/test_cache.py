@@ -18,7 +18,7 @@ from headwater.ingest.write.transaction import Checkpoint, CheckpointMovedError,
 from headwater.schema.events import parse
 from headwater.schema.facts import DatasetFacts, JobFacts, Name, Span
 from tests.canonical import canonical, empty
-from tests.event_builders import edge, run_event, told
+from tests.event_builders import edge, run_event, write_batch
 from tests.run_builders import SPOOL
 
 
@@ -101,8 +101,8 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = WriteCache()
-    told(database, night(1), cache)
-    told(database, night(2), cache)
+    write_batch(database, night(1), cache)
+    write_batch(database, night(2), cache)
     asked: list[str] = []
     submit = Transaction.submit
 
@@ -113,7 +113,7 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
         return submit(self, name, **parameters)
 
     monkeypatch.setattr(Transaction, "submit", listening)
-    told(database, night(3), cache)
+    write_batch(database, night(3), cache)
     # Whether the run is new is read beside the transaction.
     assert set(asked) == {
         "write/maintenance/lock_graph",
@@ -131,7 +131,7 @@ def test_of_a_job_that_ran_before_nothing_is_read_but_whether_its_run_is_new(
 @pytest.mark.usefixtures("clean_graph")
 def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Database) -> None:
     cache = WriteCache()
-    told(database, night(1), cache)
+    write_batch(database, night(1), cache)
     with pytest.raises(CheckpointMovedError):
         write(
             database,
@@ -146,10 +146,10 @@ def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Data
         )
     assert not cache.runs
     assert not cache.jobs
-    told(database, night(2), cache)
+    write_batch(database, night(2), cache)
     remembered = canonical(database)
     empty(database)
-    told(database, [*night(1), *night(2)], WriteCache())
+    write_batch(database, [*night(1), *night(2)], WriteCache())
     assert canonical(database) == remembered
 
 
@@ -157,12 +157,12 @@ def test_a_transaction_that_fails_leaves_nothing_behind_in_memory(database: Data
 @pytest.mark.usefixtures("clean_graph")
 def test_what_somebody_else_wrote_is_read(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
-    told(database, night(1), first)
-    told(database, night(2), second)
-    told(database, night(3), first)
+    write_batch(database, night(1), first)
+    write_batch(database, night(2), second)
+    write_batch(database, night(3), first)
     both = canonical(database)
     empty(database)
-    told(database, [*night(1), *night(2), *night(3)], WriteCache())
+    write_batch(database, [*night(1), *night(2), *night(3)], WriteCache())
     assert canonical(database) == both
 
 
@@ -171,10 +171,10 @@ def test_what_somebody_else_wrote_is_read(database: Database) -> None:
 def test_an_edge_that_was_seen_late_is_not_seen_earlier_by_who_did_not_know(
     database: Database,
 ) -> None:
-    told(database, night(9), WriteCache())
+    write_batch(database, night(9), WriteCache())
     another = WriteCache()
-    told(database, night(1), another)
-    told(database, night(5), another)
+    write_batch(database, night(1), another)
+    write_batch(database, night(5), another)
     assert edge(database, "dataset:db:raw", "FEEDS", "job:etl:j")["lastSeen"] == datetime(
         2026, 1, 1, 1, 35, tzinfo=UTC
     )
