@@ -1,6 +1,6 @@
 """The rules that an event can break, as a table.
 
-`wrong` breaks the specification or loses lineage; `info` costs nothing now.
+`error` breaks the specification or loses lineage; `info` costs nothing now.
 """
 
 from __future__ import annotations

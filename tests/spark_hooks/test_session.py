@@ -15,7 +15,7 @@ import pytest
 from headwater.spark_hooks.listener import LISTENER_CLASS, coordinates
 from tests.spark_hooks.servers import Recorder, closed_port, recorder, silent_server
 from tests.spark_hooks.spark_jobs import API_KEY
-from tests.spark_hooks.test_naming_of_places import PLACES
+from tests.spark_hooks.test_naming import PLACES
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
