@@ -116,9 +116,7 @@ def test_root_cause() -> None:
     assert found["candidates"] == [
         {
             "kind": "FAILED",
-            "reason": (
-                "the run of load failed ([disk] full), and what it had written was there to be read"
-            ),
+            "reason": ("the run of load failed ([disk] full), and its outputs could be read"),
             "urn": run_of("load-2"),
             "run": run_of("load-2"),
             "occurredAt": at(20),

@@ -30,7 +30,7 @@ class Direction(Enum):
 )
 class RootCauseKind(Enum):
     FAILED = strawberry.enum_value(
-        "FAILED", description="The run ended badly, and what it had written was there to be read."
+        "FAILED", description="The run failed, and its outputs could be read."
     )
     TESTS_FAILED = strawberry.enum_value(
         "TESTS_FAILED", description="Tests of what it read or made failed."

@@ -1,30 +1,31 @@
-"""Where something went wrong: everything that a bad version was made from, searched for what may have spoiled it.
+"""Candidates for the root cause of a bad version, found in everything that it derives from.
 
-The walk goes upstream in history from the version (of a dataset: its newest; of an answer: all that it cites; of a run:
-what it made), and looks for six signs:
+The traversal goes upstream in the run history. It starts at the version, at the newest version of a
+dataset, at the citations of an answer, or at the outputs of a run. Each node is checked for six
+signs:
 
-- FAILED: the run failed, was aborted or abandoned, and what it had written was there to be read.
-- TESTS_FAILED: tests of what the run read or made failed.
+- FAILED: the run failed, was aborted or was abandoned, and its outputs could be read.
+- TESTS_FAILED: tests of the inputs or outputs of the run failed.
 - SCHEMA_CHANGED: the version has another schema than the one before it.
-- ROW_COUNT_OUTLIER: its row count is out of the ordinary for the dataset (`find_outlier`, by the newest ten earlier versions, of
-  which there must be three).
-- CODE_CHANGED: the run ran another code version than the newest success of its job before it.
-- INPUT_LATE: the run read a version from before a run failed that should have made a newer one; or a version that was
-  at least twice as old as usual, and out of the ordinary (`find_outlier`, by the ages of what the newest ten earlier runs of
-  its job read); or a source that was not captured since the run before.
+- ROW_COUNT_OUTLIER: the row count is an outlier for the dataset (`find_outlier`, by the newest ten
+  earlier versions, at least three).
+- CODE_CHANGED: the run ran another code version than the last success of its job before it.
+- INPUT_LATE: the run read a version from before a failed run that should have written a newer one.
+  Or it read a version at least twice as old as usual, and an outlier by the ages of the inputs of
+  the newest ten earlier runs of its job. Or it read a source not captured since the run before.
 
-Candidates are ranked by kind in this order: from what is known to be wrong, through what was changed, to what is merely
-late. Among those of one kind the run that began earliest comes first, since what is wrong spreads downstream; then the
-nearest; then by urn. A run is a candidate once for each of its signs. What may not be seen shows no sign.
+Candidates are ranked by kind in this order, from known errors through changes to late data. Within
+a kind, the run that began earliest comes first, since errors spread downstream; then the nearest;
+then by urn. A run is a candidate once for each of its signs. Hidden nodes show no sign.
 
-A failed run that wrote nothing is upstream of nothing: that its readers went on with an old version is INPUT_LATE. The
-search goes at most 200 runs upstream, and says when it was cut short.
+A failed run without outputs is upstream of nothing. If its readers went on with an old version,
+that is INPUT_LATE. The search covers at most 200 runs upstream and says when it was cut short.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -55,17 +56,21 @@ HOPS_MAX = 200
 NODES_MAX = 5_000
 EDGES_MAX = 20_000
 WALK_SECONDS_MAX = 5.0
-# What was read is late when it is more than this many times the usual age older than usual.
+# An input is late if it is older than usual by more than this many times the usual age.
 _LATE_SHARE = 1.0
-_ENDED_BADLY = {"FAIL": "failed", "ABORT": "was aborted", "ABANDONED": "was abandoned"}
+_UNSUCCESSFUL = {"FAIL": "failed", "ABORT": "was aborted", "ABANDONED": "was abandoned"}
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may have gone wrong. `urn` shows the sign: a run, a version or a source; `run` is the run to look at, ""
-    for a source; `occurred_at` is when that began. `compared_with` are the urns of what it was compared with."""
+    """A possible root cause.
+
+    `urn` is the run, version or source that shows the sign. `run` is the run to examine, "" for a
+    source; `occurred_at` is its start. `compared_with` are the urns of the nodes it was compared
+    with.
+    """
 
     kind: str
     reason: str
@@ -80,7 +85,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class RootCause:
-    """`starts` are the version, answer or run from which was searched; `omitted_count` tells how many candidates are not shown."""
+    """The first candidates and the number of further ones.
+
+    `starts` are the version, answer or run where the search started.
+    """
 
     starts: list[str]
     candidates: list[Candidate]
@@ -98,45 +106,48 @@ def root_cause(
     *,
     since: datetime | None = None,
     first: int = 20,
-    seconds: float = WALK_SECONDS_MAX,
+    timeout_seconds: float = WALK_SECONDS_MAX,
 ) -> RootCause:
-    """What may have spoiled a version, a dataset, an answer or a run, the likeliest first; only what began at or after
-    `since`, when it was last known to be good. Raises NotFoundError for what is not there, QueryError for a urn of
-    another kind or a `first` out of bounds."""
+    """Return the candidates for the root cause of a bad node, the likeliest first.
+
+    With `since`, the time when the data was last good, only later candidates count. Raises
+    NotFoundError without a visible node, QueryError for a bad urn or `first`.
+    """
     if not 0 <= first <= CANDIDATES_MAX:
         raise QueryError(f"first {first} is not between 0 and {CANDIDATES_MAX}")
-    starts = _starts(view, urn)
-    bounds = Bounds.within(seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX)
-    # What a bad run made shows signs of that run.
-    runs = [one for one in starts if one.startswith("run:")]
-    rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX) if runs else []
-    made = sorted(row["datasetOrVersion"] for row in rows)
-    walk = traverse(view, TraversalRequest(RUNS_UP, bounds), {urn: [*starts, *made]})[urn]
-    found = [
-        one for one in _signs(view, walk) if since is None or (one.occurred_at or _LATEST) >= since
-    ]
-    ranked = sorted(_seen(view, found), key=_rank)
+    starts = _read_starts(view, urn)
+    bounds = Bounds.within(
+        timeout_seconds, depth=HOPS_MAX, nodes_max=NODES_MAX, edges_max=EDGES_MAX
+    )
+    # The outputs of a bad run show signs of that run.
+    outputs: list[str] = []
+    runs = [start for start in starts if start.startswith("run:")]
+    if runs:
+        rows = view.read("read/traversal/run_outputs", urns=runs, limit=NODES_MAX)
+        outputs = sorted(row["datasetOrVersion"] for row in rows)
+    walk = traverse(view, TraversalRequest(RUNS_UP, bounds), {urn: [*starts, *outputs]})[urn]
+    found = _find_candidates(view, walk)
+    if since is not None:
+        found = [candidate for candidate in found if (candidate.occurred_at or _LATEST) >= since]
+    ranked = sorted(_keep_visible(view, found), key=_rank)
     return RootCause(starts, ranked[:first], max(0, len(ranked) - first), walk.truncated)
 
 
-def _starts(view: GraphView, urn: str) -> list[str]:
+def _read_starts(view: GraphView, urn: str) -> list[str]:
     kind = parse_urn(urn).kind
     if kind not in STARTS:
         raise QueryError(
             f"a {kind} has no root cause: urn {urn!r} names none of {', '.join(STARTS)}",
-            hint="Ask for a version of a dataset, or for the dataset whose newest version is bad.",
+            hint="Name a version of a dataset, or the dataset whose newest version is bad.",
         )
     urn = str(require_node(view, urn)["urn"])
     if kind != "dataset":
         return [urn]
-    rows = view.read("read/failures/versions_since", dataset=urn, since=_EARLIEST, limit=1)
-    if rows:
-        return [rows[0]["urn"]]
-    return [
-        source
-        for row in view.read("read/nodes/dataset_sources", urns=[urn])
-        for source in row["sources"]
-    ]
+    versions = view.read("read/failures/versions_since", dataset=urn, since=_EARLIEST, limit=1)
+    if versions:
+        return [versions[0]["urn"]]
+    rows = view.read("read/nodes/dataset_sources", urns=[urn])
+    return list(rows[0]["sources"]) if rows else []
 
 
 def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
@@ -148,180 +159,222 @@ def _rank(candidate: Candidate) -> tuple[int, datetime, int, str]:
     )
 
 
-def _seen(view: GraphView, found: list[Candidate]) -> Iterable[Candidate]:
-    """Those of which everything may be seen: a sign tells of what it was compared with."""
-    about = {one: {one.urn, one.run, *one.compared_with} - {""} for one in found}
-    unseen = find_hidden(view, sorted({urn for urns in about.values() for urn in urns}))
-    return [one for one, urns in about.items() if not urns & unseen]
+def _keep_visible(view: GraphView, found: list[Candidate]) -> list[Candidate]:
+    """Return the candidates whose nodes, compared ones included, are all visible."""
+    urns: set[str] = set()
+    for candidate in found:
+        urns |= _urns(candidate)
+    hidden = find_hidden(view, sorted(urns))
+    return [candidate for candidate in dict.fromkeys(found) if not _urns(candidate) & hidden]
 
 
-def _signs(view: GraphView, walk: Traversal) -> list[Candidate]:
+def _urns(candidate: Candidate) -> set[str]:
+    return {candidate.urn, candidate.run, *candidate.compared_with} - {""}
+
+
+def _find_candidates(view: GraphView, walk: Traversal) -> list[Candidate]:
     runs, versions = nodes_of_kind("run", walk), nodes_of_kind("artifact", walk)
     rows = {row["urn"]: row for row in view.read("read/failures/run_evidence", urns=runs)}
-    makers = {
+    writers = {
         edge.target: edge.source
         for edge in sorted(walk.edges)
         if edge.type == "PRODUCED" and edge.source in rows
     }
-    known = _Known(walk, rows, makers)
-    found = [
-        candidate
-        for row in rows.values()
-        for candidate in (*known.failed(row), *known.code_changed(row))
-    ]
+    checks = _SignChecks(walk, rows, writers)
+    found: list[Candidate] = []
+    for row in rows.values():
+        found += [*checks.failed(row), *checks.code_changed(row)]
     for row in view.read("read/failures/version_evidence", urns=versions, earlier=EARLIER_MAX):
-        found += [*known.schema_changed(row), *known.rows_shifted(row)]
+        found += [*checks.schema_changed(row), *checks.row_count_outlier(row)]
     ages = view.read("read/failures/input_ages", urns=runs, earlier=EARLIER_MAX)
-    failed = {
-        row["number"]: row
-        for row in view.read("read/failures/failed_between", rows=known.missed(ages))
-    }
+    failures = view.read("read/failures/failed_between", rows=checks.failure_searches(ages))
+    failed_between = {row["number"]: row for row in failures}
     for number, row in enumerate(ages):
-        found += known.input_late(row, failed.get(number))
+        found += checks.input_late(row, failed_between.get(number))
     tested = [*versions, *nodes_of_kind("source", walk)]
-    return found + known.tests_failed(
-        view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
-    )
+    tests = view.read("read/failures/failed_tests", urns=tested, limit=EDGES_MAX)
+    return found + checks.tests_failed(tests)
 
 
 @dataclass(frozen=True)
-class _Known:
-    """A walk, what its runs show, and which run made each version; judges the signs one by one."""
+class _SignChecks:
+    """The checks for the six signs, over a traversal, the rows of its runs and their outputs."""
 
     walk: Traversal
+    # Run -> its row of read/failures/run_evidence.
     runs: Mapping[str, Row]
-    makers: Mapping[str, str]
+    # Version -> the run that wrote it.
+    writers: Mapping[str, str]
 
     def failed(self, row: Row) -> list[Candidate]:
-        if row["status"] not in _ENDED_BADLY:
+        if row["status"] not in _UNSUCCESSFUL:
             return []
-        made = tuple(sorted(version for version, run in self.makers.items() if run == row["urn"]))
-        read = ", and what it had written was there to be read" if made else ""
+        outputs = tuple(
+            sorted(version for version, run in self.writers.items() if run == row["urn"])
+        )
         error = str(row["error"] or "no reason was sent").strip().splitlines()[0]
-        reason = f"the run of {row['pipeline']} {_ENDED_BADLY[row['status']]} ({error}){read}"
-        return [self._of_run("FAILED", row["urn"], reason, after=row["status"], compared=made)]
+        reason = f"the run of {row['pipeline']} {_UNSUCCESSFUL[row['status']]} ({error})"
+        if outputs:
+            reason += ", and its outputs could be read"
+        return [
+            self._of_run("FAILED", row["urn"], reason, after=row["status"], compared_with=outputs)
+        ]
 
     def code_changed(self, row: Row) -> list[Candidate]:
-        known = [one for one in row["previous"] if one]
-        before = max(known, key=lambda one: (one["at"], one["run"]), default=None)
-        if before is None or row["version"] is None or before["version"] == row["version"]:
+        previous = max(
+            (run for run in row["previous"] if run),
+            key=lambda run: (run["at"], run["run"]),
+            default=None,
+        )
+        if previous is None or row["version"] in (None, previous["version"]):
             return []
-        reason = f"{row['pipeline']} ran code {row['version']}; the success before it ran {before['version']}"
-        return [
-            self._of_run(
-                "CODE_CHANGED",
-                row["urn"],
-                reason,
-                before["version"],
-                row["version"],
-                (before["run"],),
-            )
-        ]
+        reason = (
+            f"{row['pipeline']} ran code {row['version']}; "
+            f"the success before it ran {previous['version']}"
+        )
+        candidate = self._of_run(
+            "CODE_CHANGED",
+            row["urn"],
+            reason,
+            before=previous["version"],
+            after=row["version"],
+            compared_with=(previous["run"],),
+        )
+        return [candidate]
 
     def schema_changed(self, row: Row) -> list[Candidate]:
         if not row["drift"]:
             return []
         reason = f"the schema of {row['name']} changed: {', '.join(row['drift'])}"
-        return [
-            self._of_version(
-                "SCHEMA_CHANGED", row["urn"], row["at"], reason, row["fieldsBefore"], row["fields"]
-            )
-        ]
+        candidate = self._of_version(
+            "SCHEMA_CHANGED",
+            row["urn"],
+            row["at"],
+            reason,
+            before=row["fieldsBefore"],
+            after=row["fields"],
+        )
+        return [candidate]
 
-    def rows_shifted(self, row: Row) -> list[Candidate]:
+    def row_count_outlier(self, row: Row) -> list[Candidate]:
         if row["rowCount"] is None:
             return []
-        found = find_outlier(row["rowCount"], [one["rowCount"] for one in row["earlier"]])
-        if found is None:
+        outlier = find_outlier(row["rowCount"], [version["rowCount"] for version in row["earlier"]])
+        if outlier is None:
             return []
-        usual = _number(found.median)
+        usual = _format_number(outlier.median)
         reason = (
-            f"{row['name']} has {row['rowCount']} rows; the median of the {len(row['earlier'])} versions before it "
-            f"is {usual}"
+            f"{row['name']} has {row['rowCount']} rows; "
+            f"the median of the {len(row['earlier'])} versions before it is {usual}"
         )
-        compared = tuple(one["urn"] for one in row["earlier"])
-        after = str(row["rowCount"])
-        return [
-            self._of_version(
-                "ROW_COUNT_OUTLIER", row["urn"], row["at"], reason, usual, after, compared
-            )
-        ]
+        candidate = self._of_version(
+            "ROW_COUNT_OUTLIER",
+            row["urn"],
+            row["at"],
+            reason,
+            before=usual,
+            after=str(row["rowCount"]),
+            compared_with=tuple(version["urn"] for version in row["earlier"]),
+        )
+        return [candidate]
 
     def input_late(self, row: Row, failed: Row | None) -> list[Candidate]:
-        """`failed` is the run that failed where it should have made something newer than what was read."""
-        read = tuple(self._read_by(row))
-        if not read or row["made"] > row["at"]:
+        """Check the age of an input; `failed` is a run that should have written a newer one."""
+        versions = tuple(self._reached_versions(row))
+        if not versions or row["made"] > row["at"]:
             return []
         if row["isSource"]:
-            return self._not_captured(row, read)
-        age = (row["at"] - row["made"]).total_seconds()
-        ages = [(one["at"] - one["made"]).total_seconds() for one in row["earlier"] if one["at"]]
-        found = find_outlier(age, ages, share=_LATE_SHARE)
-        is_late = found is not None and age > found.median
-        if not is_late and failed is None:
+            return self._not_captured(row, versions)
+        age = _format_age((row["at"] - row["made"]).total_seconds())
+        usual = _usual_age(row)
+        if usual is None and failed is None:
             return []
-        usual = _age(found.median) if found is not None and is_late else None
-        reason = f"{row['pipeline']} read a version of {row['name']} that was {_age(age)} old"
-        reason += f"; usually it is {usual}" if usual else ""
-        reason += f"; {failed['pipeline']} failed in between" if failed else ""
-        compared = [
-            *([failed["run"]] if failed else []),
-            *(one["run"] for one in row["earlier"] if usual),
-        ]
-        return [
-            self._of_run("INPUT_LATE", row["run"], reason, usual, _age(age), (*read, *compared))
-        ]
+        reason = f"{row['pipeline']} read a version of {row['name']} that was {age} old"
+        compared_with = [*versions]
+        if failed is not None:
+            compared_with.append(failed["run"])
+        if usual is not None:
+            reason += f"; usually it is {usual}"
+            compared_with += [run["run"] for run in row["earlier"]]
+        if failed is not None:
+            reason += f"; {failed['pipeline']} failed in between"
+        candidate = self._of_run(
+            "INPUT_LATE",
+            row["run"],
+            reason,
+            before=usual,
+            after=age,
+            compared_with=tuple(compared_with),
+        )
+        return [candidate]
 
-    def _read_by(self, row: Row) -> list[str]:
+    def _reached_versions(self, row: Row) -> list[str]:
         return sorted(version for version in row["versions"] if version in self.walk.nodes)
 
-    def _not_captured(self, row: Row, read: tuple[str, ...]) -> list[Candidate]:
-        newest = row["earlier"][0] if row["earlier"] else None
-        if newest is None or row["made"] >= newest["at"]:
+    def _not_captured(self, row: Row, versions: tuple[str, ...]) -> list[Candidate]:
+        """Check whether a source was captured since the run before read it."""
+        previous = row["earlier"][0] if row["earlier"] else None
+        if previous is None or row["made"] >= previous["at"]:
             return []
-        reason = f"{row['pipeline']} read {row['name']}, which was not captured since the run before it read it"
-        before, after = _instant(newest["at"]), _instant(row["made"])
-        return [
-            self._of_run("INPUT_LATE", row["run"], reason, before, after, (*read, newest["run"]))
-        ]
+        reason = (
+            f"{row['pipeline']} read {row['name']}, "
+            "which was not captured since the run before it read it"
+        )
+        candidate = self._of_run(
+            "INPUT_LATE",
+            row["run"],
+            reason,
+            before=_format_instant(previous["at"]),
+            after=_format_instant(row["made"]),
+            compared_with=(*versions, previous["run"]),
+        )
+        return [candidate]
 
-    def missed(self, rows: list[Row]) -> list[Row]:
-        """Where to look for failures that left nothing: among the runs of the job that made what was read, until it was
-        read. What a job reads of its own it goes on from: that is not late because an attempt failed before."""
-        wanted = []
+    def failure_searches(self, rows: list[Row]) -> list[Row]:
+        """Return the jobs and time ranges in which to search for failed runs without outputs.
+
+        These are the jobs that wrote the inputs, from the time of an input until its read. A job
+        that reads its own output continues from it; a failed attempt before does not make it late.
+        """
+        searches = []
         for number, row in enumerate(rows):
-            makers = [self.makers[one] for one in self._read_by(row) if one in self.makers]
-            jobs = {self.runs[maker]["job"] for maker in makers} - {
-                None,
-                self.runs[row["run"]]["job"],
-            }
-            wanted += [
-                {"number": number, "job": job, "after": row["made"], "until": row["at"]}
-                for job in sorted(jobs)
+            writers = [
+                self.writers[version]
+                for version in self._reached_versions(row)
+                if version in self.writers
             ]
-        return wanted
+            jobs = {self.runs[writer]["job"] for writer in writers}
+            jobs -= {None, self.runs[row["run"]]["job"]}
+            time_range = {"after": row["made"], "until": row["at"]}
+            searches += [{"number": number, "job": job, **time_range} for job in sorted(jobs)]
+        return searches
 
     def tests_failed(self, rows: list[Row]) -> list[Candidate]:
-        """A run upstream that tested what it read went on with it; tests of others tell of the run that made it."""
+        """Assign failed tests to the run that went on despite them, or else to the writer."""
         by_node: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             by_node[row["run"] if row["run"] in self.runs else row["version"]].append(row)
-        return [self._tested(node, found) for node, found in by_node.items()]
+        return [self._tested(node, of_node) for node, of_node in by_node.items()]
 
     def _tested(self, node: str, rows: list[Row]) -> Candidate:
-        names = sorted({name for row in rows for name in row["failedTests"] or ()})
-        tests, newest = ", ".join(names), rows[-1]
-        counts = f"{newest['testsFailed']} of {newest['testsFailed'] + (newest['testsPassed'] or 0)} tests failed"
+        names: set[str] = set()
+        for row in rows:
+            names.update(row["failedTests"] or ())
+        tests, newest = ", ".join(sorted(names)), rows[-1]
+        total = newest["testsFailed"] + (newest["testsPassed"] or 0)
+        counts = f"{newest['testsFailed']} of {total} tests failed"
         if node in self.runs:
-            read = " and ".join(sorted({row["name"] for row in rows}))
-            reason = (
-                f"{self.runs[node]['pipeline']} went on although tests of {read} failed: {tests}"
-            )
+            datasets = " and ".join(sorted({row["name"] for row in rows}))
+            pipeline = self.runs[node]["pipeline"]
+            reason = f"{pipeline} went on although tests of {datasets} failed: {tests}"
             return self._of_run("TESTS_FAILED", node, reason, after=counts)
-        compared = tuple(sorted({row["run"] for row in rows}))
-        reason = f"tests of {newest['name']} failed: {tests}"
         return self._of_version(
-            "TESTS_FAILED", node, newest["capturedAt"], reason, None, counts, compared
+            "TESTS_FAILED",
+            node,
+            newest["capturedAt"],
+            f"tests of {newest['name']} failed: {tests}",
+            after=counts,
+            compared_with=tuple(sorted({row["run"] for row in rows})),
         )
 
     def _of_run(
@@ -329,12 +382,22 @@ class _Known:
         kind: str,
         run: str,
         reason: str,
+        *,
         before: str | None = None,
         after: str | None = None,
-        compared: tuple[str, ...] = (),
+        compared_with: tuple[str, ...] = (),
     ) -> Candidate:
-        at, distance = self.runs[run]["at"], self.walk.nodes[run]
-        return Candidate(kind, reason, run, run, at, distance, before, after, compared)
+        return Candidate(
+            kind=kind,
+            reason=reason,
+            urn=run,
+            run=run,
+            occurred_at=self.runs[run]["at"],
+            distance=self.walk.nodes[run],
+            before=before,
+            after=after,
+            compared_with=compared_with,
+        )
 
     def _of_version(
         self,
@@ -342,26 +405,45 @@ class _Known:
         version: str,
         at: datetime | None,
         reason: str,
-        before: str | None,
-        after: str | None,
-        compared: tuple[str, ...] = (),
+        *,
+        before: str | None = None,
+        after: str | None = None,
+        compared_with: tuple[str, ...] = (),
     ) -> Candidate:
-        run = self.makers.get(version, "")
-        at = self.runs[run]["at"] if run else at
-        distance = self.walk.nodes[run or version]
-        return Candidate(kind, reason, version, run, at, distance, before, after, compared)
+        run = self.writers.get(version, "")
+        return Candidate(
+            kind=kind,
+            reason=reason,
+            urn=version,
+            run=run,
+            occurred_at=self.runs[run]["at"] if run else at,
+            distance=self.walk.nodes[run or version],
+            before=before,
+            after=after,
+            compared_with=compared_with,
+        )
 
 
-def _instant(at: datetime) -> str:
+def _usual_age(row: Row) -> str | None:
+    """Return the usual age of an input if it was older than that and an outlier."""
+    age = (row["at"] - row["made"]).total_seconds()
+    ages = [(run["at"] - run["made"]).total_seconds() for run in row["earlier"] if run["at"]]
+    outlier = find_outlier(age, ages, share=_LATE_SHARE)
+    if outlier is None or age <= outlier.median:
+        return None
+    return _format_age(outlier.median)
+
+
+def _format_instant(at: datetime) -> str:
     return at.isoformat().replace("+00:00", "Z")
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
 
 
-def _age(seconds: float) -> str:
+def _format_age(seconds: float) -> str:
     for size, word in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
         if seconds >= 2 * size:
-            return f"{_number(round(seconds / size, 1))} {word}"
-    return f"{_number(round(seconds))} seconds"
+            return f"{_format_number(round(seconds / size, 1))} {word}"
+    return f"{_format_number(round(seconds))} seconds"

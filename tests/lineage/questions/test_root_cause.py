@@ -167,7 +167,7 @@ def test_a_bad_version(history: GraphView) -> None:
     failed, drifted, halved, _, coded = found.candidates
     assert failed == Candidate(
         "FAILED",
-        "the run of clean failed (disk full), and what it had written was there to be read",
+        "the run of clean failed (disk full), and its outputs could be read",
         run_of("clean-4"),
         run_of("clean-4"),
         datetime(2026, 1, 1, 4, 10, tzinfo=UTC),
