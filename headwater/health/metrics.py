@@ -147,7 +147,7 @@ def exposition(counts: EventCounts) -> bytes:
 
 
 def remove_ended_processes(folder: Path) -> None:
-    """Remove the metric files of ended processes, which prometheus-client never removes itself."""
+    """Remove the live gauges of ended processes."""
     for file in folder.glob("*_*.db"):
         pid = file.stem.rpartition("_")[2]
         if pid.isdigit() and not Path(f"/proc/{pid}").exists() and int(pid) != os.getpid():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import closing
 from functools import reduce
 from statistics import median as true_median
@@ -25,10 +24,9 @@ from headwater.ingest.producer_stats import (
     median,
     snippet,
 )
-from headwater.ingest.producer_stats_writer import write_producer_stats
 from headwater.lineage.questions import conformance
 from headwater.lineage.view import GraphView
-from headwater.schema.events import Event, parse, parse_instant, to_datetime
+from headwater.schema.events import Event, parse, parse_instant
 from headwater.schema.urns import finding_urn, producer_urn
 
 UUID = "0198c2f4-7a3b-7c11-9d5e-6f1a2b3c4d5e"
@@ -188,71 +186,6 @@ def test_a_snippet_is_the_text_around_the_field(field: str, shows: str) -> None:
 @given(st.binary(max_size=2_000), st.text(max_size=20))
 def test_a_snippet_of_anything_is_a_text(body: bytes, field: str) -> None:
     assert len(snippet(body, field)) <= EXAMPLE_CHARACTERS_MAX
-
-
-def _write(database: Database, producer_stats: Sequence[ProducerStats]) -> None:
-    with database.write() as transaction:
-        for one in producer_stats:
-            write_producer_stats(transaction, one)
-
-
-@pytest.mark.neo4j
-@pytest.mark.usefixtures("clean_graph")
-def test_the_graph_adds_up_what_comes_in_pieces(database: Database, view: GraphView) -> None:
-    source = {"_producer": "https://a", "_schemaURL": "https://b", "name": "file", "uri": "file"}
-    local = event(outputs=[{"namespace": "db", "name": "t", "facets": {"dataSource": source}}])
-    _write(database, [tallied(local, AT + 2 * SECOND, seq=5), ProducerStats()])
-    _write(
-        database,
-        [tallied(local, AT + SECOND, seq=9), tallied(event(producer="b:x"), AT - 90 * SECOND)],
-    )
-    first, second = conformance.producers(view)
-    assert (first.producer, first.events, first.future_events) == (SENDER, 2, 0)
-    assert (first.first_received_at, first.last_received_at) == (
-        to_datetime(AT + SECOND),
-        to_datetime(AT + 2 * SECOND),
-    )
-    assert first.skew is not None
-    assert (first.skew.min, first.skew.max) == (1.0, 2.0)
-    [found] = first.findings
-    assert (found.rule, found.field) == (
-        "facet-breaks-its-schema",
-        "outputs[].facets.dataSource.uri",
-    )
-    assert (found.count, found.sequence, found.severity) == (2, 5, "error")
-    assert '"uri": "file"' in found.example
-    assert found.hint
-    assert (second.future_events, [one.rule for one in second.findings]) == (
-        1,
-        ["event-from-the-future"],
-    )
-    assert [one.producer for one in conformance.producers(view, producer="b:")] == ["b:x"]
-    assert conformance.producers(view, producer="nobody") == []
-
-
-def _write_and_fail(database: Database) -> None:
-    with database.write() as transaction:
-        write_producer_stats(transaction, tallied(event()))
-        raise QueryError("refused")
-
-
-@pytest.mark.neo4j
-@pytest.mark.usefixtures("clean_graph")
-def test_a_transaction_that_fails_counts_nothing(database: Database, view: GraphView) -> None:
-    with pytest.raises(QueryError):
-        _write_and_fail(database)
-    assert conformance.producers(view) == []
-
-
-@pytest.mark.neo4j
-@pytest.mark.usefixtures("clean_graph")
-def test_events_without_a_time_or_a_sender_are_counted_too(
-    database: Database, view: GraphView
-) -> None:
-    _write(database, [tallied(event(producer=None, eventTime=None))])
-    [found] = conformance.producers(view)
-    assert (found.producer, found.skew) == ("", None)
-    assert {one.rule for one in found.findings} == {"missing-producer", "missing-event-time"}
 
 
 def test_how_many_producers_are_shown_has_a_bound() -> None:

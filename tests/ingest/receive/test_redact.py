@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater.errors import SettingsError
 from headwater.ingest.receive.redact import Redactor
-from headwater.ingest.receive.redaction_key import load_key
 from tests.histories import histories
 
 CAPTURES = Path(__file__).parents[2] / "captures"
@@ -297,22 +293,3 @@ def test_ten_megabytes_of_suspects_take_seconds(piece: str) -> None:
 
 
 # The key -------------------------------------------------------------------------------------------------------------
-
-
-def test_the_key_is_made_once_and_is_the_owners_alone(tmp_path: Path) -> None:
-    path = tmp_path / "home" / "redaction.key"
-    with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(load_key, [path] * 8))
-    assert keys == {load_key(path)}
-    assert len(load_key(path)) >= 32
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert list(path.parent.iterdir()) == [path]
-    assert load_key(tmp_path / "other") not in keys
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b"short", b"\xff" * 40])
-def test_what_is_no_key_stops_the_program(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "redaction.key"
-    path.write_bytes(content)
-    with pytest.raises(SettingsError, match=r"redaction\.key"):
-        load_key(path)

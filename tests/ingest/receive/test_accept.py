@@ -1,0 +1,73 @@
+"""Accepting an event: parse, redact, authorize, append."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from headwater.access.principal import ANONYMOUS, UNAUTHENTICATED
+from headwater.errors import EventError
+from headwater.ingest.receive.accept import EventAcceptor
+from headwater.ingest.receive.redact import Redactor
+from headwater.ingest.spool.group_commit import GroupCommitter
+from headwater.ingest.spool.spool import Spool
+from headwater.schema.naming import load_naming
+
+
+def event(job: str, **more: Any) -> dict[str, Any]:
+    return {
+        "eventTime": "2026-01-01T00:00:00Z",
+        "job": {"namespace": "etl", "name": job},
+        "run": {"runId": "r"},
+        **more,
+    }
+
+
+def acceptor(path: Path) -> tuple[EventAcceptor, GroupCommitter]:
+    committer = GroupCommitter(Spool(path))
+    return EventAcceptor(Redactor(b"key"), load_naming(), committer), committer
+
+
+def test_an_event_without_secrets_keeps_its_bytes(tmp_path: Path) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db")
+    body = json.dumps(event("load")).encode()
+    assert accepts.accept(ANONYMOUS, body, 1) is body
+    committer.close()
+
+
+def test_a_malformed_event_and_a_foreign_one_are_refused(tmp_path: Path) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db")
+    with pytest.raises(EventError) as malformed:
+        accepts.accept(ANONYMOUS, b"{", 1)
+    assert malformed.value.status == 400
+    with pytest.raises(EventError) as foreign:
+        accepts.accept(UNAUTHENTICATED, json.dumps(event("load")).encode(), 1)
+    assert (foreign.value.status, foreign.value.field) == (403, "job.namespace")
+    committer.close()
+
+
+def test_submitted_events_are_on_disk_in_order_and_without_secrets(tmp_path: Path) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db")
+    secret = {"_producer": "p", "_schemaURL": "s", "password": "hunter2"}
+    first, second = event("a"), event("b")
+    second["job"]["facets"] = {"x": secret}
+    asyncio.run(accepts.submit(ANONYMOUS, [first, second]))
+    committer.close()
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        bodies = [one.body for one in spool.read(0, events_max=10, bytes_max=10**6)]
+    assert [json.loads(body)["job"]["name"] for body in bodies] == ["a", "b"]
+    assert json.loads(bodies[1])["job"]["facets"]["x"]["password"] == "***"
+
+
+def test_a_refused_event_keeps_the_others_of_its_request_out(tmp_path: Path) -> None:
+    accepts, committer = acceptor(tmp_path / "spool.db")
+    with pytest.raises(EventError):
+        asyncio.run(accepts.submit(ANONYMOUS, [event("a"), {"job": 1}]))
+    committer.close()
+    with closing(Spool(tmp_path / "spool.db")) as spool:
+        assert spool.last() == 0

@@ -1,0 +1,42 @@
+"""Batches: parsed records with their delta, computed by hand."""
+
+from __future__ import annotations
+
+import json
+
+from headwater.ingest.batches import fold_batch, parse_record
+from headwater.ingest.spool.spool import Record
+from headwater.schema.naming import load_naming
+
+EVENT = json.dumps(
+    {
+        "eventTime": "2026-01-01T00:00:00Z",
+        "eventType": "COMPLETE",
+        "producer": "https://example.com/p",
+        "job": {"namespace": "etl", "name": "load"},
+        "run": {"runId": "r"},
+    }
+).encode()
+
+
+def test_a_record_holds_an_event_or_a_reason() -> None:
+    good = parse_record(Record(1, 1, EVENT, intact=True))
+    assert (good.event is not None, good.reason) == (True, "")
+    damaged = parse_record(Record(2, 1, EVENT, intact=False))
+    assert damaged.event is None
+    assert damaged.reason.startswith("damaged")
+    malformed = parse_record(Record(3, 1, b'{"eventTime": 1}', intact=True))
+    assert malformed.event is None
+    assert malformed.reason.startswith("eventTime: ")
+
+
+def test_a_batch_folds_its_events_and_names_its_dead() -> None:
+    records = [
+        parse_record(Record(1, 1_000_000, EVENT, intact=True)),
+        parse_record(Record(2, 1_000_000, EVENT, intact=False)),
+    ]
+    batch = fold_batch(records, load_naming(), future_seconds=60)
+    assert list(batch.delta.runs) == ["run:r"]
+    assert [seq for seq, _ in batch.dead] == [2]
+    assert sum(one.events for one in batch.producer_stats.producers.values()) == 2
+    assert batch.error is None
