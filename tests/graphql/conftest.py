@@ -93,6 +93,20 @@ def refused(ask: Ask) -> Ask:
 
 
 @pytest.fixture
+def missing(refused: Ask, ask: Ask) -> Callable[[str], None]:
+    """Assert that a root field is null with an error of its own."""
+
+    def check(query: str) -> None:
+        error = refused(query)
+        assert error["extensions"]["code"] == "NOT_FOUND"
+        assert error["extensions"]["hint"]
+        [field] = error["path"]
+        assert ask(query)["data"] == {field: None}
+
+    return check
+
+
+@pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """News comes ten times a second."""
     monkeypatch.setattr(news, "POLL_SECONDS", 0.1)

@@ -1,1 +1,1 @@
-"""The root fields of GraphQL: thin resolvers, one module a subject."""
+"""The query fields of the schema, by subject."""

@@ -1,4 +1,4 @@
-"""What producers send against the specification, as the schema shows it."""
+"""The conformance of producers to the OpenLineage specification in the schema."""
 
 from __future__ import annotations
 
@@ -12,52 +12,54 @@ from headwater.lineage.questions.conformance import Producer as CountedProducer
 
 
 @strawberry.type(
-    description="How much later than they say they happened a producer's events are received."
+    description="The delay between the time of a producer's events and their arrival, in seconds."
 )
 class SkewSeconds:
     min: float = strawberry.field(
-        description="Below 0 for an event that says it happened after it was received."
+        description="Negative if an event has a later time than its arrival."
     )
-    median: float = strawberry.field(description="To within a fifth.")
+    median: float = strawberry.field(description="The median, accurate to 20%.")
     max: float
 
 
-@strawberry.type(description="A rule that a producer's events break at one field.")
+@strawberry.type(description="A rule that a producer's events break in one field.")
 class Finding:
     rule: str
-    field: str = strawberry.field(description="Without indexes: inputs[].facets.dataSource.uri.")
-    severity: str = strawberry.field(description="error, or info: worth knowing.")
-    count: Long = strawberry.field(description="Events received that show it.")
+    field: str = strawberry.field(
+        description="The path without indexes: inputs[].facets.dataSource.uri."
+    )
+    severity: str = strawberry.field(description="error or info.")
+    count: Long = strawberry.field(description="The number of events that break it.")
     first_received_at: datetime = strawberry.field(
-        description="When the first of them was received."
+        description="The arrival of the first such event."
     )
     last_received_at: datetime
-    sequence: Long = strawberry.field(description="The number of one of them in the spool.")
-    example: str = strawberry.field(description="That event's text around the field.")
-    detail: str = strawberry.field(
-        description="What was expected there, or what stood there instead."
+    sequence: Long = strawberry.field(
+        description="The sequence number of one such event in the spool."
     )
-    meaning: str = strawberry.field(description="What is wrong with it.")
-    hint: str = strawberry.field(description="How to put it right.")
+    example: str = strawberry.field(description="The text of that event around the field.")
+    detail: str = strawberry.field(description="The expected value, or the value that was sent.")
+    meaning: str = strawberry.field(description="The problem.")
+    hint: str = strawberry.field(description="How to fix it.")
 
     @classmethod
     def of(cls, found: CountedFinding) -> Finding:
         return cls(**vars(found))
 
 
-@strawberry.type(description="A program that sends events, by the URI it sends with them.")
+@strawberry.type(
+    description="A program that sends events, identified by the `producer` URI of its events."
+)
 class Producer:
-    producer: str = strawberry.field(description="Empty for events that do not say who sent them.")
-    events: Long = strawberry.field(description="Events received of it.")
-    first_received_at: datetime = strawberry.field(description="When the first was received.")
+    producer: str = strawberry.field(description="Empty for events without a producer.")
+    events: Long = strawberry.field(description="The number of its events.")
+    first_received_at: datetime = strawberry.field(description="The arrival of its first event.")
     last_received_at: datetime
-    skew_seconds: SkewSeconds | None = strawberry.field(
-        description="Null when no event of it says when it happened."
-    )
+    skew_seconds: SkewSeconds | None = strawberry.field(description="Null if no event has a time.")
     future_events: Long = strawberry.field(
-        description="Events that say they happened after they were received."
+        description="The number of events with a later time than their arrival."
     )
-    findings: list[Finding] = strawberry.field(description="The most frequent first.")
+    findings: list[Finding] = strawberry.field(description="The broken rules, most frequent first.")
 
     @classmethod
     def of(cls, counted: CountedProducer) -> Producer:
@@ -75,6 +77,8 @@ class Producer:
         )
 
 
-@strawberry.type(description="What producers send against the specification.")
+@strawberry.type(description="The conformance of producers to the OpenLineage specification.")
 class Conformance:
-    producers: list[Producer] = strawberry.field(description="Those with the most events first.")
+    producers: list[Producer] = strawberry.field(
+        description="The producers, those with the most events first."
+    )

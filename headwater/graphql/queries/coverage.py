@@ -1,4 +1,4 @@
-"""How much lineage covers, as the schema shows it."""
+"""The coverage of lineage in the schema."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 import strawberry
 
 from headwater.graphql.context import Info
-from headwater.graphql.types.fields import After, First, resolver
+from headwater.graphql.types.fields import LONG_PAGE_DEFAULT, After, First, page_length, resolver
 from headwater.graphql.types.nodes import Dataset
 from headwater.graphql.types.results import Connection
 from headwater.graphql.types.scalars import ID
@@ -16,53 +16,61 @@ from headwater.lineage.pagination import cut_page
 from headwater.lineage.questions import coverage as covered
 
 
-@strawberry.type(description="Shares between 0 and 1; null of nothing.")
+@strawberry.type(description="Shares between 0 and 1; null if there is nothing to take a share of.")
 class CoverageShares:
     lineage: float | None = strawberry.field(
-        description="Lineage coverage: of datasets and jobs together those that are in lineage, as in the next two."
+        description="Datasets and jobs with lineage, of all: the next two shares combined."
     )
     datasets: float | None = strawberry.field(
-        description="Of datasets those that a job makes or reads."
+        description="Datasets that a job reads or writes, of all datasets."
     )
-    jobs: float | None = strawberry.field(description="Of jobs those with both inputs and outputs.")
+    jobs: float | None = strawberry.field(description="Jobs with inputs and outputs, of all jobs.")
     column_lineage: float | None = strawberry.field(
-        description="Of datasets that are made those with column lineage."
+        description="Datasets with column lineage, of those with a producer."
     )
-    owned: float | None = strawberry.field(description="Of datasets and jobs those with an owner.")
-    described: float | None = strawberry.field(description="Of datasets those with a description.")
-    schema: float | None = strawberry.field(description="Of datasets those with a schema.")
+    owned: float | None = strawberry.field(description="Datasets and jobs with an owner, of all.")
+    described: float | None = strawberry.field(
+        description="Datasets with a description, of all datasets."
+    )
+    schema: float | None = strawberry.field(description="Datasets with a schema, of all datasets.")
     ended: float | None = strawberry.field(
-        description="Of runs those that ended: their last event arrived."
+        description="Runs whose COMPLETE, FAIL or ABORT event arrived, of all runs."
     )
     reported: float | None = strawberry.field(
-        description="Of runs that made something those that told which inputs any of it came from."
+        description="Runs that reported which inputs their outputs came from, of those with outputs."
     )
 
 
-@strawberry.type(description="What there is, and how much of it is told.")
+@strawberry.type(
+    description="The numbers of datasets, jobs and runs, and how many of them have lineage."
+)
 class CoverageCounts:
-    datasets: int = strawberry.field(description="Without those that were dropped.")
-    connected: int = strawberry.field(description="Datasets that a job makes or reads.")
-    produced: int = strawberry.field(description="Datasets that something known makes.")
+    datasets: int = strawberry.field(description="Datasets, without dropped ones.")
+    connected: int = strawberry.field(description="Datasets that a job reads or writes.")
+    produced: int = strawberry.field(description="Datasets with a known producer.")
     with_column_lineage: int = strawberry.field(
-        description="Of those: whose columns are known to come from columns."
+        description="Of the produced ones: datasets with column lineage."
     )
     unknown_downstreams: int = strawberry.field(
-        description="Of those: that nothing ever read or cited."
+        description="Of the produced ones: datasets that nothing ever read or cited."
     )
     owned_datasets: int
     described_datasets: int
     with_schema: int
-    jobs: int = strawberry.field(description="Without those that only contain others.")
+    jobs: int = strawberry.field(description="Jobs, without those that only contain others.")
     with_inputs: int
     with_outputs: int
     with_inputs_and_outputs: int
     owned_jobs: int
-    runs: int = strawberry.field(description="That began in the window.")
-    ended: int = strawberry.field(description="Of those: whose COMPLETE, FAIL or ABORT arrived.")
-    runs_with_outputs: int = strawberry.field(description="Of those: that made something.")
+    runs: int = strawberry.field(description="Runs that started in the window.")
+    ended: int = strawberry.field(
+        description="Of the runs: those whose COMPLETE, FAIL or ABORT event arrived."
+    )
+    runs_with_outputs: int = strawberry.field(
+        description="Of the runs: those that wrote a version, successful or not."
+    )
     reported: int = strawberry.field(
-        description="Of those: that told which inputs any of it came from."
+        description="Of the runs with outputs: those that reported which inputs these came from."
     )
     shares: CoverageShares
 
@@ -72,70 +80,80 @@ class CoverageCounts:
         return cls(**numbers, shares=CoverageShares(**vars(counts.shares)))
 
 
-@strawberry.type(description="What there is in one namespace.")
+@strawberry.type(description="The counts of one namespace.")
 class NamespaceCoverage:
-    namespace: str = strawberry.field(description="Empty: runs of which no job is told.")
+    namespace: str = strawberry.field(description="Empty for runs without a known job.")
     counts: CoverageCounts
 
 
-@strawberry.type(description="How many datasets and jobs lie downstream of a dataset.")
+@strawberry.type(description="The number of datasets and jobs downstream of a dataset.")
 class BlastRadius:
-    median: float | None = strawberry.field(description="Over datasets; null without any.")
+    median: float | None = strawberry.field(
+        description="The median over datasets; null without datasets."
+    )
     largest: int
     largest_dataset: Dataset | None = strawberry.field(
-        description="The one with the most downstream."
+        description="The dataset with the largest number."
     )
-    datasets: int = strawberry.field(description="How many there are.")
+    datasets: int = strawberry.field(description="The number of datasets.")
     sample_size: int = strawberry.field(
-        description="From how many it was walked: beyond 500 those of the smallest hashes."
+        description="The number of datasets measured: at most 500, those with the smallest hashes."
     )
     truncated: bool = strawberry.field(
-        description="Whether a walk met a bound, so that the median may be larger."
+        description="True if a traversal reached a limit, so that the median may be larger."
     )
 
 
-@strawberry.type(description="A certified dataset whose lineage is not complete.")
+@strawberry.type(description="A certified dataset whose lineage is incomplete.")
 class BrokenPath:
     urn: ID = strawberry.field(description="The dataset.")
     ends: list[ID] = strawberry.field(
-        description="Where its lineage breaks off, by urn; none where it leads out of sight or a walk met a bound."
+        description="The nodes where its lineage ends; empty if the rest is hidden or a limit was reached."
     )
 
 
 @strawberry.type(
-    description="Of the datasets tagged certified or canonical those whose whole upstream is complete: every way up "
-    "ends at a source that somebody registered or that a run is known to have read."
+    description="The lineage of datasets tagged certified or canonical. It is complete if every upstream path "
+    "ends at a registered source, or at a source that a run has read."
 )
 class CertifiedPaths:
     integrity: float | None = strawberry.field(
-        description="Their share, 0 to 1; null without certified datasets."
+        description="The share with complete lineage, 0 to 1; null without certified datasets."
     )
-    datasets: int = strawberry.field(description="How many are certified.")
+    datasets: int = strawberry.field(description="The number of certified datasets.")
     sample_size: int = strawberry.field(
-        description="How many were looked at: beyond 500 those of the smallest hashes."
+        description="The number of datasets examined: at most 500, those with the smallest hashes."
     )
     broken: list[BrokenPath]
 
 
-@strawberry.type(description="How much of the estate lineage covers.")
+@strawberry.type(description="How much of all datasets, jobs and runs has lineage.")
 class Coverage:
-    since: datetime = strawberry.field(description="Runs are counted that began from then")
-    until: datetime = strawberry.field(description="until then.")
+    since: datetime = strawberry.field(description="The start of the window for runs.")
+    until: datetime = strawberry.field(description="The end of the window for runs.")
     total: CoverageCounts
     found: strawberry.Private[covered.Coverage]
     namespace: strawberry.Private[str]
 
-    @resolver("The counts by namespace, by name.")
-    def namespaces(self, first: First = 100, after: After = None) -> Connection[NamespaceCoverage]:
+    @resolver("The counts by namespace, sorted by name.")
+    def namespaces(
+        self, first: First = LONG_PAGE_DEFAULT, after: After = None
+    ) -> Connection[NamespaceCoverage]:
         entries = list(self.found.namespaces.items())
-        shown = cut_page(entries, lambda one: (one[0],), first=first, after=after, shape=("",))
+        shown = cut_page(
+            entries,
+            lambda one: (one[0],),
+            first=page_length(first, LONG_PAGE_DEFAULT),
+            after=after,
+            shape=("",),
+        )
         nodes = [
             NamespaceCoverage(namespace=name, counts=CoverageCounts.of(counts))
             for name, counts in shown.entries
         ]
         return Connection.of(shown, nodes, after)
 
-    @resolver("How far a change reaches: the median over datasets.")
+    @resolver("How far a change of a dataset reaches.")
     async def blast_radius(self, info: Info) -> BlastRadius:
         found = await info.context.run_in_thread(
             covered.blast_radius, info.context.view, namespace=self.namespace
@@ -152,7 +170,7 @@ class Coverage:
             truncated=found.truncated,
         )
 
-    @resolver("Whether what is certified rests on complete lineage.")
+    @resolver("Whether certified datasets have complete lineage.")
     async def certified_paths(self, info: Info) -> CertifiedPaths:
         found = await info.context.run_in_thread(
             covered.certified_paths, info.context.view, namespace=self.namespace

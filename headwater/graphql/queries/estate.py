@@ -1,4 +1,4 @@
-"""Questions about the whole estate: what there is, who owns and uses it, how much of it lineage covers."""
+"""Queries about all datasets and jobs: search, ownership, use, quality, freshness and coverage."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from headwater.errors import QueryError
 from headwater.graphql.context import Info
 from headwater.graphql.queries.coverage import Coverage, CoverageCounts
 from headwater.graphql.types.enums import NodeKind
-from headwater.graphql.types.fields import After, First, resolver
+from headwater.graphql.types.fields import PAGE_DEFAULT, After, First, page_length, resolver
 from headwater.graphql.types.nodes import Answer, Dataset, Job
 from headwater.graphql.types.quality import Freshness, Quality, freshness_of, quality_of
 from headwater.graphql.types.results import Connection, Edge, Node, PageInfo
-from headwater.graphql.types.scalars import ID, Long
+from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.nodes import require_node
 from headwater.lineage.questions import coverage as covered
 from headwater.lineage.questions import owners as owning
@@ -23,13 +23,13 @@ from headwater.lineage.questions import search as searching
 from headwater.lineage.questions import usage as using
 from headwater.schema.urns import parse_urn
 
-Days = Annotated[int, strawberry.argument(description="The last so many days, 1 to 3650.")]
-Namespace = Annotated[
-    str, strawberry.argument(description="Only of this namespace. Empty: of all.")
+Days = Annotated[
+    int, strawberry.argument(description="The length of the window up to now, in days, 1 to 3650.")
 ]
+Namespace = Annotated[str, strawberry.argument(description="Only this namespace; empty for all.")]
 
 
-@strawberry.type(description="How many of the hits have this value.")
+@strawberry.type(description="The number of hits with a value.")
 class ValueCount:
     value: str
     count: int
@@ -37,28 +37,24 @@ class ValueCount:
 
 @strawberry.type
 class SearchEdge:
-    cursor: str = strawberry.field(description="Pass it as `after` for what follows.")
+    cursor: str = strawberry.field(description="Pass it as `after` to read the entries after it.")
     score: float = strawberry.field(
-        description="How well it fits, among hits that are as near to the text by name."
+        description="The relevance among hits whose names match equally well."
     )
     node: Node
 
 
-@strawberry.type(
-    description="What a text finds: a page of it, the best first, and counts of all of it."
-)
+@strawberry.type(description="A page of search hits, the best first, with counts of all hits.")
 class SearchConnection:
     edges: list[SearchEdge]
     page_info: PageInfo
-    total_count: int = strawberry.field(description="How many hits the filters leave.")
-    truncated: bool = strawberry.field(
-        description="Whether there are more hits than are looked at (the best 2000)."
-    )
+    total_count: int = strawberry.field(description="The number of hits that pass the filters.")
+    truncated: bool = strawberry.field(description="True if only the best 2000 hits were examined.")
     kinds: list[ValueCount] = strawberry.field(
-        description="Kinds of all hits before the filters, most first."
+        description="The kinds of all hits before the filters, most frequent first."
     )
-    namespaces: list[ValueCount] = strawberry.field(description="Their namespaces.")
-    tags: list[ValueCount] = strawberry.field(description="Their tags.")
+    namespaces: list[ValueCount] = strawberry.field(description="The namespaces of these hits.")
+    tags: list[ValueCount] = strawberry.field(description="The tags of these hits.")
 
     @classmethod
     def of(cls, found: searching.SearchResult, after: str | None) -> SearchConnection:
@@ -77,13 +73,13 @@ class SearchConnection:
         )
 
 
-@strawberry.type(description="A dataset that nobody read.")
+@strawberry.type(description="A dataset without readers in the window.")
 class UnusedDataset:
     bytes: Long | None = strawberry.field(
-        description="Of its newest complete version; null where nobody told."
+        description="The size of its newest complete version; null if unknown."
     )
     last_read_at: datetime | None = strawberry.field(
-        description="When the last run began that read it; null for never."
+        description="The start of the last run that read it; null if none did."
     )
     urn: strawberry.Private[str]
 
@@ -93,18 +89,22 @@ class UnusedDataset:
 
     @classmethod
     def of(cls, found: using.Unused) -> UnusedDataset:
-        return cls(bytes=_long(found.bytes), last_read_at=found.last_read_at, urn=found.dataset)
+        return cls(
+            bytes=long_or_none(found.bytes), last_read_at=found.last_read_at, urn=found.dataset
+        )
 
 
-@strawberry.type(description="Datasets that nobody read, the largest first.")
+@strawberry.type(description="Datasets without readers in the window, the largest first.")
 class UnusedConnection:
     edges: list[Edge[UnusedDataset]]
     page_info: PageInfo
-    total_count: int = strawberry.field(description="How many there are in all.")
+    total_count: int = strawberry.field(description="The number of these datasets.")
     bytes: Long = strawberry.field(
-        description="Storage to reclaim: the bytes of all of them, as far as they are told."
+        description="The size of all of them, as far as it is known: storage to reclaim."
     )
-    unknown_size_count: int = strawberry.field(description="Of how many no bytes are told.")
+    unknown_size_count: int = strawberry.field(
+        description="The number of datasets of unknown size."
+    )
 
     @classmethod
     def of(cls, found: using.UnusedPage, after: str | None) -> UnusedConnection:
@@ -122,17 +122,17 @@ class UnusedConnection:
 class Consumer:
     owners: list[str]
     runs: int = strawberry.field(
-        description="Its runs that began in the window and read the dataset."
+        description="The number of its runs that started in the window and read the dataset."
     )
-    last_read_at: datetime | None = strawberry.field(description="When the last of them began.")
+    last_read_at: datetime | None = strawberry.field(description="The start of the last such run.")
     rows: Long | None = strawberry.field(
-        description="The rows that they say they read; null where none says."
+        description="The rows that these runs reported to read; null if none did."
     )
     bytes: Long | None = strawberry.field(
-        description="The bytes that they say they read; null where none says."
+        description="The bytes that these runs reported to read; null if none did."
     )
     seconds: float = strawberry.field(
-        description="Its cost: the time of each run, split evenly among the datasets that it read."
+        description="The cost in seconds: the time of each run, divided by the number of datasets it read."
     )
     urn: strawberry.Private[str]
 
@@ -146,63 +146,64 @@ class Consumer:
             owners=found.owners,
             runs=found.runs,
             last_read_at=found.last_read_at,
-            rows=_long(found.rows),
-            bytes=_long(found.bytes),
+            rows=long_or_none(found.rows),
+            bytes=long_or_none(found.bytes),
             seconds=found.seconds,
             urn=found.job,
         )
 
 
-@strawberry.type(description="What one owner's jobs used.")
+@strawberry.type(description="The cost of one owner's jobs.")
 class CostShare:
-    owner: str | None = strawberry.field(description="Null for jobs that nobody owns.")
+    owner: str | None = strawberry.field(description="Null for jobs without an owner.")
     jobs: int
     seconds: float = strawberry.field(
-        description="The time of a job with several owners is split evenly among them."
+        description="The cost in seconds; several owners of a job share its cost evenly."
     )
 
 
-@strawberry.type(description="Who used a dataset in a window of days.")
+@strawberry.type(description="The consumers of a dataset in a window of days.")
 class Usage:
     since: datetime
     until: datetime
     runs: int
-    seconds: float = strawberry.field(description="The cost of all consumers together.")
+    seconds: float = strawberry.field(description="The cost of all consumers, in seconds.")
     truncated: bool = strawberry.field(
-        description="Whether there are more consumers, runs or answers than are read."
+        description="True if there are more consumers, runs or answers than were read."
     )
     found: strawberry.Private[using.Usage]
 
     @resolver("The jobs that read it, the costliest first.")
-    def consumers(self, first: First = 20, after: After = None) -> Connection[Consumer]:
-        shown = using.consumers_page(self.found, first=first, after=after)
+    def consumers(self, first: First = PAGE_DEFAULT, after: After = None) -> Connection[Consumer]:
+        shown = using.consumers_page(self.found, first=page_length(first), after=after)
         return Connection.of(shown, map(Consumer.of, shown.entries), after)
 
-    @resolver("What each owner of those jobs is charged, the most first.")
+    @resolver("The cost by owner of these jobs, the highest first.")
     def chargeback(self) -> list[CostShare]:
         return [CostShare(**vars(charge)) for charge in using.chargeback(self.found.consumers)]
 
-    @resolver("The answers made in the window that cite it, the newest first.")
-    async def answers(self, info: Info, first: First = 20) -> list[Answer]:
-        if not 0 <= first <= using.ANSWERS_MAX:
-            raise QueryError(f"first {first} is not between 0 and {using.ANSWERS_MAX}")
-        return await Answer.all(info, self.found.answers[:first])
+    @resolver("The answers of the window that cite it, newest first.")
+    async def answers(self, info: Info, first: First = PAGE_DEFAULT) -> list[Answer]:
+        length = page_length(first, limit=using.ANSWERS_MAX)
+        return await Answer.all(info, self.found.answers[:length])
 
 
-@strawberry.type(description="An owner, as producers name it, and how much it owns.")
+@strawberry.type(
+    description="An owner, as producers name it, with the number of its datasets and jobs."
+)
 class Owner:
     name: str
     datasets: int
     jobs: int
 
 
-@strawberry.type(description="Owners, those of the most first.")
+@strawberry.type(description="Owners, those with the most datasets and jobs first.")
 class OwnerConnection:
     edges: list[Edge[Owner]]
     page_info: PageInfo
-    total_count: int = strawberry.field(description="How many owners there are.")
+    total_count: int = strawberry.field(description="The number of owners.")
     unowned_datasets: int = strawberry.field(
-        description="Datasets that nobody owns; `ownedBy` an empty name."
+        description='The number of datasets without an owner; `ownedBy(owner: "")` lists them.'
     )
     unowned_jobs: int
 
@@ -218,11 +219,7 @@ class OwnerConnection:
         )
 
 
-def _long(count: int | None) -> Long | None:
-    return None if count is None else Long(count)
-
-
-def _dataset(urn: str) -> str:
+def _require_dataset_urn(urn: str) -> str:
     if parse_urn(urn).kind != "dataset":
         raise QueryError(
             f"urn {urn[:80]!r} is not that of a dataset", hint="Write dataset:<namespace>:<name>."
@@ -233,68 +230,72 @@ def _dataset(urn: str) -> str:
 @strawberry.type
 class EstateQueries:
     @resolver(
-        "Datasets, jobs and answers by words in their names, descriptions, columns, tags and owners, the best first: "
-        "what is called so, then what begins so, then the rest. A run by its whole id, anything by its urn."
+        "Find datasets, jobs and answers by words in names, descriptions, columns, tags and owners. "
+        "Equal names come first, then names with this prefix, then the rest. A run is found by its "
+        "whole id, any node by its urn."
     )
     async def search(
         self,
         info: Info,
         text: str,
-        kind: Annotated[
-            NodeKind | None, strawberry.argument(description="Only nodes of this kind.")
-        ] = None,
+        kind: Annotated[NodeKind | None, strawberry.argument(description="Only this kind.")] = None,
         namespace: Namespace = "",
         tag: Annotated[
-            str, strawberry.argument(description="Only what has this tag: key=value, or key.")
+            str, strawberry.argument(description="Only nodes with this tag: key=value, or key.")
         ] = "",
-        owner: Annotated[str, strawberry.argument(description="Only what is owned so.")] = "",
-        first: First = 20,
+        owner: Annotated[str, strawberry.argument(description="Only nodes of this owner.")] = "",
+        first: First = PAGE_DEFAULT,
         after: After = None,
-    ) -> SearchConnection:
+    ) -> SearchConnection | None:
         filters = searching.SearchFilters(kind.value if kind else "", namespace, tag, owner)
         found = await info.context.run_in_thread(
-            searching.search, info.context.view, text, filters=filters, first=first, after=after
+            searching.search,
+            info.context.view,
+            text,
+            filters=filters,
+            first=page_length(first),
+            after=after,
         )
         return SearchConnection.of(found, after)
 
-    @resolver("How fresh a dataset is, by any of its names.")
-    async def freshness(self, info: Info, urn: ID) -> Freshness:
-        row = await info.context.run_in_thread(require_node, info.context.view, _dataset(urn))
+    @resolver("The freshness of a dataset; aliases work too.")
+    async def freshness(self, info: Info, urn: ID) -> Freshness | None:
+        row = await info.context.run_in_thread(
+            require_node, info.context.view, _require_dataset_urn(urn)
+        )
         return await freshness_of(info, row["urn"])
 
-    @resolver(
-        "What checks said of a dataset, by any of its names, or of a version, and what was measured in it."
-    )
-    async def quality(self, info: Info, urn: ID) -> Quality:
+    @resolver("The check results and measurements of a dataset (aliases work too) or a version.")
+    async def quality(self, info: Info, urn: ID) -> Quality | None:
         if parse_urn(urn).kind not in ("dataset", "artifact"):
             raise QueryError(f"urn {urn[:80]!r} is not that of a dataset or a version")
         row = await info.context.run_in_thread(require_node, info.context.view, urn)
         return await quality_of(info, row["urn"])
 
     @resolver(
-        "Datasets that nobody read in the last so many days, neither a run nor an answer, the largest first: storage "
-        "to reclaim. Not those that were dropped, or are not known for that long."
+        "Datasets that no run read and no answer cited in the window, the largest first: storage to "
+        "reclaim. Dropped datasets and datasets newer than the window are not included."
     )
     async def unused_datasets(
         self,
         info: Info,
         days: Days = using.DAYS_DEFAULT,
         namespace: Namespace = "",
-        first: First = 20,
+        first: First = PAGE_DEFAULT,
         after: After = None,
-    ) -> UnusedConnection:
+    ) -> UnusedConnection | None:
         found = await info.context.run_in_thread(
             using.unused,
             info.context.view,
             days=days,
             namespace=namespace,
-            first=first,
+            first=page_length(first),
             after=after,
         )
         return UnusedConnection.of(found, after)
 
-    @resolver("Who used a dataset in the last so many days, and what that cost.")
-    async def usage(self, info: Info, urn: ID, days: Days = using.DAYS_DEFAULT) -> Usage:
+    @resolver("The consumers of a dataset in the window, and their cost.")
+    async def usage(self, info: Info, urn: ID, days: Days = using.DAYS_DEFAULT) -> Usage | None:
         found = await info.context.run_in_thread(using.usage, info.context.view, urn, days=days)
         return Usage(
             since=found.since,
@@ -305,32 +306,37 @@ class EstateQueries:
             found=found,
         )
 
-    @resolver("Who owns how much, those of the most first.")
-    async def owners(self, info: Info, first: First = 20, after: After = None) -> OwnerConnection:
+    @resolver("Owners with the number of their datasets and jobs, those with the most first.")
+    async def owners(
+        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
+    ) -> OwnerConnection | None:
         found = await info.context.run_in_thread(
-            owning.owners, info.context.view, first=first, after=after
+            owning.owners, info.context.view, first=page_length(first), after=after
         )
         return OwnerConnection.of(found, after)
 
-    @resolver("The datasets and jobs of one owner.")
+    @resolver("The datasets and jobs of an owner.")
     async def owned_by(
         self,
         info: Info,
         owner: Annotated[
-            str, strawberry.argument(description="As producers name it; empty: owned by nobody.")
+            str,
+            strawberry.argument(
+                description="The name that producers report; empty for nodes without an owner."
+            ),
         ],
-        first: First = 20,
+        first: First = PAGE_DEFAULT,
         after: After = None,
-    ) -> Connection[Node]:
+    ) -> Connection[Node] | None:
         found = await info.context.run_in_thread(
-            owning.nodes_of_owner, info.context.view, owner, first=first, after=after
+            owning.nodes_of_owner, info.context.view, owner, first=page_length(first), after=after
         )
         return Connection.of(found, map(Node.of, found.entries), after)
 
-    @resolver("How much of the estate lineage covers.")
+    @resolver("How much of all datasets, jobs and runs has lineage.")
     async def coverage(
         self, info: Info, days: Days = covered.DAYS_DEFAULT, namespace: Namespace = ""
-    ) -> Coverage:
+    ) -> Coverage | None:
         found = await info.context.run_in_thread(
             covered.coverage, info.context.view, days=days, namespace=namespace
         )

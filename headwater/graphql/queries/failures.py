@@ -1,4 +1,4 @@
-"""Failed runs as the schema shows them: each with what it touches, and what to tell whom."""
+"""Failed runs in the schema, each with the entities that it affects and their owners."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import strawberry
 from headwater.cypher.driver.database import Row
 from headwater.graphql.context import Info
 from headwater.graphql.queries.root_cause import ReplayPlan, RootCause
-from headwater.graphql.types.fields import resolver
+from headwater.graphql.types.fields import PAGE_DEFAULT, After, First, page_length, resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
-from headwater.graphql.types.results import REASON, Connection
+from headwater.graphql.types.results import TRUNCATED_BY, Connection
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.pagination import Page
 from headwater.lineage.questions import failures, replay, root_cause
@@ -20,123 +20,117 @@ from headwater.lineage.questions.failure_impact import AffectedEntities as Affec
 from headwater.lineage.questions.failures import AffectedNodes
 
 
-@strawberry.type(
-    description="What a failed run touches: what is stale because of it, and what was made from its output."
-)
+@strawberry.type(description="The entities downstream of a failed run.")
 class Downstream:
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
-    touched: strawberry.Private[AffectedNodes]
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
+    affected: strawberry.Private[AffectedNodes]
 
-    @resolver("Stale: its own outputs and every dataset made from them.")
+    @resolver("Its outputs and every dataset derived from them: they are stale.")
     async def datasets(self, info: Info) -> list[Dataset]:
-        return await Dataset.all(info, self.touched.datasets)
+        return await Dataset.all(info, self.affected.datasets)
 
-    @resolver("The jobs that read those.")
+    @resolver("The jobs that read those datasets.")
     async def jobs(self, info: Info) -> list[Job]:
-        return await Job.all(info, self.touched.jobs)
+        return await Job.all(info, self.affected.jobs)
 
-    @resolver(
-        "Answers that cite versions of those datasets current when it started, or later ones."
-    )
+    @resolver("Answers that cite versions of those datasets, current when it started or later.")
     async def answers(self, info: Info) -> list[Answer]:
-        return await Answer.all(info, self.touched.answers)
+        return await Answer.all(info, self.affected.answers)
 
-    @resolver("What it did write before it failed, and every version made from that.")
+    @resolver("The versions that it wrote before it failed, and every version derived from them.")
     async def artifacts(self, info: Info) -> list[Artifact]:
         return [
-            Artifact.of(row) for row in await info.context.load_existing(self.touched.artifacts)
+            Artifact.of(row) for row in await info.context.load_existing(self.affected.artifacts)
         ]
 
-    @resolver("The runs that read what it wrote, directly or not.")
+    @resolver("The runs that read those versions, directly or through others.")
     async def runs(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.load_existing(self.touched.runs)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(self.affected.runs)]
 
     @classmethod
-    def of(cls, touched: AffectedNodes) -> Downstream:
+    def of(cls, affected: AffectedNodes) -> Downstream:
         return cls(
-            truncated=touched.truncated, truncated_by=touched.reason or None, touched=touched
+            truncated=affected.truncated, truncated_by=affected.reason or None, affected=affected
         )
 
 
-@strawberry.type(
-    description="One of the two lists of what follows from a failed run, nearest first."
-)
+@strawberry.type(description="Entities that a failed run affects, nearest first.")
 class AffectedEntities:
-    owners: list[str] = strawberry.field(
-        description="Whom to tell: the owners of these jobs and datasets."
-    )
+    owners: list[str] = strawberry.field(description="The owners of these jobs and datasets.")
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
-    touched: strawberry.Private[AffectedUrns]
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
+    affected: strawberry.Private[AffectedUrns]
 
     @resolver(
-        "Partial: the datasets of these versions. Stale: also those that wait for what was not written."
+        "Partial: the datasets of these versions. Stale: also datasets that wait for missing versions."
     )
     async def datasets(self, info: Info) -> list[Dataset]:
-        return await Dataset.all(info, self.touched.datasets)
-
-    @resolver("Partial: the jobs of these runs. Stale: also those downstream on the map.")
-    async def jobs(self, info: Info) -> list[Job]:
-        return await Job.all(info, self.touched.jobs)
+        return await Dataset.all(info, self.affected.datasets)
 
     @resolver(
-        "Partial: the runs that read what it did write. Stale: those that ran anyway on the version before it."
+        "Partial: the jobs of these runs. Stale: also the jobs downstream in the lineage graph."
+    )
+    async def jobs(self, info: Info) -> list[Job]:
+        return await Job.all(info, self.affected.jobs)
+
+    @resolver(
+        "Partial: the runs that read its output. Stale: the runs that used the version before it."
     )
     async def runs(self, info: Info) -> list[PipelineRun]:
-        return [PipelineRun.of(row) for row in await info.context.load_existing(self.touched.runs)]
+        return [PipelineRun.of(row) for row in await info.context.load_existing(self.affected.runs)]
 
-    @resolver("Partial: what it did write, and what these runs made. Stale: what these runs made.")
+    @resolver("Partial: its output and the output of these runs. Stale: the output of these runs.")
     async def artifacts(self, info: Info) -> list[Artifact]:
         return [
-            Artifact.of(row) for row in await info.context.load_existing(self.touched.artifacts)
+            Artifact.of(row) for row in await info.context.load_existing(self.affected.artifacts)
         ]
 
     @resolver(
-        "The answers that rest on that. Stale: also those on the version before it, until it is resolved."
+        "The answers that cite these versions. Stale: also the version before it, until it is resolved."
     )
     async def answers(self, info: Info) -> list[Answer]:
-        return await Answer.all(info, self.touched.answers)
+        return await Answer.all(info, self.affected.answers)
 
     @classmethod
-    def of(cls, touched: AffectedUrns) -> AffectedEntities:
+    def of(cls, affected: AffectedUrns) -> AffectedEntities:
         return cls(
-            owners=touched.owners,
-            truncated=touched.truncated,
-            truncated_by=touched.reason or None,
-            touched=touched,
+            owners=affected.owners,
+            truncated=affected.truncated,
+            truncated_by=affected.reason or None,
+            affected=affected,
         )
 
 
 @strawberry.type(description="A failed run.")
 class FailedRun(PipelineRun):
-    @resolver("Who owns its job.")
+    @resolver("The owners of its job.")
     async def owners(self, info: Info) -> list[str]:
         job = (await info.context.failure_impacts.load(self.urn)).job
         return ((await info.context.nodes.load(job)) or {}).get("owners") or [] if job else []
 
-    @resolver("What it touches.")
+    @resolver("The entities downstream of it.")
     async def downstream(self, info: Info) -> Downstream:
         return Downstream.of(await info.context.downstream.load(self.urn))
 
-    @resolver("What was built from what it did write.")
+    @resolver("Entities built from its partial output.")
     async def partial(self, info: Info) -> AffectedEntities:
         return AffectedEntities.of((await info.context.failure_impacts.load(self.urn)).partial)
 
-    @resolver("What waits for what it did not write, and what ran anyway on the version before it.")
+    @resolver("Entities that wait for its missing output, or were built on the version before it.")
     async def stale(self, info: Info) -> AffectedEntities:
         return AffectedEntities.of((await info.context.failure_impacts.load(self.urn)).stale)
 
-    @resolver("Whether its job has made everything anew since, so that nothing waits any more.")
+    @resolver("True if its job has written all its outputs again since.")
     async def resolved(self, info: Info) -> bool:
         return (await info.context.failure_impacts.load(self.urn)).resolution is not None
 
-    @resolver("Since when nothing waits any more; null while it is not resolved.")
+    @resolver("The time of the resolution; null while it is not resolved.")
     async def resolved_at(self, info: Info) -> datetime | None:
         resolution = (await info.context.failure_impacts.load(self.urn)).resolution
         return resolution.at if resolution else None
 
-    @resolver("The run that made it whole; null while it is not resolved.")
+    @resolver("The run that resolved it; null while it is not resolved.")
     async def resolved_by(self, info: Info) -> PipelineRun | None:
         resolution = (await info.context.failure_impacts.load(self.urn)).resolution
         row = await info.context.nodes.load(resolution.run) if resolution else None
@@ -151,27 +145,25 @@ def _failed(row: Row) -> FailedRun:
 
 @strawberry.type
 class FailureQueries:
-    @resolver("Failed runs, newest failure first, and what each of them touches.")
+    @resolver("Failed runs, newest failure first, with the entities that each affects.")
     async def failed_runs(
         self,
         info: Info,
         since: Annotated[
-            datetime | None, strawberry.argument(description="Failed then or later.")
+            datetime | None, strawberry.argument(description="Only failures at this time or later.")
         ] = None,
         until: Annotated[
-            datetime | None, strawberry.argument(description="Failed before then.")
+            datetime | None, strawberry.argument(description="Only failures before this time.")
         ] = None,
         pipeline: Annotated[
             str | None, strawberry.argument(description="Only runs of this pipeline.")
         ] = None,
         namespace: Annotated[
-            str | None, strawberry.argument(description="Only runs of jobs in it.")
+            str | None, strawberry.argument(description="Only runs of jobs in this namespace.")
         ] = None,
-        first: Annotated[int, strawberry.argument(description="At most this many.")] = 20,
-        after: Annotated[
-            str | None, strawberry.argument(description="The cursor of the last run seen.")
-        ] = None,
-    ) -> Connection[FailedRun]:
+        first: First = PAGE_DEFAULT,
+        after: After = None,
+    ) -> Connection[FailedRun] | None:
         page = await info.context.run_in_thread(
             failures.failed_runs,
             info.context.view,
@@ -179,51 +171,50 @@ class FailureQueries:
             until=until,
             pipeline=pipeline,
             namespace=namespace,
-            first=first,
+            first=page_length(first),
             after=after,
         )
         shown = Page(page.runs, [run.cursor for run in page.runs], page.has_next)
         return Connection.of(shown, (_failed(run.properties) for run in page.runs), after)
 
     @resolver(
-        "What may have spoiled a version, a dataset (its newest version), an answer (what it cites) or a run: runs "
-        "upstream that failed, or whose data failed tests, changed schema or code, shifted its row count or was late."
+        "Possible root causes of a bad version, dataset (its newest version), answer (its citations) or "
+        "run: upstream runs that failed, failed tests, changed schema or code, had an outlying row "
+        "count, or read late inputs."
     )
     async def root_cause(
         self,
         info: Info,
         urn: Annotated[
-            ID, strawberry.argument(description="Of a version, source, dataset, answer or run.")
+            ID, strawberry.argument(description="A version, source, dataset, answer or run.")
         ],
         since: Annotated[
-            datetime | None, strawberry.argument(description="Only what began then or later.")
+            datetime | None, strawberry.argument(description="Only causes at this time or later.")
         ] = None,
         first: Annotated[
-            int, strawberry.argument(description="At most this many candidates.")
+            int, strawberry.argument(description="The most candidates to return.")
         ] = 20,
-    ) -> RootCause:
+    ) -> RootCause | None:
         found = await info.context.run_in_thread(
             root_cause.root_cause, info.context.view, urn, since=since, first=first
         )
         return RootCause.of(found)
 
-    @resolver(
-        "Which runs to replace after one was corrupt, step by step, and which version to start from."
-    )
+    @resolver("The runs to replace after a corrupt run, in steps, with the versions to start from.")
     async def replay_plan(
         self,
         info: Info,
         urn: Annotated[
             ID,
-            strawberry.argument(description="Of the corrupt run, of a version, or of a dataset."),
+            strawberry.argument(description="The corrupt run, a version, or a dataset."),
         ],
         since: Annotated[
             datetime | None,
             strawberry.argument(
-                description="For a dataset: what was made then or later is corrupt."
+                description="For a dataset: versions created at this time or later are corrupt."
             ),
         ] = None,
-    ) -> ReplayPlan:
+    ) -> ReplayPlan | None:
         return ReplayPlan.of(
             await info.context.run_in_thread(
                 replay.replay_plan, info.context.view, urn, since=since

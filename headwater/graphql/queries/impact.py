@@ -1,4 +1,4 @@
-"""What a change would break, as the schema shows it: changes in, affected assets with their evidence out."""
+"""The impact of planned changes in the schema: affected assets with evidence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import strawberry
 
 from headwater.graphql.context import Info
 from headwater.graphql.types.fields import resolver
-from headwater.graphql.types.results import REASON
+from headwater.graphql.types.results import TRUNCATED_BY
 from headwater.graphql.types.scalars import ID
 from headwater.impact.assess import assess
 from headwater.impact.changes import CHANGES, parse_changes
@@ -17,28 +17,27 @@ from headwater.impact.report import Evidence as FoundEvidence
 
 
 @strawberry.input(
-    description="A change that somebody means to make, with the fields that the same change has in REST. Which of them "
-    "it takes goes by its type."
+    description="A planned change, with the same fields as in REST. Its type decides which fields it needs."
 )
 class ChangeInput:
     type: str = strawberry.field(description=f"One of {', '.join(CHANGES)}.")
-    urn: ID = strawberry.field(description="The dataset that changes; for job_delete the job.")
+    urn: ID = strawberry.field(description="The dataset to change; for job_delete the job.")
     column: str | None = strawberry.field(
-        default=None, description="The column that changes or is new."
+        default=None, description="The column to change or to add."
     )
     from_: str | None = strawberry.field(
-        default=None, name="from", description="The column's name before column_rename, its type before "
+        default=None, name="from", description="The name before column_rename, the type before "
         "column_type_change."
     )  # fmt: skip
-    to: str | None = strawberry.field(default=None, description="The name or type afterwards.")
+    to: str | None = strawberry.field(default=None, description="The new name or type.")
     data_type: str | None = strawberry.field(
         default=None, name="data_type", description="The type of a new column."
     )
     nullable: bool | None = strawberry.field(
-        default=None, description="Whether a new column may be null: by default."
+        default=None, description="Whether a new column may be null; true by default."
     )
     description: str | None = strawberry.field(
-        default=None, description="In what way values mean something else."
+        default=None, description="How the meaning of the values changes."
     )
 
     def as_json(self) -> dict[str, Any]:
@@ -49,20 +48,20 @@ class ChangeInput:
 @strawberry.type(description="Why an asset is affected.")
 class Evidence:
     kind: str = strawberry.field(
-        description="COLUMN_PATH: column lineage leads to it. SQL_LINE: its code says so. READS_ONLY: it reads what "
-        "changes, and nothing shows or rules out that it uses what changes there."
+        description="COLUMN_PATH: column lineage connects it. SQL_LINE: its code references the column. READS_ONLY: "
+        "it reads the dataset, and nothing shows which columns it uses."
     )
     path: list[ID] = strawberry.field(
-        description="By urn, in order: the columns that lead there, or what is read and who reads it."
+        description="The connected nodes in order: columns, or the dataset and its reader."
     )
-    file: str = strawberry.field(
-        description="The file of the line; empty for code that its producer sent."
-    )
+    file: str = strawberry.field(description="The file of the line; empty for code in an event.")
     line: int = strawberry.field(
-        description="The line in the file, or in the code that was sent; 0 without one."
+        description="The line number in the file or in the code; 0 without one."
     )
-    text: str = strawberry.field(description="That line.")
-    unknown: list[str] = strawberry.field(description="What of its code cannot be told.")
+    text: str = strawberry.field(description="The text of that line.")
+    unknown: list[str] = strawberry.field(
+        description="The parts of its code that could not be analysed."
+    )
 
     @classmethod
     def of(cls, found: FoundEvidence) -> Evidence:
@@ -77,33 +76,31 @@ class Evidence:
 
 
 @strawberry.type(
-    description="A job, a dataset without a known job, or an answer that a change reaches."
+    description="A job, an answer, a file, or a dataset without a known job that a change affects."
 )
 class AffectedAsset:
     urn: ID | None = strawberry.field(
-        description="Null for a file that is the code of no known job."
+        description="Null for a file that is not the code of a known job."
     )
     kind: str = strawberry.field(description="JOB, DATASET, ANSWER or FILE.")
     namespace: str | None
     name: str
     asset_type: str = strawberry.field(
-        description="In its producer's words: dbt_model, dag, spark_job, ..."
+        description="The type that its producer reports: dbt_model, dag, spark_job, ..."
     )
     severity: str = strawberry.field(
-        description="breaking: a reference is shown. warning: it may be affected."
+        description="breaking: it references the changed column or table. warning: it may."
     )
-    references: list[str] = strawberry.field(
-        description="The columns of what it reads that it is affected by."
-    )
+    references: list[str] = strawberry.field(description="The columns that it references.")
     evidence: list[Evidence]
     distance: int = strawberry.field(
-        description="Assets from the change to it, itself included; 0 for a writer."
+        description="The number of assets from the change to it, itself included; 0 for a writer."
     )
     owners: list[str]
     certified: bool = strawberry.field(
-        description="Whether it, or a dataset it makes, has a tag that says so."
+        description="True if it, or a dataset that it writes, has the tag certified or canonical."
     )
-    outputs: list[ID] = strawberry.field(description="The datasets it makes, by urn.")
+    outputs: list[ID] = strawberry.field(description="The urns of the datasets that it writes.")
 
     @classmethod
     def of(cls, found: Affected) -> AffectedAsset:
@@ -123,24 +120,26 @@ class AffectedAsset:
         )
 
 
-@strawberry.type(description="Who some changes would affect, all together.")
+@strawberry.type(description="The assets that planned changes affect together.")
 class ImpactReport:
     risk_level: str = strawberry.field(
-        description="high: something breaks, or something certified is affected. medium: warnings, or something out of "
-        "sight. low: nothing."
+        description="high: an asset breaks, or a certified asset is affected. medium: only warnings or hidden "
+        "assets. low: no asset is affected."
     )
     affected_count: int
     breaking_count: int
     warning_count: int
     certified_count: int
     affected: list[AffectedAsset] = strawberry.field(description="Nearest first.")
-    owners: list[str] = strawberry.field(description="Whom to tell.")
+    owners: list[str] = strawberry.field(description="The owners of the affected assets.")
     hidden_affected: bool = strawberry.field(
-        description="Something that may not be seen is affected too."
+        description="True if assets are affected that are not visible to the key."
     )
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
-    notes: list[str] = strawberry.field(description="What is odd about the changes.")
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
+    notes: list[str] = strawberry.field(
+        description="Remarks on the changes, for example an unknown column."
+    )
 
     @classmethod
     def of(cls, found: Report) -> ImpactReport:
@@ -161,19 +160,18 @@ class ImpactReport:
 
 @strawberry.type
 class ImpactQueries:
-    @resolver(
-        "Who would be affected by changes that somebody means to make, how badly, and how one knows."
-    )
+    @resolver("The assets that planned changes would affect, with severity and evidence.")
     async def impact(
         self,
         info: Info,
         changes: Annotated[
-            list[ChangeInput], strawberry.argument(description="At most 200, judged together.")
+            list[ChangeInput],
+            strawberry.argument(description="At most 200 changes, assessed together."),
         ],
         include_stale: Annotated[
-            bool, strawberry.argument(description="Count who read once and reads no more.")
+            bool, strawberry.argument(description="Include former readers.")
         ] = False,
-    ) -> ImpactReport:
+    ) -> ImpactReport | None:
         wanted = parse_changes([change.as_json() for change in changes])
         view = info.context.view
         return ImpactReport.of(

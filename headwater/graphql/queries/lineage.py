@@ -1,4 +1,4 @@
-"""What is connected to what, as the schema shows it: lineages, the trace of an answer, columns and their ways."""
+"""Lineage in the schema: traversals, the trace of an answer, and column lineage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.enums import Direction, NodeKind
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Column, PipelineRun, Source
-from headwater.graphql.types.results import REASON, Node
+from headwater.graphql.types.results import TRUNCATED_BY, Node
 from headwater.graphql.types.scalars import ID, Long
 from headwater.lineage.hidden_nodes import Edge
 from headwater.lineage.node_names import node_names_of
@@ -31,49 +31,51 @@ CONTINUATIONS_MAX = 1_000
 BRANCHES_MAX = 20_000
 
 
-@strawberry.input(description="A dataset by the two halves of its name.")
+@strawberry.input(description="A dataset by namespace and name.")
 class DatasetName:
     namespace: str
     name: str
 
 
-@strawberry.input(description="A job by the two halves of its name.")
+@strawberry.input(description="A job by namespace and name.")
 class JobName:
     namespace: str
     name: str
 
 
 @strawberry.input(
-    description="What a walk may use. What does not pass is neither shown nor walked through; where it starts passes, "
-    "and so does what may not be seen. Of several values any will do; of several fields all must hold. "
-    "Datasets, their versions and columns are judged by namespaces, tags and owners, jobs and their runs by the "
-    "fields named for them."
+    description="A filter of a traversal. A node that does not pass is neither returned nor traversed; starts "
+    "and hidden nodes always pass. One of several values must match; all given fields must match. "
+    "`namespaces`, `tags` and `owners` filter datasets, their versions and columns; the fields "
+    "that begin with `job` filter jobs and their runs."
 )
 class LineageFilter:
     namespaces: list[str] | None = strawberry.field(
-        default=None, description="Of datasets; * stands for any characters."
+        default=None, description="Namespaces of datasets; * matches any characters."
     )
     tags: list[str] | None = strawberry.field(
-        default=None, description="Of datasets or columns: key=value, or a key with any value."
+        default=None, description="Tags of datasets or columns: key=value, or a key with any value."
     )
-    owners: list[str] | None = strawberry.field(default=None, description="Of datasets.")
+    owners: list[str] | None = strawberry.field(default=None, description="Owners of datasets.")
     job_namespaces: list[str] | None = strawberry.field(
-        default=None, description="* stands for any characters."
+        default=None, description="Namespaces of jobs; * matches any characters."
     )
     job_tags: list[str] | None = None
     job_owners: list[str] | None = None
     job_types: list[str] | None = strawberry.field(
-        default=None, description="DAG, TASK, QUERY, ..."
+        default=None, description="Types of jobs: DAG, TASK, QUERY, ..."
     )
     since: datetime | None = strawberry.field(
         default=None,
-        description="Edges of the map that were seen then or later, runs under way, versions and answers made.",
+        description="Only edges of the lineage graph seen, runs under way, and versions and answers "
+        "created at this time or later.",
     )
     until: datetime | None = strawberry.field(
-        default=None, description="The same, then or earlier."
+        default=None, description="The same, at this time or earlier."
     )
 
-    def read(self) -> Filter:
+    def to_filter(self) -> Filter:
+        """Return the filter of the traversal."""
         lists = {
             name: tuple(value or ())
             for name, value in vars(self).items()
@@ -82,7 +84,7 @@ class LineageFilter:
         return Filter(**lists, since=self.since, until=self.until)
 
 
-@strawberry.input(description="Two instants at which the map is compared.")
+@strawberry.input(description="Two instants at which the lineage graph is compared.")
 class TimeComparison:
     from_: datetime = strawberry.field(name="from")
     to: datetime
@@ -90,8 +92,8 @@ class TimeComparison:
 
 @strawberry.type(description="An edge of the graph; data flows from `source` to `target`.")
 class LineageEdge:
-    source: ID = strawberry.field(description="The urn of the node that data flows from.")
-    target: ID = strawberry.field(description="The urn of the node that data flows to.")
+    source: ID = strawberry.field(description="The node that data flows from.")
+    target: ID = strawberry.field(description="The node that data flows to.")
     type: str = strawberry.field(description="FEEDS, PRODUCED or CITED_BY.")
 
     @classmethod
@@ -99,22 +101,22 @@ class LineageEdge:
         return [cls(source=edge.source, target=edge.target, type=edge.type) for edge in edges]
 
 
-@strawberry.type(description="A node from which there is more than is shown.")
+@strawberry.type(description="A node where the traversal can continue.")
 class Continuation:
     urn: ID
     cursor: str = strawberry.field(
-        description="Pass it as `after`, with the same arguments, to go on from there."
+        description="Pass it as `after`, with the same arguments, to continue there."
     )
     omitted_count: int = strawberry.field(
-        description="How many nodes next to it are known that are not shown: 0 where the walk did not look, or where "
-        "all there is may not be seen."
+        description="The number of its known neighbours that are omitted; 0 if the traversal did not read them, or "
+        "if all are hidden."
     )
 
 
-@strawberry.type(description="How the map at one instant differs from the map at another.")
+@strawberry.type(description="The differences between the lineage graph at two instants.")
 class LineageDifference:
-    added_nodes: list[Node] = strawberry.field(description="At the second and not at the first.")
-    removed_nodes: list[Node] = strawberry.field(description="At the first and not at the second.")
+    added_nodes: list[Node] = strawberry.field(description="Nodes at the second instant only.")
+    removed_nodes: list[Node] = strawberry.field(description="Nodes at the first instant only.")
     added_edges: list[LineageEdge]
     removed_edges: list[LineageEdge]
 
@@ -128,25 +130,28 @@ class LineageDifference:
         )
 
 
-@strawberry.type(description="What lies upstream or downstream of a node, nearest first.")
+@strawberry.type(description="The nodes upstream or downstream of the starts, nearest first.")
 class Lineage:
     starts: list[ID] = strawberry.field(
-        description="The urns it starts from, at the level asked for."
+        description="The urns of the starts, at the requested level."
     )
     nodes: list[Node]
     edges: list[LineageEdge]
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
     omitted_count: int = strawberry.field(
-        description="How many nodes next to those shown are known that are not shown, as far as the walk looked. What "
-        "may not be seen is not counted."
+        description="The number of known neighbours that are omitted, as far as the traversal read them. Hidden "
+        "nodes are not counted."
     )
-    difference: LineageDifference | None = strawberry.field(description="With `between` only.")
+    difference: LineageDifference | None = strawberry.field(
+        description="Set if `between` is given."
+    )
     walked: strawberry.Private[WalkedLineage]
 
-    @resolver("The nodes from which there is more, nearest first.")
+    @resolver("The nodes where the traversal can continue, nearest first.")
     def continuations(
-        self, first: Annotated[int, strawberry.argument(description="At most this many.")] = 100
+        self,
+        first: Annotated[int, strawberry.argument(description="The most entries to return.")] = 100,
     ) -> list[Continuation]:
         if not 0 <= first <= CONTINUATIONS_MAX:
             raise QueryError(f"first {first} is not between 0 and {CONTINUATIONS_MAX}")
@@ -169,47 +174,49 @@ class Lineage:
         )
 
 
-@strawberry.type(description="A place in the tree of a trace.")
+@strawberry.type(description="A branch of the tree of a trace.")
 class TraceBranch:
     urn: ID
     kind: NodeKind
     name: str
-    depth: int = strawberry.field(description="0 for the answer; each edge is one more.")
+    depth: int = strawberry.field(description="0 for the answer, 1 more for each edge.")
     parent_index: int | None = strawberry.field(
-        description="The index of the branch above; null for the answer."
+        description="The index of the parent branch; null for the answer."
     )
-    type: str | None = strawberry.field(description="The type of the edge to the branch above.")
+    type: str | None = strawberry.field(description="The type of the edge to the parent branch.")
     repeated: bool = strawberry.field(
-        description="What it came from stands where it was met first."
+        description="True if the branches below it stand at its first occurrence."
     )
     status: str | None = strawberry.field(
-        description="Of a run, or of the run that made a version."
+        description="The status of the run, or of the run that created the version."
     )
-    code_version: str | None = strawberry.field(description="Of a run.")
-    row_count: Long | None = strawberry.field(description="Of a version or a source.")
+    code_version: str | None = strawberry.field(description="The code version of the run.")
+    row_count: Long | None = strawberry.field(description="The rows of the version or source.")
 
 
-@strawberry.type(description="An answer and all it came from, nearest first.")
+@strawberry.type(description="An answer with all its upstream nodes, nearest first.")
 class Trace:
     answer: Answer
     sources: list[Source]
     artifacts: list[Artifact]
     runs: list[PipelineRun]
-    answers: list[Answer] = strawberry.field(description="Other answers that this one rests on.")
-    columns: list[Column] = strawberry.field(description="Columns that were cited.")
+    answers: list[Answer] = strawberry.field(
+        description="Other answers that it cites, directly or through others."
+    )
+    columns: list[Column] = strawberry.field(description="The cited columns.")
     edges: list[LineageEdge]
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
     walked: strawberry.Private[WalkedTrace]
 
     @resolver(
-        "The same as a tree in preorder: the answer, and below each node what it came from. A node is unfolded where "
-        "it is met first, so there are as many branches as edges and one more."
+        "The same as a tree in preorder, with the answer as its root. The branches below a node are "
+        "listed at its first occurrence, so there is one branch more than edges."
     )
     def tree(
         self,
         first: Annotated[
-            int, strawberry.argument(description="At most this many branches.")
+            int, strawberry.argument(description="The most branches to return.")
         ] = 5_000,
     ) -> list[TraceBranch]:
         if not 0 <= first <= BRANCHES_MAX:
@@ -234,18 +241,16 @@ class Trace:
         )
 
 
-@strawberry.type(description="How one column comes from another in one job.")
+@strawberry.type(description="How one job derives a column from another.")
 class ColumnDerivation:
-    job_urn: ID | None = strawberry.field(
-        description="The urn of the job; null where it is not told or may not be seen."
-    )
+    job_urn: ID | None = strawberry.field(description="The job; null if it is unknown or hidden.")
     transformations: list[str] = strawberry.field(
-        description="DIRECT:IDENTITY, INDIRECT:FILTER, ...; :masked where it was."
+        description="DIRECT:IDENTITY, INDIRECT:FILTER, ...; with the suffix :masked if the values are masked."
     )
     dataset_level: bool = strawberry.field(
-        description="The source feeds the whole of the dataset that the target is in."
+        description="True if the source column affects all columns of the target dataset."
     )
-    masked: bool = strawberry.field(description="Whether there is no way past a mask.")
+    masked: bool = strawberry.field(description="True if every transformation masks the values.")
 
 
 @strawberry.type(
@@ -258,36 +263,31 @@ class ColumnEdge:
     derivations: list[ColumnDerivation]
 
 
-@strawberry.type(description="Where a column comes from and goes to, nearest first.")
+@strawberry.type(description="The columns upstream and downstream of a column, nearest first.")
 class ColumnLineage:
     nodes: list[Node]
     edges: list[ColumnEdge]
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
-    omitted_count: int = strawberry.field(description="As for a lineage.")
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
+    omitted_count: int = strawberry.field(description="As in Lineage.")
 
     @classmethod
     def of(cls, found: columns.ColumnLineage) -> ColumnLineage:
         walked = found.lineage
-        return cls(
-            nodes=[Node.of(node, walked.distances.get(node.urn)) for node in walked.nodes],
-            edges=[
+        edges = []
+        for edge in walked.edges:
+            derivations = [_derivation(one) for one in found.derivations.get(edge, [])]
+            edges.append(
                 ColumnEdge(
                     source=edge.source,
                     target=edge.target,
                     type=edge.type,
-                    derivations=[
-                        ColumnDerivation(
-                            job_urn=way.job,
-                            transformations=way.transformations,
-                            dataset_level=way.dataset_level,
-                            masked=way.masked,
-                        )
-                        for way in found.derivations.get(edge, [])
-                    ],
+                    derivations=derivations,
                 )
-                for edge in walked.edges
-            ],
+            )
+        return cls(
+            nodes=[Node.of(node, walked.distances.get(node.urn)) for node in walked.nodes],
+            edges=edges,
             truncated=walked.truncated,
             truncated_by=walked.reason or None,
             omitted_count=walked.omitted_count,
@@ -296,53 +296,54 @@ class ColumnLineage:
 
 Urn = Annotated[ID | None, strawberry.argument(description="For example dataset:file:/raw/planes.")]
 Urns = Annotated[
-    list[ID] | None, strawberry.argument(description="Several to start from together.")
+    list[ID] | None, strawberry.argument(description="Several starts of one traversal.")
 ]
-Depth = Annotated[int, strawberry.argument(description="Hops, 1 to 50.")]
+Depth = Annotated[int, strawberry.argument(description="The most hops, 1 to 50.")]
 Level = Annotated[
     str,
     strawberry.argument(
-        description="DATASET_AND_JOB, COLUMN or RUN: walk the map, columns or history, from what of it belongs to the "
-        "start: the columns of a dataset, its versions in the range of time of `filter`, the runs of a job. TOP, or a "
-        "job type such as DAG, TASK or APPLICATION: show jobs and runs as what contains them, the outermost or the "
-        "nearest of that type. Empty: as they are."
+        description="DATASET_AND_JOB, COLUMN or RUN: traverse the lineage graph, columns or the run history, from "
+        "the nodes that belong to the start: the columns of a dataset, its versions in the time range "
+        "of `filter`, the runs of a job. TOP, or a job type such as DAG, TASK or APPLICATION: replace "
+        "jobs and runs by their container, the outermost or the nearest of that type. Empty: return "
+        "nodes as they are."
     ),
 ]
 AsOf = Annotated[
     datetime | None,
     strawberry.argument(
-        description="The map (datasets, jobs) as it was then; without it only what is current."
+        description="The lineage graph of datasets and jobs at this time; null for its current edges."
     ),
 ]
 After = Annotated[
     str | None,
     strawberry.argument(
-        description="The cursor of a continuation: go on from there with the same question."
+        description="The cursor of a continuation; the other arguments must be the same."
     ),
 ]
 
 Fresh = Annotated[
     bool,
     strawberry.argument(
-        description="Answer with all that was in the graph when this was asked: a map that the server holds in memory "
-        "may otherwise be up to a second behind."
+        description="Include everything committed before this request. Otherwise the lineage cache of the server "
+        "may be up to a second behind."
     ),
 ]
 
 
 @strawberry.type
 class LineageQueries:
-    @resolver("Where an answer came from: back to its raw sources, with every run between.")
-    async def trace(self, info: Info, answer_id: ID) -> Trace:
+    @resolver("The upstream nodes of an answer, back to its raw sources, with every run between.")
+    async def trace(self, info: Info, answer_id: ID) -> Trace | None:
         walked = await info.context.run_in_thread(lineage.trace, info.context.view, answer_id)
         for urn, row in walked.rows.items():
             info.context.nodes.prime(urn, row)
         return Trace.of(walked)
 
     @resolver(
-        "What is connected to a node, or to several: urn, dataset or job names one, urns several. A hop is the "
-        "crossing of one job (datasets and jobs), one run (runs, versions, answers) or one column edge; a way through "
-        "what may not be seen is one hop too, and is shown as a stub of kind HIDDEN."
+        "The nodes connected to one start (`urn`, `dataset` or `job`) or several (`urns`). A hop crosses "
+        "one job (datasets and jobs), one run (runs, versions, answers) or one column edge. A path "
+        "through hidden nodes is one hop and one node of kind HIDDEN."
     )
     async def lineage(
         self,
@@ -359,7 +360,7 @@ class LineageQueries:
         between: TimeComparison | None = None,
         after: After = None,
         fresh: Fresh = False,
-    ) -> Lineage:
+    ) -> Lineage | None:
         request = LineageRequest(
             tuple(read_starts(urn, dataset, job, urns)),
             direction=direction.value,
@@ -367,7 +368,7 @@ class LineageQueries:
             level=level,
             as_of=as_of,
             between=(between.from_, between.to) if between else None,
-            filter=filter.read() if filter else EVERY_NODE,
+            filter=filter.to_filter() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )
@@ -377,7 +378,8 @@ class LineageQueries:
         return Lineage.of(found)
 
     @resolver(
-        "Where the values of one column come from and go to, and in which ways. By any name of its dataset."
+        "The lineage of one column, with the transformations on each edge. Aliases of its dataset work "
+        "too."
     )
     async def column_lineage(
         self,
@@ -387,7 +389,7 @@ class LineageQueries:
         direction: Direction = Direction.BOTH,
         depth: Depth = DEPTH_DEFAULT,
         fresh: Fresh = False,
-    ) -> ColumnLineage:
+    ) -> ColumnLineage | None:
         found = await info.context.run_in_thread(
             columns.column_lineage,
             info.context.view,
@@ -404,6 +406,7 @@ class LineageQueries:
 def read_starts(
     urn: ID | None, dataset: DatasetName | None, job: JobName | None, urns: list[str] | None
 ) -> list[str]:
+    """Return the urns of the starts. Raises QueryError unless exactly one form is given."""
     one = [
         *([urn] if urn is not None else []),
         *([dataset_urn(dataset.namespace, dataset.name)] if dataset else []),
@@ -411,10 +414,19 @@ def read_starts(
     ]
     if len(one) > 1 or not (one or urns):
         raise QueryError(
-            "a lineage starts from exactly one of urn, dataset and job, or from urns",
-            hint="Name several starts with urns.",
+            "lineage needs exactly one of urn, dataset and job, or urns",
+            hint="Give several starts as urns.",
         )
     return [*one, *(urns or [])]
+
+
+def _derivation(found: columns.ColumnDerivation) -> ColumnDerivation:
+    return ColumnDerivation(
+        job_urn=found.job,
+        transformations=found.transformations,
+        dataset_level=found.dataset_level,
+        masked=found.masked,
+    )
 
 
 def _branch(branch: Branch, row: Row) -> TraceBranch:

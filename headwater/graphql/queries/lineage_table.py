@@ -1,4 +1,4 @@
-"""Large lineages as columns: one value of JSON, so that no object is made for each node and edge."""
+"""Large lineages as columns: one JSON value instead of an object for each node and edge."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from headwater.lineage.traversal.request import DEPTH_DEFAULT, LineageRequest
 @strawberry.type
 class TableQueries:
     @resolver(
-        "What `lineage` tells of the same question, as columns and up to 100,000 nodes and 200,000 edges: "
-        "{starts, nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, omitted_count, "
-        "continuations: {urn, cursor, omitted_count}}, each a list of one value a row. The ends of an edge are places in the "
-        "lists of the nodes; `truncated` names the bound that cut it short."
+        "The answer of `lineage` as columns, with up to 100,000 nodes and 200,000 edges: {starts, "
+        "nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, "
+        "omitted_count, continuations: {urn, cursor, omitted_count}}. Each column is a list with one "
+        "value per row. `source` and `target` are indexes of node rows. `truncated` names the limit "
+        "that truncated it."
     )
     async def lineage_table(
         self,
@@ -49,14 +50,14 @@ class TableQueries:
         filter: LineageFilter | None = None,
         after: After = None,
         fresh: Fresh = False,
-    ) -> JSON:
+    ) -> JSON | None:
         request = LineageRequest(
             tuple(read_starts(urn, dataset, job, urns)),
             direction=direction.value,
             depth=depth,
             level=level,
             as_of=as_of,
-            filter=filter.read() if filter else EVERY_NODE,
+            filter=filter.to_filter() if filter else EVERY_NODE,
             after=after,
             fresh=fresh,
         )

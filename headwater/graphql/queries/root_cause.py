@@ -1,4 +1,4 @@
-"""Root causes and replays as the schema shows them."""
+"""Root causes and replay plans in the schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.enums import RootCauseKind
 from headwater.graphql.types.fields import resolver
 from headwater.graphql.types.nodes import Answer, Artifact, Dataset, Job, PipelineRun
-from headwater.graphql.types.results import REASON
+from headwater.graphql.types.results import TRUNCATED_BY
 from headwater.graphql.types.scalars import ID
 from headwater.lineage.questions.replay import Input, Output, Rerun
 from headwater.lineage.questions.replay import ReplayPlan as FoundPlan
@@ -18,27 +18,25 @@ from headwater.lineage.questions.root_cause import Candidate
 from headwater.lineage.questions.root_cause import RootCause as FoundCause
 
 
-@strawberry.type(description="What may have gone wrong upstream, and how that shows.")
+@strawberry.type(description="A possible root cause upstream, with its sign.")
 class RootCauseCandidate:
     kind: RootCauseKind
-    reason: str = strawberry.field(description="In words.")
-    urn: ID = strawberry.field(
-        description="The urn of what shows it: a run, a version or a source."
-    )
+    reason: str = strawberry.field(description="The sign in words.")
+    urn: ID = strawberry.field(description="The run, version or source that shows the sign.")
     occurred_at: datetime | None = strawberry.field(
-        description="When the run began, or the source was captured."
+        description="The start of the run, or the capture of the source."
     )
-    distance: int = strawberry.field(description="How many runs upstream it is.")
+    distance: int = strawberry.field(description="The number of runs between it and the start.")
     before: str | None = strawberry.field(
-        description="What it was compared with: a code version, a schema, a median."
+        description="The value before: a code version, a schema, a median."
     )
-    after: str | None = strawberry.field(description="What it was instead.")
+    after: str | None = strawberry.field(description="The value found.")
     compared_with: list[ID] = strawberry.field(
-        description="The urns of the runs and versions it was compared with."
+        description="The runs and versions that it was compared with."
     )
     run_urn: strawberry.Private[str]
 
-    @resolver("The run to look at; null for a source.")
+    @resolver("The run to examine; null for a source.")
     async def run(self, info: Info) -> PipelineRun | None:
         row = await info.context.nodes.load(self.run_urn) if self.run_urn else None
         return PipelineRun.of(row) if row else None
@@ -58,15 +56,15 @@ class RootCauseCandidate:
         )
 
 
-@strawberry.type(description="What may have spoiled something, the likeliest first.")
+@strawberry.type(description="Possible root causes, the likeliest first.")
 class RootCause:
     starts: list[ID] = strawberry.field(
-        description="The urns from which was searched: of a dataset its newest version."
+        description="The nodes where the search started: for a dataset its newest version."
     )
     candidates: list[RootCauseCandidate]
-    omitted_count: int = strawberry.field(description="How many more candidates there are.")
+    omitted_count: int = strawberry.field(description="The number of further candidates.")
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
 
     @classmethod
     def of(cls, found: FoundCause) -> RootCause:
@@ -79,7 +77,7 @@ class RootCause:
         )
 
 
-@strawberry.type(description="A dataset that a run to replace read.")
+@strawberry.type(description="An input of a run to replace.")
 class ReplayInput:
     entry: strawberry.Private[Input]
 
@@ -87,11 +85,13 @@ class ReplayInput:
     async def dataset(self, info: Info) -> Dataset:
         return (await Dataset.all(info, [self.entry.dataset]))[0]
 
-    @resolver("The urns of the versions that were read.")
+    @resolver("The versions that the run read.")
     async def version_urns(self) -> list[ID]:
         return self.entry.versions
 
-    @resolver("The runs that made these and are to be run again first; none when it is ready.")
+    @resolver(
+        "The runs that created these versions and must be replaced first; empty if none must."
+    )
     async def wait_for(self, info: Info) -> list[PipelineRun]:
         return [
             PipelineRun.of(row) for row in await info.context.load_existing(self.entry.wait_for)
@@ -102,7 +102,7 @@ class ReplayInput:
 class ReplayOutput:
     entry: strawberry.Private[Output]
 
-    @resolver("Its dataset.")
+    @resolver("The dataset of the version.")
     async def dataset(self, info: Info) -> Dataset:
         return (await Dataset.all(info, [self.entry.dataset]))[0]
 
@@ -112,14 +112,14 @@ class ReplayOutput:
         return Artifact.of(row) if row else None
 
     @resolver(
-        "The version to start from: the newest complete one from before, not spoiled. Null when there is none."
+        "The newest complete, unaffected version before it: the one to start from. Null if there is none."
     )
     async def last_good(self, info: Info) -> Artifact | None:
         row = await info.context.nodes.load(self.entry.last_good) if self.entry.last_good else None
         return Artifact.of(row) if row else None
 
 
-@strawberry.type(description="A run to replace by another run of its job.")
+@strawberry.type(description="A run to replace by a new run of its job.")
 class ReplayRun:
     owners: list[str] = strawberry.field(
         description="The owners of the job and of the datasets to replace."
@@ -127,13 +127,13 @@ class ReplayRun:
     inputs: list[ReplayInput]
     outputs: list[ReplayOutput]
     reads_own_output: bool = strawberry.field(
-        description="Whether it reads what an earlier run of the same job made."
+        description="True if it reads the output of an earlier run of the same job."
     )
     in_cycle: bool = strawberry.field(
-        description="Whether runs of this step read from each other in a circle."
+        description="True if runs of this step read from each other in a cycle."
     )
     superseded: bool = strawberry.field(
-        description="Whether all that it wrote was made anew since, and well."
+        description="True if later successful runs have replaced all its outputs."
     )
     entry: strawberry.Private[Rerun]
 
@@ -142,7 +142,7 @@ class ReplayRun:
         row = await info.context.nodes.load(self.entry.run)
         return PipelineRun.of(row) if row else None
 
-    @resolver("The job to run again; null when it is not known.")
+    @resolver("The job to run; null if it is unknown.")
     async def job(self, info: Info) -> Job | None:
         return (await Job.all(info, [self.entry.job]))[0] if self.entry.job else None
 
@@ -159,41 +159,37 @@ class ReplayRun:
         )
 
 
-@strawberry.type(description="Runs that may be run again at the same time.")
+@strawberry.type(description="Runs that can be replaced in parallel.")
 class ReplayStep:
-    number: int = strawberry.field(description="From 1.")
+    number: int = strawberry.field(description="The position of the step, from 1.")
     runs: list[ReplayRun]
 
 
-@strawberry.type(
-    description="What to run again after a run wrote something corrupt, and in which order."
-)
+@strawberry.type(description="The runs to replace after a corrupt run, in order.")
 class ReplayPlan:
     steps: list[ReplayStep]
     owners: list[str] = strawberry.field(
-        description="Whom to tell: the owners of all jobs and datasets to replace."
+        description="The owners of all jobs and datasets to replace."
     )
     truncated: bool
-    truncated_by: str | None = strawberry.field(description=REASON)
+    truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
     plan: strawberry.Private[FoundPlan]
 
-    @resolver("The runs that are corrupt, where it starts.")
+    @resolver("The corrupt runs where the plan starts.")
     async def corrupt_runs(self, info: Info) -> list[PipelineRun]:
         return [
             PipelineRun.of(row) for row in await info.context.load_existing(self.plan.corrupt_runs)
         ]
 
-    @resolver("Jobs that would read what is spoiled next, and have not done so yet.")
+    @resolver("Jobs that read the affected datasets and have not run on them yet.")
     async def next_jobs(self, info: Info) -> list[Job]:
         return await Job.all(info, self.plan.next_jobs)
 
-    @resolver(
-        "Jobs that feed each other, in what was built or on the map: follow the steps, not their triggers."
-    )
+    @resolver("Jobs that feed each other. Follow the steps, because their triggers may not end.")
     async def cycles(self, info: Info) -> list[list[Job]]:
         return [await Job.all(info, jobs) for jobs in self.plan.cycles]
 
-    @resolver("Answers to give anew at the end, those that others rest on first.")
+    @resolver("Answers to create again at the end, those that others cite first.")
     async def answers(self, info: Info) -> list[Answer]:
         return await Answer.all(info, self.plan.answers)
 

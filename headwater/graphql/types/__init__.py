@@ -1,1 +1,1 @@
-"""The GraphQL types."""
+"""The types of the GraphQL schema, and the helpers of their resolvers."""

@@ -1,4 +1,4 @@
-"""The names that go by one dataset, as the schema shows them."""
+"""The aliases of datasets in the schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headwater.lineage.questions.aliases import Alias as FoundAlias
 from headwater.schema.facts import Name
 
 
-@strawberry.type(description="A name of a dataset.")
+@strawberry.type(description="A namespace and a name in it.")
 class QualifiedName:
     namespace: str
     name: str
@@ -20,16 +20,16 @@ class QualifiedName:
         return cls(namespace=name.namespace, name=name.name)
 
 
-@strawberry.type(description="A name that goes by another dataset.")
+@strawberry.type(description="Another name of a dataset.")
 class Alias:
-    name: QualifiedName
-    dataset: QualifiedName = strawberry.field(description="The name by which the dataset goes.")
+    name: QualifiedName = strawberry.field(description="The other name.")
+    dataset: QualifiedName = strawberry.field(description="The canonical name of the dataset.")
     declared_by: str = strawberry.field(
-        description="facet: a symlinks facet says so. manual: somebody decided it."
+        description="facet: a symlinks facet declares the alias. manual: an operator did."
     )
-    since: datetime
+    since: datetime = strawberry.field(description="The time of that declaration.")
     via: QualifiedName | None = strawberry.field(
-        description="The third name that both are joined to, if not directly."
+        description="A third name that links both; null if one declaration links them directly."
     )
 
     @classmethod

@@ -8,7 +8,8 @@ import strawberry
 
 
 @strawberry.enum(
-    description="How a run stands. ABANDONED: it never ended, and too long ago to be running still."
+    description="The status of a run. ABANDONED: it sent no end, and its last event is too old for "
+    "it to be running."
 )
 class RunStatus(Enum):
     RUNNING = "RUNNING"
@@ -18,38 +19,37 @@ class RunStatus(Enum):
     ABANDONED = "ABANDONED"
 
 
-@strawberry.enum(description="Which way a lineage is walked.")
+@strawberry.enum(description="The direction of a traversal.")
 class Direction(Enum):
     UPSTREAM = "UPSTREAM"
     DOWNSTREAM = "DOWNSTREAM"
     BOTH = "BOTH"
 
 
-@strawberry.enum(
-    description="How something shows that it may have gone wrong, the likeliest first."
-)
+@strawberry.enum(description="The sign of a possible root cause, the likeliest first.")
 class RootCauseKind(Enum):
     FAILED = strawberry.enum_value(
-        "FAILED", description="The run failed, and its outputs could be read."
+        "FAILED", description="The run failed, and others could read its output."
     )
     TESTS_FAILED = strawberry.enum_value(
-        "TESTS_FAILED", description="Tests of what it read or made failed."
+        "TESTS_FAILED", description="Tests of an input or output of the run failed."
     )
     SCHEMA_CHANGED = strawberry.enum_value(
-        "SCHEMA_CHANGED", description="The schema is not that of the version before."
+        "SCHEMA_CHANGED", description="The schema differs from the schema of the version before."
     )
     ROW_COUNT_OUTLIER = strawberry.enum_value(
-        "ROW_COUNT_OUTLIER", description="The row count is out of the ordinary."
+        "ROW_COUNT_OUTLIER", description="The row count is an outlier among earlier versions."
     )
     CODE_CHANGED = strawberry.enum_value(
-        "CODE_CHANGED", description="Not the code of the job's success before."
+        "CODE_CHANGED",
+        description="The code version differs from the job's last successful run before.",
     )
     INPUT_LATE = strawberry.enum_value(
-        "INPUT_LATE", description="It read something much older than usual."
+        "INPUT_LATE", description="An input was much older than usual."
     )
 
 
-@strawberry.enum(description="What a node is.")
+@strawberry.enum(description="The kind of a node.")
 class NodeKind(Enum):
     DATASET = "DATASET"
     JOB = "JOB"
@@ -59,5 +59,5 @@ class NodeKind(Enum):
     ANSWER = "ANSWER"
     COLUMN = "COLUMN"
     HIDDEN = strawberry.enum_value(
-        "HIDDEN", description="A stub: here a way leads through what may not be seen."
+        "HIDDEN", description="A node that is not visible to the key; its lineage continues here."
     )

@@ -1,7 +1,7 @@
-"""How fields are resolved: the decorator for what is computed, and lookups that read a node only when they must.
+"""Helpers of resolvers: the field decorator, common arguments, and lookups of node properties.
 
-Every computed field says what it is, and keeps its type for the checker. The name of a node is spelled by its urn;
-its other properties are read, batched with those of all other nodes asked for in the same turn.
+A node's name is part of its urn, so only other properties are read from Neo4j. They are read
+together with those of all nodes that the same turn of the event loop needs.
 """
 
 from __future__ import annotations
@@ -12,18 +12,26 @@ from typing import Annotated, Any, TypeVar
 import strawberry
 from strawberry.types.field import StrawberryField
 
-from headwater.errors import QueryError
+from headwater.errors import NotFoundError, QueryError
 from headwater.graphql.context import Info
 from headwater.schema.urns import parse_urn
 
 T = TypeVar("T")
-First = Annotated[int, strawberry.argument(description="At most this many.")]
-After = Annotated[str | None, strawberry.argument(description="The cursor of the last one seen.")]
+First = Annotated[
+    int | None,
+    strawberry.argument(description="The most entries to return; null for the default."),
+]
+After = Annotated[
+    str | None,
+    strawberry.argument(description="A cursor: return the entries after it."),
+]
 LIST_MAX = 200
+PAGE_DEFAULT = 20
+LONG_PAGE_DEFAULT = 100
 
 
 def resolver(description: str) -> Callable[[Callable[..., Any]], StrawberryField]:
-    """A field of the schema that this resolver computes."""
+    """Return a decorator that makes a resolver a described field of the schema."""
 
     def decorate(resolver: Callable[..., Any]) -> StrawberryField:
         field: StrawberryField = strawberry.field(resolver=resolver, description=description)
@@ -32,27 +40,40 @@ def resolver(description: str) -> Callable[[Callable[..., Any]], StrawberryField
     return decorate
 
 
-def checked_first(first: int) -> int:
-    """The length of a list that a client asks for. Raises QueryError outside the bounds."""
-    if not 0 <= first <= LIST_MAX:
-        raise QueryError(f"first {first} is not between 0 and {LIST_MAX}")
-    return first
+def page_length(first: int | None, default: int = PAGE_DEFAULT, limit: int = LIST_MAX) -> int:
+    """Return the length of a page. Raises QueryError outside 0 to `limit`."""
+    length = default if first is None else first
+    if not 0 <= length <= limit:
+        raise QueryError(f"first {length} is not between 0 and {limit}")
+    return length
+
+
+def node_not_found(kind: str, name: str) -> NotFoundError:
+    """Return the error for a node that is missing or not visible to the key."""
+    return NotFoundError(
+        f"there is no {kind} {name[:200]!r}",
+        hint="Check the spelling, find it with `search`, or use a key for its namespace.",
+    )
 
 
 async def property_of(info: Info, urn: str, key: str, kind: type[T]) -> T | None:
-    """A property of a node; None when it has none of that kind."""
+    """Return a property of a node, or None if it has none of that type."""
     value = (await info.context.nodes.load(urn) or {}).get(key)
     return value if isinstance(value, kind) else None
 
 
-async def spelled(info: Info, urns: list[str], *keys: str) -> list[tuple[str, ...]]:
-    """The parts of the name of each node, from its urn; only hashed urns have to be looked up, all at once."""
+async def name_parts(info: Info, urns: list[str], *keys: str) -> list[tuple[str, ...]]:
+    """Return the parts of the name of each node.
+
+    The urn contains them, unless it is hashed; hashed urns are looked up together.
+    """
     parts = [parse_urn(urn).parts for urn in urns]
-    hashed = [urn for urn, spelled_out in zip(urns, parts, strict=True) if not spelled_out]
+    hashed = [urn for urn, found in zip(urns, parts, strict=True) if not found]
     if not hashed:
         return parts
     rows = {row["urn"]: row for row in await info.context.load_existing(hashed)}
-    return [
-        spelled_out or tuple(str(rows.get(urn, {}).get(key) or "") for key in keys)
-        for urn, spelled_out in zip(urns, parts, strict=True)
-    ]
+    names = []
+    for urn, found in zip(urns, parts, strict=True):
+        row = rows.get(urn, {})
+        names.append(found or tuple(str(row.get(key) or "") for key in keys))
+    return names

@@ -1,8 +1,8 @@
-"""What GraphQL shows of the graph: its nodes, one type per label.
+"""The nodes of the graph in the schema, one type per label.
 
-Dataset, Job and Answer turn up by the thousand in lineages, so they are made from their urn alone, which spells
-their name, and read anything further only when it is asked for (batched, by `Context.nodes`). The others are made
-from their properties. Every list has a bound.
+Large answers hold thousands of Dataset, Job and Answer nodes. They are built from their urn alone,
+which contains their name; `Context.nodes` reads other properties in batches if a query selects
+them. The other types are built from their properties. Every list has a limit.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from headwater.graphql.context import Info
 from headwater.graphql.types.aliases import QualifiedName
 from headwater.graphql.types.enums import RunStatus
 from headwater.graphql.types.fields import (
+    PAGE_DEFAULT,
     After,
     First,
-    checked_first,
+    name_parts,
     property_of,
     resolver,
-    spelled,
 )
 from headwater.graphql.types.properties import (
     ArtifactDetails,
@@ -32,12 +32,12 @@ from headwater.graphql.types.properties import (
     RunDetails,
     SchemaField,
 )
-from headwater.graphql.types.results import Connection
+from headwater.graphql.types.results import Connection, load_connection
 from headwater.graphql.types.scalars import ID, Long
 from headwater.schema.urns import job_urn, parse_urn
 
 
-@strawberry.type(description="A named place data lives: a table, a path, a topic, a model.")
+@strawberry.type(description="A named collection of data: a table, a path, a topic, a model.")
 class Dataset(DatasetDetails):
     namespace: str
     name: str
@@ -45,13 +45,13 @@ class Dataset(DatasetDetails):
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Dataset]:
         urns = await info.context.visible_urns(urns)
-        names = await spelled(info, urns, "namespace", "name")
+        names = await name_parts(info, urns, "namespace", "name")
         return [
             cls(urn=urn, namespace=name[0], name=name[1])
             for urn, name in zip(urns, names, strict=True)
         ]
 
-    @resolver("Other names that are the same dataset.")
+    @resolver("Other names of the same dataset.")
     async def aliases(self, info: Info) -> list[QualifiedName]:
         names = (await info.context.dataset_aliases.load(self.urn)).get("names", [])
         return [
@@ -60,34 +60,34 @@ class Dataset(DatasetDetails):
             if info.context.view.visibility.includes(name["namespace"])
         ]
 
-    @resolver("When an event first named it.")
+    @resolver("The time of the first event that names it.")
     async def first_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "firstSeen", datetime)
 
-    @resolver("When an event last named it.")
+    @resolver("The time of the last event that names it.")
     async def last_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastSeen", datetime)
 
-    @resolver("The names of its columns now, in order; nested ones by their dotted path.")
+    @resolver("The names of its current columns, in order; nested ones by their dotted path.")
     async def columns(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "columns", list) or []
 
-    @resolver("Its columns now, with their types.")
+    @resolver("Its current columns, with their types.")
     async def fields(self, info: Info) -> list[SchemaField]:
-        said = json.loads(await property_of(info, self.urn, "schema", str) or "{}")
-        return [SchemaField(name=name, type=type) for name, type in said.items()]
+        columns = json.loads(await property_of(info, self.urn, "schema", str) or "{}")
+        return [SchemaField(name=name, type=type) for name, type in columns.items()]
 
-    @resolver("Every facet as it was last sent.")
+    @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.facets.load(self.urn))
 
-    @resolver("The jobs that produce it now.")
+    @resolver("The jobs that currently produce it.")
     async def produced_by(self, info: Info) -> list[Job]:
         return await Job.all(
             info, (await info.context.dataset_links.load(self.urn)).get("producers", [])
         )
 
-    @resolver("The jobs that read it now.")
+    @resolver("The jobs that currently read it.")
     async def read_by(self, info: Info) -> list[Job]:
         return await Job.all(
             info, (await info.context.dataset_links.load(self.urn)).get("readers", [])
@@ -95,26 +95,29 @@ class Dataset(DatasetDetails):
 
     @resolver("Its versions, newest first.")
     async def versions(
-        self, info: Info, first: First = 20, after: After = None
+        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
     ) -> Connection[Artifact]:
-        page = await info.context.dataset_versions.load((self.urn, checked_first(first), after))
-        nodes = {
-            row["urn"]: Artifact.of(row) for row in await info.context.load_existing(page.entries)
-        }
-        return Connection.of(page, map(nodes.get, page.entries), after)
+        async def load_nodes(urns: list[str]) -> dict[str, Artifact]:
+            rows = await info.context.load_existing(urns)
+            return {row["urn"]: Artifact.of(row) for row in rows}
 
-    @resolver("Captures of it that nothing known produced.")
+        loader = info.context.dataset_versions
+        return await load_connection(loader, self.urn, first, after, load_nodes)
+
+    @resolver("Captures of data that no known run produced.")
     async def sources(self, info: Info) -> list[Source]:
         urns = (await info.context.dataset_sources.load(self.urn)).get("sources", [])
         return [Source.of(row) for row in await info.context.load_existing(urns)]
 
-    @resolver("The answers that cite any version of it, newest first.")
+    @resolver("The answers that cite a version of it, newest first.")
     async def answers(
-        self, info: Info, first: First = 20, after: After = None
+        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
     ) -> Connection[Answer]:
-        page = await info.context.dataset_answers.load((self.urn, checked_first(first), after))
-        nodes = {answer.urn: answer for answer in await Answer.all(info, page.entries)}
-        return Connection.of(page, map(nodes.get, page.entries), after)
+        async def load_nodes(urns: list[str]) -> dict[str, Answer]:
+            return {answer.urn: answer for answer in await Answer.all(info, urns)}
+
+        loader = info.context.dataset_answers
+        return await load_connection(loader, self.urn, first, after, load_nodes)
 
 
 @strawberry.type(description="A named process that reads and writes datasets.")
@@ -125,69 +128,69 @@ class Job(JobDetails):
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Job]:
         urns = await info.context.visible_urns(urns)
-        names = await spelled(info, urns, "namespace", "name")
+        names = await name_parts(info, urns, "namespace", "name")
         return [
             cls(urn=urn, namespace=name[0], name=name[1])
             for urn, name in zip(urns, names, strict=True)
         ]
 
-    @resolver("When an event first named it.")
+    @resolver("The time of the first event that names it.")
     async def first_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "firstSeen", datetime)
 
-    @resolver("When an event last named it.")
+    @resolver("The time of the last event that names it.")
     async def last_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastSeen", datetime)
 
-    @resolver("Every facet as it was last sent.")
+    @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.facets.load(self.urn))
 
     @resolver(
-        "The datasets it reads now: what its newest run that succeeded read, and what is declared."
+        "The datasets it currently reads: inputs of its newest successful run, and declared inputs."
     )
     async def inputs(self, info: Info) -> list[Dataset]:
         return await Dataset.all(
             info, (await info.context.job_links.load(self.urn)).get("inputs", [])
         )
 
-    @resolver("The datasets it produces now.")
+    @resolver("The datasets it currently produces.")
     async def outputs(self, info: Info) -> list[Dataset]:
         return await Dataset.all(
             info, (await info.context.job_links.load(self.urn)).get("outputs", [])
         )
 
-    @resolver("The jobs it is part of: the DAG of a task, the application of a query.")
+    @resolver("The jobs that contain it: the DAG of a task, the application of a query.")
     async def parents(self, info: Info) -> list[Job]:
         return await Job.all(info, (await info.context.job_links.load(self.urn)).get("parents", []))
 
-    @resolver("The jobs that are part of it.")
+    @resolver("The jobs that it contains.")
     async def children(self, info: Info) -> list[Job]:
         return await Job.all(
             info, (await info.context.job_links.load(self.urn)).get("children", [])
         )
 
-    @resolver("The jobs after which it runs, by control flow.")
+    @resolver("The jobs that it waits for by control flow.")
     async def runs_after(self, info: Info) -> list[Job]:
         return await Job.all(info, (await info.context.job_links.load(self.urn)).get("after", []))
 
     @resolver("Its runs, newest first.")
     async def runs(
-        self, info: Info, first: First = 20, after: After = None
+        self, info: Info, first: First = PAGE_DEFAULT, after: After = None
     ) -> Connection[PipelineRun]:
-        page = await info.context.job_runs.load((self.urn, checked_first(first), after))
-        nodes = {
-            row["urn"]: PipelineRun.of(row)
-            for row in await info.context.load_existing(page.entries)
-        }
-        return Connection.of(page, map(nodes.get, page.entries), after)
+        async def load_nodes(urns: list[str]) -> dict[str, PipelineRun]:
+            rows = await info.context.load_existing(urns)
+            return {row["urn"]: PipelineRun.of(row) for row in rows}
+
+        loader = info.context.job_runs
+        return await load_connection(loader, self.urn, first, after, load_nodes)
 
 
 @strawberry.type(description="One execution of a job.")
 class PipelineRun(RunDetails):
     run_id: ID
     run_uuid: ID | None = strawberry.field(
-        description="A stable UUID beside a run id that is none."
+        description="A stable UUID for a run id that is not a UUID."
     )
     namespace: str | None
     pipeline_name: str | None
@@ -196,10 +199,10 @@ class PipelineRun(RunDetails):
     finished_at: datetime | None
     failed_at: datetime | None
     nominal_start: datetime | None
-    attempts: int = strawberry.field(description="How often this run id was started.")
+    attempts: int = strawberry.field(description="The number of START events of this run id.")
     error: str | None
     engine: str | None
-    version: str | None = strawberry.field(description="The version of the code that ran.")
+    version: str | None = strawberry.field(description="The version of the code.")
     triggered_by: str | None
 
     @classmethod
@@ -222,13 +225,13 @@ class PipelineRun(RunDetails):
             triggered_by=row.get("triggeredBy"),
         )
 
-    @resolver("From its start to its end; null while it runs.")
+    @resolver("The seconds from start to end; null while it runs.")
     def duration_seconds(self) -> float | None:
         if self.started_at is None or self.finished_at is None:
             return None
         return (self.finished_at - self.started_at).total_seconds()
 
-    @resolver("The job it is a run of.")
+    @resolver("The job that it executes.")
     async def job(self, info: Info) -> Job | None:
         jobs = (await info.context.run_links.load(self.urn)).get("jobs", [])
         named = (
@@ -239,13 +242,13 @@ class PipelineRun(RunDetails):
         found = await Job.all(info, [named] if named in jobs else jobs[:1])
         return found[0] if found else None
 
-    @resolver("The datasets it read.")
+    @resolver("The datasets that it read.")
     async def inputs(self, info: Info) -> list[Dataset]:
         return await _datasets(
             info, (await info.context.run_links.load(self.urn)).get("inputs", [])
         )
 
-    @resolver("The datasets it wrote, or began to write.")
+    @resolver("The datasets that it wrote or began to write.")
     async def outputs(self, info: Info) -> list[Dataset]:
         return await _datasets(
             info, (await info.context.run_links.load(self.urn)).get("outputs", [])
@@ -267,46 +270,44 @@ class PipelineRun(RunDetails):
         ]
         return [Source.of(row) for row in await info.context.load_existing(_only("source", urns))]
 
-    @resolver("The versions it made.")
+    @resolver("The versions that it created.")
     async def artifacts(self, info: Info) -> list[Artifact]:
         urns = [
             use["urn"] for use in (await info.context.run_links.load(self.urn)).get("outputs", [])
         ]
         return [Artifact.of(row) for row in await info.context.load_existing(urns)]
 
-    @resolver("The runs it is part of.")
+    @resolver("The runs that contain it.")
     async def parents(self, info: Info) -> list[PipelineRun]:
         urns = (await info.context.run_links.load(self.urn)).get("parents", [])
         return [PipelineRun.of(row) for row in await info.context.load_existing(urns)]
 
-    @resolver("The runs that are part of it, oldest first.")
+    @resolver("The runs that it contains, oldest first.")
     async def children(self, info: Info) -> list[PipelineRun]:
         urns = (await info.context.run_links.load(self.urn)).get("children", [])
         return [PipelineRun.of(row) for row in await info.context.load_existing(urns)]
 
-    @resolver(
-        "How many of the runs that are part of it, at any depth, failed and were not tried again."
-    )
+    @resolver("The number of runs inside it, at any depth, that failed and were not retried.")
     async def child_failures(self, info: Info) -> int:
         return int((await info.context.run_links.load(self.urn)).get("childFailures", 0))
 
-    @resolver("Whether a run that is part of it failed.")
+    @resolver("True if `childFailures` is over 0.")
     async def has_failed_child(self, info: Info) -> bool:
         return bool((await info.context.run_links.load(self.urn)).get("childFailures", 0))
 
-    @resolver("Every facet as it was last sent.")
+    @resolver("The newest value of each facet.")
     async def facets(self, info: Info) -> JSON:
         return JSON(await info.context.facets.load(self.urn))
 
 
-@strawberry.type(description="One capture of a dataset that nothing known produced.")
+@strawberry.type(description="A capture of data that no known run produced.")
 class Source:
     urn: ID
     namespace: str
     name: str
     dataset: Dataset
     registered: bool = strawberry.field(
-        description="Whether somebody registered it; otherwise it was only read."
+        description="True if a client registered it; false if a run only read it."
     )
     origin: str | None
     format: str | None
@@ -330,16 +331,16 @@ class Source:
         )
 
 
-@strawberry.type(description="One version of a dataset, made by a run.")
+@strawberry.type(description="A version of a dataset, created by a run.")
 class Artifact(ArtifactDetails):
     namespace: str
     name: str
     dataset: Dataset
     run_id: ID | None
     type: str | None
-    status: RunStatus = strawberry.field(description="The status of the run that made it.")
+    status: RunStatus = strawberry.field(description="The status of the run that created it.")
     complete: bool = strawberry.field(
-        description="Whether that run completed; otherwise this may be a part."
+        description="True if that run completed; otherwise the data may be partial."
     )
     created_at: datetime | None
     row_count: Long | None
@@ -369,14 +370,14 @@ class Artifact(ArtifactDetails):
             run_urn=row.get("run"),
         )
 
-    @resolver("The run that made it; null for a version that is only named.")
+    @resolver("The run that created it; null if an event only names the version.")
     async def run(self, info: Info) -> PipelineRun | None:
         row = await info.context.nodes.load(self.run_urn) if self.run_urn else None
         return PipelineRun.of(row) if row else None
 
 
 @strawberry.type(
-    description="A report, a number on a dashboard, a prediction or a decision, and what it cites."
+    description="A report, a dashboard figure, a prediction or a decision, with its citations."
 )
 class Answer:
     urn: ID
@@ -385,33 +386,33 @@ class Answer:
     @classmethod
     async def all(cls, info: Info, urns: list[str]) -> list[Answer]:
         urns = await info.context.visible_urns(urns)
-        names = await spelled(info, urns, "answerId")
+        names = await name_parts(info, urns, "answerId")
         return [cls(urn=urn, answer_id=name[0]) for urn, name in zip(urns, names, strict=True)]
 
-    @resolver("What kind of answer it is.")
+    @resolver("The kind of answer.")
     async def type(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "type", str)
 
-    @resolver("What it says.")
+    @resolver("The text of the answer.")
     async def content(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "content", str)
 
-    @resolver("When it was made.")
+    @resolver("The time of its creation.")
     async def generated_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "generatedAt", datetime)
 
-    @resolver("Who or what made it.")
+    @resolver("The person or system that created it.")
     async def generated_by(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "generatedBy", str)
 
-    @resolver("What it cites: versions of datasets, columns, other answers.")
+    @resolver("The cited versions of datasets, columns and other answers.")
     async def citations(self, info: Info) -> list[Citation]:
         cited = await info.context.citations.load(self.urn)
         return [Citation.of(row) for row in await info.context.load_existing(cited)]
 
 
 @strawberry.type(
-    description="One thing an answer cites; exactly one of its fields beside `urn` is set."
+    description="A citation of an answer; exactly one of its fields beside `urn` is set."
 )
 class Citation:
     urn: ID
@@ -432,14 +433,14 @@ class Citation:
         return cls(urn=urn, column=Column.of(row))
 
 
-@strawberry.type(description="A field of a dataset.")
+@strawberry.type(description="A column of a dataset.")
 class Column:
     urn: ID
     namespace: str
     dataset_name: str = strawberry.field(description="The name of its dataset.")
     name: str
     type: str | None
-    current: bool = strawberry.field(description="Whether the dataset has it now.")
+    current: bool = strawberry.field(description="True if the current schema has it.")
 
     @classmethod
     def of(cls, row: Row) -> Column:

@@ -1,4 +1,4 @@
-"""What GraphQL shows of a node beside its name and its links: what producers said of it, read only when asked for.
+"""The properties of nodes in the schema, read from Neo4j only if a query selects them.
 
 Each class is the base of the type of one label; its fields are properties of that node.
 """
@@ -22,13 +22,13 @@ class SchemaField:
     type: str | None
 
 
-@strawberry.type(description="One schema, shared by all versions of any dataset that have it.")
+@strawberry.type(description="A schema, shared by all versions that have it.")
 class SchemaVersion:
     urn: ID
     hash: str
     fields: list[SchemaField]
     first_seen: datetime | None = strawberry.field(
-        description="When the dataset was first seen with it."
+        description="The time when the dataset first had it."
     )
 
 
@@ -36,39 +36,39 @@ class SchemaVersion:
 class DatasetDetails:
     urn: ID
 
-    @resolver("TABLE, VIEW, TOPIC, MODEL, ...: as the producer says.")
+    @resolver("The type that the producer reports: TABLE, VIEW, TOPIC, MODEL, ...")
     async def type(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "type", str)
 
-    @resolver("A finer kind than the type, as the producer says.")
+    @resolver("The subtype that the producer reports.")
     async def sub_type(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "subType", str)
 
-    @resolver("What it is, in words.")
+    @resolver("A description in words.")
     async def description(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "description", str)
 
-    @resolver("Who owns it.")
+    @resolver("The owners.")
     async def owners(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "owners", list) or []
 
-    @resolver("Its tags as key=value, those of a field as field:key=value.")
+    @resolver("The tags as key=value; tags of a field as field:key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
 
-    @resolver("The name of the system it lives in.")
+    @resolver("The name of the system that stores it.")
     async def source_name(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "sourceName", str)
 
-    @resolver("Where that system is.")
+    @resolver("The URI of that system.")
     async def source_uri(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "sourceUri", str)
 
-    @resolver("How it is stored: iceberg, delta, ...")
+    @resolver("The table format: iceberg, delta, ...")
     async def storage(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "storage", str)
 
-    @resolver("The format of its files.")
+    @resolver("The format of its files: parquet, csv, ...")
     async def file_format(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "fileFormat", str)
 
@@ -76,27 +76,27 @@ class DatasetDetails:
     async def catalog(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "catalog", str)
 
-    @resolver("What it is in, outermost first: project, database, schema, ...")
+    @resolver("The containers of the dataset, outermost first: project, database, schema, ...")
     async def hierarchy(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "hierarchy", list) or []
 
-    @resolver("What was last done to it: CREATE, ALTER, OVERWRITE, TRUNCATE, RENAME or DROP.")
+    @resolver("The last change of the dataset: CREATE, ALTER, OVERWRITE, TRUNCATE, RENAME or DROP.")
     async def lifecycle(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "lifecycle", str)
 
-    @resolver("When it was dropped, if that was the last that was done to it.")
+    @resolver("The time of the drop, if that was the last change.")
     async def dropped_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "droppedAt", datetime)
 
-    @resolver("How fresh it is: its own newest data, and that of each source which got into it.")
+    @resolver("The age of its newest data, and of the upstream data that went into it.")
     async def freshness(self, info: Info) -> Freshness:
         return await freshness_of(info, self.urn)
 
-    @resolver("What checks said of it, of any of its versions, and what was measured in it.")
+    @resolver("The check results and measurements of the dataset and its versions.")
     async def quality(self, info: Info) -> Quality:
         return await quality_of(info, self.urn)
 
-    @resolver("Every schema it was seen with, newest first.")
+    @resolver("All schemas that the dataset has had, newest first.")
     async def schema_versions(self, info: Info) -> list[SchemaVersion]:
         rows = (await info.context.schema_versions.load(self.urn)).get("schemas", [])
         return [
@@ -118,7 +118,7 @@ def _fields(text: str) -> list[SchemaField]:
 class JobDetails:
     urn: ID
 
-    @resolver("JOB, TASK, DAG, MODEL, ...: as the producer says.")
+    @resolver("The type that the producer reports: JOB, TASK, DAG, MODEL, ...")
     async def type(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "type", str)
 
@@ -130,43 +130,43 @@ class JobDetails:
     async def integration(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "integration", str)
 
-    @resolver("What it is for, in words.")
+    @resolver("A description in words.")
     async def description(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "description", str)
 
-    @resolver("Who owns it.")
+    @resolver("The owners.")
     async def owners(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "owners", list) or []
 
-    @resolver("Its tags as key=value.")
+    @resolver("The tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
 
-    @resolver("The statement it runs, where one was sent.")
+    @resolver("The SQL statement, if the producer sent one.")
     async def sql(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "sql", str)
 
-    @resolver("Its code, where that was sent.")
+    @resolver("The source code, if the producer sent it.")
     async def source_code(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "sourceCode", str)
 
-    @resolver("The language of its code.")
+    @resolver("The language of the source code.")
     async def language(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "language", str)
 
-    @resolver("Where its code is.")
+    @resolver("The URL of the source code.")
     async def code_url(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "codeUrl", str)
 
-    @resolver("The repository of its code.")
+    @resolver("The repository of the source code.")
     async def code_repo(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "codeRepo", str)
 
-    @resolver("The path of its code in the repository.")
+    @resolver("The path of the source code in the repository.")
     async def code_path(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "codePath", str)
 
-    @resolver("The version of its code, as last told.")
+    @resolver("The version of the source code in the newest event.")
     async def code_version(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "codeVersion", str)
 
@@ -175,33 +175,33 @@ class JobDetails:
 class RunDetails:
     urn: ID
 
-    @resolver("Which attempt of its schedule slot it is, from 1; null without a nominal time.")
+    @resolver(
+        "The number of this attempt for its nominal time, from 1; null without a nominal time."
+    )
     async def attempt(self, info: Info) -> int | None:
         return await property_of(info, self.urn, "attempt", int)
 
-    @resolver("Whether a later attempt for the same slot followed it.")
+    @resolver("True if a later attempt for the same nominal time followed.")
     async def retried(self, info: Info) -> bool:
         return bool(await property_of(info, self.urn, "retried", bool))
 
-    @resolver("The end of the time it was for.")
+    @resolver("The nominal end.")
     async def nominal_end(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "nominalEnd", datetime)
 
-    @resolver("The time of the last event about it.")
+    @resolver("The time of its last event.")
     async def last_seen(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastSeen", datetime)
 
-    @resolver(
-        "When something was last heard of it, by Headwater's own clock, as long as it is running."
-    )
+    @resolver("While it runs: when its last event arrived, by Headwater's clock.")
     async def last_heartbeat_at(self, info: Info) -> datetime | None:
         return await property_of(info, self.urn, "lastHeartbeatAt", datetime)
 
-    @resolver("Its tags as key=value.")
+    @resolver("The tags as key=value.")
     async def tags(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "tags", list) or []
 
-    @resolver("Where in the code it failed, as the producer says.")
+    @resolver("The stack trace of the failure.")
     async def stack_trace(self, info: Info) -> str | None:
         facets = await info.context.facets.load(self.urn)
         traces = (
@@ -209,19 +209,19 @@ class RunDetails:
         )
         return next((trace for trace in traces if isinstance(trace, str)), None)
 
-    @resolver("What the producer could not extract of its lineage.")
+    @resolver("The errors of the producer while it extracted lineage.")
     async def extraction_errors(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "extractionErrors", list) or []
 
-    @resolver("The id of its query in the system that ran it.")
+    @resolver("The id of its query in the system that executed it.")
     async def external_query_id(self, info: Info) -> ID | None:
         return await property_of(info, self.urn, "externalQueryId", str)
 
-    @resolver("How many of the tests it made passed; null when it made none.")
+    @resolver("The number of tests that passed; null if it ran none.")
     async def tests_passed(self, info: Info) -> int | None:
         return await property_of(info, self.urn, "testsPassed", int)
 
-    @resolver("The names of the tests it made that failed.")
+    @resolver("The names of the tests that failed.")
     async def failed_tests(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "failedTests", list) or []
 
@@ -230,11 +230,11 @@ class RunDetails:
 class ArtifactDetails:
     urn: ID
 
-    @resolver("The version as its producer names it: a snapshot, a commit, a number.")
+    @resolver("The version in the producer's system: a snapshot, a commit, a number.")
     async def version(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "version", str)
 
-    @resolver("What was done to the dataset: CREATE, OVERWRITE, ALTER, ...")
+    @resolver("The change that created the version: CREATE, OVERWRITE, ALTER, ...")
     async def lifecycle(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "lifecycle", str)
 
@@ -242,12 +242,12 @@ class ArtifactDetails:
     async def schema_hash(self, info: Info) -> str | None:
         return await property_of(info, self.urn, "schemaHash", str)
 
-    @resolver("What checks said of this version, and what was measured in it.")
+    @resolver("The check results and measurements of this version.")
     async def quality(self, info: Info) -> Quality:
         return await quality_of(info, self.urn)
 
     @resolver(
-        "How its schema differs from that of the version before: added, dropped and retyped columns."
+        "The differences from the schema of the version before: added, dropped and retyped columns."
     )
     async def drift(self, info: Info) -> list[str]:
         return await property_of(info, self.urn, "drift", list) or []

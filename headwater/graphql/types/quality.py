@@ -1,4 +1,4 @@
-"""Quality and freshness as the schema shows them, on datasets and versions."""
+"""Quality and freshness of datasets and versions in the schema."""
 
 from __future__ import annotations
 
@@ -10,48 +10,47 @@ import strawberry
 
 from headwater.errors import QueryError
 from headwater.graphql.context import Info
-from headwater.graphql.types.fields import checked_first, resolver
-from headwater.graphql.types.scalars import ID, Long
+from headwater.graphql.types.fields import First, page_length, resolver
+from headwater.graphql.types.scalars import ID, Long, long_or_none
 from headwater.lineage.questions.freshness import Freshness as KnownFreshness
 from headwater.lineage.questions.freshness import SourceAge, evaluate
-from headwater.lineage.questions.quality import Assertion as SaidAssertion
+from headwater.lineage.questions.quality import Assertion as ReportedAssertion
 from headwater.lineage.questions.quality import ColumnMeasure, Measure
-from headwater.lineage.questions.quality import Quality as SaidQuality
+from headwater.lineage.questions.quality import Quality as ReportedQuality
 
-# What an Int holds: 68 years.
+# The largest Int of GraphQL: 68 years in seconds.
 _SECONDS_MAX = 2**31 - 1
-_RUN = "The run that said it, by urn; null where it was said of the dataset itself."
-_VERSION = "The version that it was said of, by urn; null where it was said of the dataset itself."
+_RUN_URN = "The run that reported it; null if the dataset's own event did."
+_VERSION_URN = "The version that it describes; null if it describes the dataset."
+_REPORTED_AT = "The end of the run that reported it, or the time of the dataset's event."
 
 
 @strawberry.type(description="The newest result of one check.")
 class Assertion:
     name: str = strawberry.field(
-        description="The name of the check, or else what it asserts: not_null, unique, ..."
+        description="The name of the check, or else its assertion: not_null, unique, ..."
     )
     column: str | None
     success: bool
     severity: str | None
     expected: str | None
     actual: str | None
-    reported_at: datetime | None = strawberry.field(
-        description="When the run that said it ended, or when it was sent."
-    )
-    run_urn: ID | None = strawberry.field(description=_RUN)
-    version_urn: ID | None = strawberry.field(description=_VERSION)
+    reported_at: datetime | None = strawberry.field(description=_REPORTED_AT)
+    run_urn: ID | None = strawberry.field(description=_RUN_URN)
+    version_urn: ID | None = strawberry.field(description=_VERSION_URN)
 
     @classmethod
-    def of(cls, said: SaidAssertion) -> Assertion:
+    def of(cls, reported: ReportedAssertion) -> Assertion:
         return cls(
-            name=said.name,
-            column=said.column,
-            success=said.success,
-            severity=said.severity,
-            expected=said.expected,
-            actual=said.actual,
-            reported_at=said.reported_at,
-            run_urn=said.run,
-            version_urn=said.version,
+            name=reported.name,
+            column=reported.column,
+            success=reported.success,
+            severity=reported.severity,
+            expected=reported.expected,
+            actual=reported.actual,
+            reported_at=reported.reported_at,
+            run_urn=reported.run,
+            version_urn=reported.version,
         )
 
 
@@ -61,7 +60,7 @@ class Quantile:
     value: float
 
 
-@strawberry.type(description="What was measured in one column.")
+@strawberry.type(description="The measurements of one column.")
 class ColumnMetrics:
     column: str
     null_count: Long | None
@@ -73,66 +72,64 @@ class ColumnMetrics:
     quantiles: list[Quantile]
 
     @classmethod
-    def of(cls, said: ColumnMeasure) -> ColumnMetrics:
+    def of(cls, measure: ColumnMeasure) -> ColumnMetrics:
+        quantiles = sorted(measure.quantiles.items())
         return cls(
-            column=said.column,
-            null_count=_long(said.null_count),
-            distinct_count=_long(said.distinct_count),
-            sum=said.sum,
-            count=said.count,
-            min=said.min,
-            max=said.max,
-            quantiles=[Quantile(q=q, value=value) for q, value in sorted(said.quantiles.items())],
+            column=measure.column,
+            null_count=long_or_none(measure.null_count),
+            distinct_count=long_or_none(measure.distinct_count),
+            sum=measure.sum,
+            count=measure.count,
+            min=measure.min,
+            max=measure.max,
+            quantiles=[Quantile(q=q, value=value) for q, value in quantiles],
         )
 
 
-@strawberry.type(description="What was measured in one version at one time.")
+@strawberry.type(description="The measurements of one version at one time.")
 class Metrics:
     row_count: Long | None
     bytes: Long | None
     file_count: Long | None
     columns: list[ColumnMetrics]
-    reported_at: datetime | None = strawberry.field(
-        description="When the run that said it ended, or when it was sent."
-    )
-    run_urn: ID | None = strawberry.field(description=_RUN)
-    version_urn: ID | None = strawberry.field(description=_VERSION)
+    reported_at: datetime | None = strawberry.field(description=_REPORTED_AT)
+    run_urn: ID | None = strawberry.field(description=_RUN_URN)
+    version_urn: ID | None = strawberry.field(description=_VERSION_URN)
 
     @classmethod
-    def of(cls, said: Measure) -> Metrics:
+    def of(cls, measure: Measure) -> Metrics:
         return cls(
-            row_count=_long(said.row_count),
-            bytes=_long(said.bytes),
-            file_count=_long(said.file_count),
-            columns=[ColumnMetrics.of(column) for column in said.columns],
-            reported_at=said.reported_at,
-            run_urn=said.run,
-            version_urn=said.version,
+            row_count=long_or_none(measure.row_count),
+            bytes=long_or_none(measure.bytes),
+            file_count=long_or_none(measure.file_count),
+            columns=[ColumnMetrics.of(column) for column in measure.columns],
+            reported_at=measure.reported_at,
+            run_urn=measure.run,
+            version_urn=measure.version,
         )
 
 
-@strawberry.type(
-    description="What checks said of a dataset or a version, and what was measured in it."
-)
+@strawberry.type(description="The check results and measurements of a dataset or a version.")
 class Quality:
-    failed: int = strawberry.field(description="How many checks failed, each by its newest result.")
+    failed: int = strawberry.field(description="The number of checks whose newest result failed.")
     assertions: list[Assertion] = strawberry.field(
-        description="Every check by its newest result, those that failed first."
+        description="The newest result of each check, failed ones first."
     )
     measures: strawberry.Private[list[Measure]]
 
-    @resolver("What was measured, the newest first.")
-    def metrics(self, first: int = 1) -> list[Metrics]:
-        return [Metrics.of(measure) for measure in self.measures[: checked_first(first)]]
+    @resolver("The measurements, newest first.")
+    def metrics(self, first: First = 1) -> list[Metrics]:
+        return [Metrics.of(measure) for measure in self.measures[: page_length(first, default=1)]]
 
     @classmethod
-    def of(cls, said: SaidQuality) -> Quality:
-        assertions = [Assertion.of(one) for one in said.assertions]
-        return cls(failed=said.failed, assertions=assertions, measures=said.measures)
+    def of(cls, reported: ReportedQuality) -> Quality:
+        assertions = [Assertion.of(one) for one in reported.assertions]
+        return cls(failed=reported.failed, assertions=assertions, measures=reported.measures)
 
 
 @strawberry.enum(
-    description="Whether data is as new as it has to be. UNKNOWN: it cannot be shown, so nothing should rest on it."
+    description="Whether data meets a required age. UNKNOWN: too little is known to decide, so do "
+    "not rely on the data."
 )
 class FreshnessState(Enum):
     FRESH = "FRESH"
@@ -140,16 +137,15 @@ class FreshnessState(Enum):
     UNKNOWN = "UNKNOWN"
 
 
-@strawberry.type(
-    description="The newest data of one dataset that nothing is known to have gone into."
-)
+@strawberry.type(description="The newest data of one upstream dataset without known inputs.")
 class SourceFreshness:
     urn: ID = strawberry.field(description="The dataset.")
     newest_at: datetime | None = strawberry.field(
-        description="When that data was made or captured; where `exact` is false no later than this, or (null) unknown."
+        description="The time when that data was created or captured; null if unknown. If `exact` "
+        "is false, the data may be older."
     )
     exact: bool = strawberry.field(
-        description="False where nobody told of a capture of it before the run that read it, or told of one since."
+        description="False if no capture before the reading run is known, or a later one is."
     )
 
     @classmethod
@@ -158,55 +154,58 @@ class SourceFreshness:
 
 
 @strawberry.type(
-    description="Whether a dataset and everything that went into it is new enough, and because of what."
+    description="Whether a dataset and its upstream data meet a required age, with the causes."
 )
 class FreshnessVerdict:
     state: FreshnessState
     causes: list[SourceFreshness] = strawberry.field(
-        description="STALE: what is too old, the oldest first. UNKNOWN: what no time is told of."
+        description="STALE: the data that is too old, oldest first. UNKNOWN: the data whose time "
+        "is unknown."
     )
     explanation: str
 
 
 @strawberry.type(
-    description="How fresh a dataset is: its own newest data, and that of each source which really got into it."
+    description="The age of a dataset: of its own newest data, and of the upstream data that went "
+    "into that."
 )
 class Freshness:
     newest_at: datetime | None = strawberry.field(
-        description="When its newest complete version was made, or else its newest capture; null when none is known."
+        description="The time of its newest complete version, or else of its newest capture; null "
+        "if neither is known."
     )
-    newest_urn: ID | None = strawberry.field(description="That version or capture, by urn.")
-    age_seconds: float | None = strawberry.field(description="How long ago that was.")
+    newest_urn: ID | None = strawberry.field(description="That version or capture.")
+    age_seconds: float | None = strawberry.field(description="The age of that data.")
     effective_at: datetime | None = strawberry.field(
-        description="The oldest of its sources' newest data in it: what it is really as fresh as. Null when unknown."
+        description="The oldest `newestAt` of its sources; null if one is unknown."
     )
     effective_age_seconds: float | None
-    exact: bool = strawberry.field(description="Whether it is that old and no older.")
+    exact: bool = strawberry.field(description="False if the data may be older than that.")
     sources: list[SourceFreshness] = strawberry.field(
-        description="What it was made from in the end, the stalest first; those of which no time is known before all."
+        description="The datasets at the start of its lineage: unknown times first, then oldest "
+        "first."
     )
     incomplete_reason: str | None = strawberry.field(
-        description="Why there may be more sources: depth, nodes, edges, time, or visibility (part of it is not visible)."
+        description="Why sources may be missing: depth, nodes, edges, time, or visibility (the key "
+        "does not see all of them). Null if none are."
     )
     known: strawberry.Private[KnownFreshness]
 
-    @resolver("Whether it, and all that went into it, is no older than so many seconds.")
+    @resolver("Compare the age of the dataset and of its upstream data with a limit.")
     def verdict(
         self,
         max_age_seconds: Annotated[
-            int, strawberry.argument(description="Seconds, for example 86400.")
+            int, strawberry.argument(description="The limit in seconds, for example 86400.")
         ],
     ) -> FreshnessVerdict:
         if not 0 < max_age_seconds <= _SECONDS_MAX:
-            raise QueryError(
-                f"maxAgeSeconds {max_age_seconds} is not between 1 and {_SECONDS_MAX} seconds"
-            )
-        found = evaluate(
-            self.known, max_age=timedelta(seconds=max_age_seconds), now=datetime.now(UTC)
-        )
-        causes = [SourceFreshness.of(reached) for reached in found.causes]
+            raise QueryError(f"maxAgeSeconds {max_age_seconds} is not between 1 and {_SECONDS_MAX}")
+        limit = timedelta(seconds=max_age_seconds)
+        verdict = evaluate(self.known, max_age=limit, now=datetime.now(UTC))
         return FreshnessVerdict(
-            state=FreshnessState(found.state), causes=causes, explanation=found.explanation
+            state=FreshnessState(verdict.state),
+            causes=[SourceFreshness.of(reached) for reached in verdict.causes],
+            explanation=verdict.explanation,
         )
 
     @classmethod
@@ -215,9 +214,9 @@ class Freshness:
         return cls(
             newest_at=known.newest_at,
             newest_urn=known.version,
-            age_seconds=_age(known.newest_at, now),
+            age_seconds=_age_seconds(known.newest_at, now),
             effective_at=known.effective_at,
-            effective_age_seconds=_age(known.effective_at, now),
+            effective_age_seconds=_age_seconds(known.effective_at, now),
             exact=known.exact,
             sources=[SourceFreshness.of(reached) for reached in known.sources],
             incomplete_reason=known.reason or None,
@@ -225,17 +224,15 @@ class Freshness:
         )
 
 
-def _long(count: int | None) -> Long | None:
-    return None if count is None else Long(count)
-
-
-def _age(at: datetime | None, now: datetime) -> float | None:
-    return None if at is None else (now - at).total_seconds()
+def _age_seconds(instant: datetime | None, now: datetime) -> float | None:
+    return None if instant is None else (now - instant).total_seconds()
 
 
 async def quality_of(info: Info, urn: str) -> Quality:
+    """Return the quality of a dataset or a version."""
     return Quality.of(await info.context.quality.load(urn))
 
 
 async def freshness_of(info: Info, urn: str) -> Freshness:
+    """Return the freshness of a dataset."""
     return Freshness.of(await info.context.freshness.load(urn))

@@ -1,7 +1,7 @@
-"""The scalars of the schema: instants, large counts, JSON.
+"""The scalars of the schema: instants, large counts and identifiers.
 
-`DateTime` is ISO 8601, always in UTC with a Z; a time without a zone is read as UTC. `Long` is a whole number of up
-to 64 bits, because rows and bytes outgrow the 32 bits of GraphQL's Int. What cannot be read is refused by name.
+`DateTime` is ISO 8601 in UTC with a Z; a time without a zone is read as UTC. `Long` is a whole
+number of up to 64 bits, because row and byte counts exceed the 32 bits of GraphQL's Int.
 """
 
 from __future__ import annotations
@@ -17,49 +17,54 @@ from headwater.errors import EventError
 from headwater.schema.events import parse_instant, to_datetime
 
 if TYPE_CHECKING:
-    # Every ID of this schema is text; to the type checker it is nothing else.
+    # Every ID of this schema is text, so the type checker sees a str.
     ID = str
 else:
     ID = strawberry.ID
 
 Long = NewType("Long", int)
 _LONG_MAX = 2**63 - 1
+_CHARACTERS_SHOWN = 40
 
 
-def write_time(value: datetime) -> str:
-    """2026-01-31T12:00:00Z, with as many decimals as it has."""
+def format_datetime(value: datetime) -> str:
+    """Return an instant as text: 2026-01-31T12:00:00Z, with the decimals that it has."""
     zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
     return zoned.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def read_time(value: object) -> datetime:
+def parse_datetime(value: object) -> datetime:
+    """Return the instant of a text. Raises GraphQLError if it is none."""
     try:
         return to_datetime(parse_instant(str(value), field="DateTime"))
     except EventError as error:
         raise GraphQLError(error.message) from error
 
 
-def read_long(value: object) -> Long:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or not -_LONG_MAX <= value <= _LONG_MAX
-    ):
-        raise GraphQLError(f"Long {str(value)[:40]!r} is not a whole number of up to 64 bits")
-    return Long(value)
+def parse_long(value: object) -> Long:
+    """Return a whole number of up to 64 bits. Raises GraphQLError for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _LONG_MAX:
+        return Long(value)
+    shown = str(value)[:_CHARACTERS_SHOWN]
+    raise GraphQLError(f"Long {shown!r} must be a whole number of up to 64 bits")
+
+
+def long_or_none(count: int | None) -> Long | None:
+    """Return a count as a Long, None as it is."""
+    return None if count is None else Long(count)
 
 
 SCALARS: dict[object, ScalarDefinition] = {
     datetime: strawberry.scalar(
         name="DateTime",
         description="An instant: ISO 8601, in UTC, for example 2026-01-31T12:00:00Z.",
-        serialize=write_time,
-        parse_value=read_time,
+        serialize=format_datetime,
+        parse_value=parse_datetime,
     ),
     Long: strawberry.scalar(
         name="Long",
         description="A whole number of up to 64 bits.",
         serialize=int,
-        parse_value=read_long,
+        parse_value=parse_long,
     ),
 }

@@ -64,7 +64,7 @@ def told(database: Database, clean_graph: object) -> Database:
 
 
 @pytest.mark.usefixtures("told")
-def test_run(data: Ask) -> None:
+def test_run(data: Ask, missing: Callable[[str], None]) -> None:
     query = """query ($id: ID!) { run(runId: $id) {
       runId urn status startedAt finishedAt inputs { namespace name } outputs { namespace name }
       error attempts durationSeconds version pipelineName hasFailedChild childFailures facets
@@ -109,7 +109,7 @@ def test_run(data: Ask) -> None:
     )
     assert parent["children"] == [{"runId": "build-1"}, {"runId": "build-2"}]
     assert data(query, id="build-2")["run"]["parents"] == [{"runId": "dag-1"}]
-    assert data(query, id="unknown")["run"] is None
+    missing('{ run(runId: "unknown") { runId } }')
 
 
 def _facet(name: str) -> dict[str, str]:
@@ -350,7 +350,7 @@ def test_a_small_cached_lineage_is_answered_without_a_thread(
 
 
 @pytest.mark.usefixtures("told")
-def test_dataset_and_job_and_answer(data: Ask) -> None:
+def test_dataset_and_job_and_answer(data: Ask, missing: Callable[[str], None]) -> None:
     query = """query ($urn: ID) { dataset(urn: $urn) {
       urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name } readBy { name }
       versions(first: 5) { nodes { runId complete } } sources { name } answers { nodes { answerId } } facets } }"""
@@ -365,7 +365,7 @@ def test_dataset_and_job_and_answer(data: Ask) -> None:
     assert [entry["runId"] for entry in b["versions"]["nodes"]] == ["build-2", "build-1"]
     assert data(query, urn=ds("d"))["dataset"]["answers"] == {"nodes": [{"answerId": "report"}]}
     assert data(query, urn=ds("raw"))["dataset"]["sources"] == [{"name": "raw"}]
-    assert data('{ dataset(namespace: "db", name: "nope") { urn } }')["dataset"] is None
+    missing('{ dataset(namespace: "db", name: "nope") { urn } }')
     found = data(
         '{ job(urn: "job:etl:build") { inputs { name } outputs { name } runs { nodes { runId } } sql type } }'
     )
@@ -376,9 +376,9 @@ def test_dataset_and_job_and_answer(data: Ask) -> None:
         "sql": None,
         "type": None,
     }
-    assert data('{ job(namespace: "etl", name: "nope") { urn } }')["job"] is None
+    missing('{ job(namespace: "etl", name: "nope") { urn } }')
     assert data('{ answer(answerId: "report") { content } }')["answer"] == {"content": "churn fell"}
-    assert data('{ answer(answerId: "nope") { content } }')["answer"] is None
+    missing('{ answer(answerId: "nope") { content } }')
 
 
 def test_names_of_any_kind(database: Database, data: Ask) -> None:
@@ -397,4 +397,31 @@ def test_names_of_any_kind(database: Database, data: Ask) -> None:
     assert (
         data("query ($u: ID) { dataset(urn: $u) { name } }", u=hashed)["dataset"]["name"]
         == "y" * 3_000
+    )
+
+
+@pytest.mark.usefixtures("told")
+def test_siblings_of_a_missing_node_are_answered(ask: Ask) -> None:
+    found = ask(
+        '{ run(runId: "nope") { runId } trace(answerId: "nope") { truncated } '
+        "failedRuns { nodes { runId } } }"
+    )
+    assert found["data"] == {
+        "run": None,
+        "trace": None,
+        "failedRuns": {"nodes": [{"runId": "build-2"}]},
+    }
+    errors = {error["path"][0]: error["extensions"] for error in found["errors"]}
+    assert {path: error["code"] for path, error in errors.items()} == {
+        "run": "NOT_FOUND",
+        "trace": "NOT_FOUND",
+    }
+    assert all(error["hint"] for error in errors.values())
+
+
+def test_an_id_declared_as_a_string_is_refused_with_a_hint(refused: Ask) -> None:
+    error = refused("query ($id: String!) { run(runId: $id) { runId } }", id="x")
+    assert "expecting type 'ID!'" in error["message"]
+    assert error["extensions"]["hint"] == (
+        "Identifiers are of type ID: declare the variable as ID, ID! or [ID!]."
     )

@@ -36,5 +36,5 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
     )
     assert data(after)["aliases"] == {
         "edges": [],
-        "pageInfo": {"hasNextPage": False, "endCursor": "dataset:db:u"},
+        "pageInfo": {"hasNextPage": False, "endCursor": None},
     }

@@ -28,7 +28,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-STATIC = Path(__file__).parents[2] / "headwater" / "ui" / "static"
+STATIC = Path(__file__).parents[3] / "headwater" / "ui" / "static"
 
 pytestmark = pytest.mark.neo4j
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from graphql import GraphQLObjectType, get_named_type, get_nullable_type, is_list_type
 
 from headwater.cypher.driver.database import Database
+from headwater.graphql.schema import create_schema
 from headwater.schema import headwater_facets as native
 from tests.canonical import empty
 from tests.graphql.conftest import Ask
@@ -96,3 +98,49 @@ def test_a_cursor_that_is_none(refused: Ask, data: Ask, after: str) -> None:
     error = refused(query, u=job("build"), a=after)
     assert error["extensions"]["code"] == "BAD_REQUEST"
     assert "cursor" in error["message"]
+
+
+def test_connections_follow_the_relay_specification() -> None:
+    """Check the rules of https://relay.dev/graphql/connections.htm on every connection type."""
+    schema = create_schema()._schema
+    connections = [type for name, type in schema.type_map.items() if name.endswith("Connection")]
+    assert len(connections) > 8
+    page_info = schema.type_map["PageInfo"]
+    assert isinstance(page_info, GraphQLObjectType)
+    assert {name: str(field.type) for name, field in page_info.fields.items()} == {
+        "hasNextPage": "Boolean!",
+        "hasPreviousPage": "Boolean!",
+        "startCursor": "String",
+        "endCursor": "String",
+    }
+    for connection in connections:
+        assert isinstance(connection, GraphQLObjectType)
+        assert str(connection.fields["pageInfo"].type) == "PageInfo!", connection
+        assert is_list_type(get_nullable_type(connection.fields["edges"].type)), connection
+        edge = get_named_type(connection.fields["edges"].type)
+        assert isinstance(edge, GraphQLObjectType)
+        assert edge.name.endswith("Edge")
+        assert str(edge.fields["cursor"].type) == "String!", edge
+        assert not is_list_type(get_nullable_type(edge.fields["node"].type)), edge
+
+
+def test_fields_of_connections_take_first_and_after() -> None:
+    schema = create_schema()._schema
+    checked = 0
+    for type in schema.type_map.values():
+        for name, field in type.fields.items() if isinstance(type, GraphQLObjectType) else ():
+            if get_named_type(field.type).name.endswith("Connection"):
+                types = {key: str(field.args[key].type) for key in ("first", "after")}
+                assert types == {"first": "Int", "after": "String"}, f"{type}.{name}"
+                assert field.args["first"].default_value in {20, 100}, f"{type}.{name}"
+                checked += 1
+    assert checked > 10
+
+
+@pytest.mark.usefixtures("told")
+def test_first_is_optional_and_never_negative(data: Ask, refused: Ask) -> None:
+    query = "query ($first: Int) { owners(first: $first) { edges { cursor } } }"
+    assert data(query) == data(query, first=None) == data(query, first=20)
+    error = refused(query, first=-1)
+    assert error["extensions"]["code"] == "BAD_REQUEST"
+    assert "first -1 is not between 0 and 200" in error["message"]
