@@ -34,8 +34,8 @@ class Evidence:
     COLUMN_PATH: column lineage leads to it; `path` has the columns in order.
     SQL_LINE: its code names the column, in `file` or, if that is "", in the code that its
     producer sent; `path` has the columns that lead there.
-    READS_ONLY: it reads the changed dataset; `path` has both, `unknown` the reasons why no more
-    is known."""
+    READS_ONLY: it reads the changed dataset; `path` has both, `unknown` the reasons for the
+    doubt."""
 
     kind: Literal["COLUMN_PATH", "SQL_LINE", "READS_ONLY"]
     path: tuple[str, ...] = ()

@@ -42,7 +42,10 @@ def added(text: str, path: str) -> FileChange:
             [{"type": "column_add", "column": "tenant", "nullable": False}],
         ),
         (
-            "op.alter_column('orders', 'a', type_=sa.String(10), existing_type=sa.Text(), new_column_name='b')",
+            (
+                "op.alter_column('orders', 'a', type_=sa.String(10), existing_type=sa.Text(),"
+                " new_column_name='b')"
+            ),
             "orders",
             [
                 {"type": "column_type_change", "column": "a", "to": "String(10)", "from": "Text()"},

@@ -115,12 +115,10 @@ def test_a_catalog_tells_columns() -> None:
 
 
 def test_a_manifest_that_is_none_is_refused() -> None:
+    schema = "https://x/dbt/manifest/v1.json"
+    manifest = f'{{"metadata": {{"dbt_schema_version": "{schema}"'
     with pytest.raises(QueryError, match="is not JSON"):
-        read_files(
-            {
-                "manifest.json": '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v1.json"'
-            }
-        )
+        read_files({"manifest.json": manifest})
 
 
 def test_other_files_are_unknown() -> None:

@@ -15,7 +15,8 @@ def one_of(path: str, text: str) -> CodeFile:
 
 
 def cells(*sources: str) -> str:
-    made = notebook.new_notebook(cells=[notebook.new_code_cell(source) for source in sources])  # type: ignore[no-untyped-call]
+    code = [notebook.new_code_cell(source) for source in sources]  # type: ignore[no-untyped-call]
+    made = notebook.new_notebook(cells=code)  # type: ignore[no-untyped-call]
     return str(nbformat.writes(made))  # type: ignore[no-untyped-call]
 
 

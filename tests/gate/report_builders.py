@@ -17,7 +17,8 @@ from headwater.gate.verdict import (
 )
 
 EVIL = (
-    "a`b``|c\n::error::x\r##[add-mask]x <img src=x onerror=alert(1)> [y](http://evil) @everyone 100%,"
+    "a`b``|c\n::error::x\r##[add-mask]x <img src=x onerror=alert(1)> [y](http://evil)"
+    " @everyone 100%,"
     "\u202e\x00\x1b[31m\ud800"
 )
 

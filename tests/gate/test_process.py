@@ -81,7 +81,8 @@ def test_ctrl_c_ends_it_plainly(repository: GitRepository) -> None:
 
 
 def test_an_answer_that_is_not_headwater_s_blocks(repository: GitRepository) -> None:
-    page = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>"
+    headers = b"Content-Type: text/html\r\nContent-Length: 6\r\nConnection: close"
+    page = b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n<html>"
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         url = f"http://127.0.0.1:{proxy.getsockname()[1]}"
         gate = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a branch changes, read from real repositories made to be awkward."""
+"""The files that a branch changes, read from real and awkward repositories."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ RAW_COLUMNS = schema(
 
 
 def seed() -> list[Event]:
-    """stg_orders by column lineage and SQL, fct_orders and the DAG by SQL, the Spark job by nothing."""
+    """Return the main graph: stg_orders with column lineage, the Spark job without code."""
     stg = dataset(
         "stg_orders",
         {
@@ -76,19 +76,45 @@ def seed() -> list[Event]:
     fct = dataset("fct_orders", schema(order_id="int", order_total="decimal(10,2)"))
     owner = {"ownership": {"owners": [{"name": "team:finance"}]}}
     return [
-        run_event("r1", inputs=[dataset("raw_orders", RAW_COLUMNS)], outputs=[stg], job="stg_orders",
-                  job_facets={**kind_of("DBT", "MODEL"), **sql(STG_SQL)}),
-        run_event("r2", inputs=["stg_orders"], outputs=[fct], job="fct_orders", minute=2,
-                  job_facets={**kind_of("DBT", "MODEL"), **sql(FCT_SQL)}),
-        run_event("r3", inputs=["fct_orders"], outputs=["revenue"], job="daily_revenue_report", minute=4,
-                  job_facets={**kind_of("AIRFLOW", "DAG"), **sql("select sum(order_total) from fct_orders"), **owner}),
-        run_event("r4", inputs=["fct_orders"], job="customer_ltv_model", minute=4,
-                  job_facets=kind_of("SPARK", "APPLICATION")),
-    ]  # fmt: skip
+        run_event(
+            "r1",
+            inputs=[dataset("raw_orders", RAW_COLUMNS)],
+            outputs=[stg],
+            job="stg_orders",
+            job_facets={**kind_of("DBT", "MODEL"), **sql(STG_SQL)},
+        ),
+        run_event(
+            "r2",
+            inputs=["stg_orders"],
+            outputs=[fct],
+            job="fct_orders",
+            minute=2,
+            job_facets={**kind_of("DBT", "MODEL"), **sql(FCT_SQL)},
+        ),
+        run_event(
+            "r3",
+            inputs=["fct_orders"],
+            outputs=["revenue"],
+            job="daily_revenue_report",
+            minute=4,
+            job_facets={
+                **kind_of("AIRFLOW", "DAG"),
+                **sql("select sum(order_total) from fct_orders"),
+                **owner,
+            },
+        ),
+        run_event(
+            "r4",
+            inputs=["fct_orders"],
+            job="customer_ltv_model",
+            minute=4,
+            job_facets=kind_of("SPARK", "APPLICATION"),
+        ),
+    ]
 
 
 def others() -> list[Event]:
-    """Small stories beside, each about datasets of its own."""
+    """Return small graphs, each with datasets of its own."""
     certified, canonical = (
         {"tags": {"tags": [{"key": key}]}} for key in ("certified", "canonical")
     )
@@ -107,26 +133,62 @@ def others() -> list[Event]:
         }
     }
     return [
-        run_event("o1", inputs=[dataset("ticks", schema(x="int"))], outputs=[dataset("board", certified)], job="show",
-                  minute=2, job_facets=sql("create table board as select x as y from ticks")),
-        run_event("o2", inputs=["blind_raw"], outputs=["blind_mart"], job="blind_load", job_facets=canonical),
+        run_event(
+            "o1",
+            inputs=[dataset("ticks", schema(x="int"))],
+            outputs=[dataset("board", certified)],
+            job="show",
+            minute=2,
+            job_facets=sql("create table board as select x as y from ticks"),
+        ),
+        run_event(
+            "o2",
+            inputs=["blind_raw"],
+            outputs=["blind_mart"],
+            job="blind_load",
+            job_facets=canonical,
+        ),
         run_event("o3", inputs=["was_read"], outputs=["kept"], job="keep"),
         run_event("o4", inputs=["is_read"], outputs=["kept"], job="keep", minute=5),
         run_event("o5", "FAIL", inputs=["never_read"], outputs=["kept"], job="keep", minute=9),
-        run_event("o6", inputs=["s"], outputs=["written"], job="without_columns",
-                  job_facets=sql("insert into written select a from s")),
-        run_event("o7", inputs=["s"], outputs=["written"], job="with_columns",
-                  job_facets=sql("insert into written (a) select a from s")),
+        run_event(
+            "o6",
+            inputs=["s"],
+            outputs=["written"],
+            job="without_columns",
+            job_facets=sql("insert into written select a from s"),
+        ),
+        run_event(
+            "o7",
+            inputs=["s"],
+            outputs=["written"],
+            job="with_columns",
+            job_facets=sql("insert into written (a) select a from s"),
+        ),
         run_event("o8", inputs=["source"], outputs=[whole], job="trace"),
-        run_event("o9", inputs=[dataset("open", schema(x="int"))], outputs=[dataset("vault", namespace="secret")],
-                  job="into", job_facets=sql("create table vault as select x as hush from open")),
-        run_event("o10", inputs=[dataset("vault", namespace="secret")], outputs=["end"], job="out", minute=3,
-                  job_facets=sql("create table end as select hush as z from vault")),
+        run_event(
+            "o9",
+            inputs=[dataset("open", schema(x="int"))],
+            outputs=[dataset("vault", namespace="secret")],
+            job="into",
+            job_facets=sql("create table vault as select x as hush from open"),
+        ),
+        run_event(
+            "o10",
+            inputs=[dataset("vault", namespace="secret")],
+            outputs=["end"],
+            job="out",
+            minute=3,
+            job_facets=sql("create table end as select hush as z from vault"),
+        ),
         run_event("o11", inputs=["end"], job="last", minute=6, job_facets=sql("select z from end")),
         run_event("o12", inputs=["queued"], job="first", job_facets=sql("select x from queued")),
-        job_event("second", facets={"lineage": {"entries": [{"type": "JOB", "inputs": [source_job("first")]}]}}),
+        job_event(
+            "second",
+            facets={"lineage": {"entries": [{"type": "JOB", "inputs": [source_job("first")]}]}},
+        ),
         dataset_event("model", facets={**lineage, "datasetType": {"datasetType": "DBT_MODEL"}}),
-    ]  # fmt: skip
+    ]
 
 
 def _field(name: str, type: str, subtype: str) -> Event:
@@ -377,7 +439,7 @@ def test_datasets_between_which_no_job_is_known(shop: GraphView) -> None:
 
 
 def test_nothing_of_what_lies_hidden_between_gets_out(shop: GraphView) -> None:
-    """Check open -> into -> secret vault -> out -> end -> last; visible jobs show their own code."""
+    """Check open -> into -> secret vault -> out -> end -> last."""
     report = assessed(
         shop.visible_to(Visibility(("db", "etl"))),
         {"type": "column_drop", "column": "x"},

@@ -180,7 +180,7 @@ COLUMNS = ("a", "b", "c")
 
 @st.composite
 def scenes(draw: st.DrawFn) -> tuple[DependencyModel, dict[str, list[Consumer]]]:
-    """Jobs that make each place of an earlier one, by columns or by a star; none names the column `zz`."""
+    """Return jobs that each make a table of an earlier one; none names the column `zz`."""
     readers: dict[str, list[Consumer]] = {}
     for number, name in enumerate(NAMES[1:], start=1):
         for source in draw(st.sets(st.sampled_from(NAMES[:number]), max_size=2)):

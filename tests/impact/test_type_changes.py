@@ -7,16 +7,35 @@ import pytest
 from headwater.impact.type_changes import is_narrowing
 
 WIDE = [
-    ("int", "bigint"), ("INTEGER", "int"), ("int", "double"), ("int", "decimal(12,2)"), ("float", "double"),
-    ("decimal(10,2)", "decimal(12,2)"), ("varchar(10)", "varchar(20)"), ("varchar(10)", "text"), ("date", "timestamp"),
-    ("string", "STRING"), ("int", "int"),
-]  # fmt: skip
+    ("int", "bigint"),
+    ("INTEGER", "int"),
+    ("int", "double"),
+    ("int", "decimal(12,2)"),
+    ("float", "double"),
+    ("decimal(10,2)", "decimal(12,2)"),
+    ("varchar(10)", "varchar(20)"),
+    ("varchar(10)", "text"),
+    ("date", "timestamp"),
+    ("string", "STRING"),
+    ("int", "int"),
+]
 NARROW = [
-    ("bigint", "int"), ("int", "decimal(10,2)"), ("bigint", "double"), ("double", "float"), ("double", "int"),
-    ("decimal(10,2)", "decimal(10,3)"), ("decimal(12,2)", "decimal(10,2)"), ("decimal(10,2)", "int"), ("int", "string"),
-    ("string", "int"), ("varchar(20)", "varchar(10)"), ("text", "varchar(10)"), ("timestamp", "date"),
-    ("int", "boolean"), ("uuid", "string"),
-]  # fmt: skip
+    ("bigint", "int"),
+    ("int", "decimal(10,2)"),
+    ("bigint", "double"),
+    ("double", "float"),
+    ("double", "int"),
+    ("decimal(10,2)", "decimal(10,3)"),
+    ("decimal(12,2)", "decimal(10,2)"),
+    ("decimal(10,2)", "int"),
+    ("int", "string"),
+    ("string", "int"),
+    ("varchar(20)", "varchar(10)"),
+    ("text", "varchar(10)"),
+    ("timestamp", "date"),
+    ("int", "boolean"),
+    ("uuid", "string"),
+]
 
 
 @pytest.mark.parametrize(("before", "after"), WIDE)

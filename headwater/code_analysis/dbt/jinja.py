@@ -95,7 +95,7 @@ def render(text: str) -> RenderedTemplate:
             rendered = _Renderer(template, texts, way).render(tree)
             if rendered not in template.texts:
                 template.texts.append(rendered)
-    except (TemplateSyntaxError, RecursionError) as error:
+    except (TemplateSyntaxError, RecursionError, ValueError) as error:
         line = getattr(error, "lineno", 0)
         reason = f"the Jinja cannot be read: {getattr(error, 'message', 'too deep')} at line {line}"
         template.add_unknown(reason, is_unresolved=True)
@@ -195,6 +195,8 @@ class _Renderer:
         self._variables: dict[str, str] = {}
         self._pieces: list[str] = []
         self._line = 1
+        # The text of the current line so far.
+        self._line_text = ""
 
     def render(self, tree: nodes.Template) -> str:
         """Return the SQL of a template."""
@@ -241,9 +243,13 @@ class _Renderer:
 
     def _write(self, text: str, line: int) -> None:
         """Write a text at its line of the template."""
-        self._pieces.append("\n" * max(line - self._line, 0))
+        missing = max(line - self._line, 0)
+        if missing:
+            text = "\n" * missing + text
         self._pieces.append(text)
-        self._line = max(line, self._line) + text.count("\n")
+        self._line += text.count("\n")
+        _, line_break, tail = text.rpartition("\n")
+        self._line_text = tail if line_break else self._line_text + tail
 
     def _value(self, node: nodes.Expr) -> str:
         """Return the SQL of an expression: {{ ... }}."""
@@ -288,8 +294,7 @@ class _Renderer:
 
     def _is_in_quotes(self) -> bool:
         """Return True if the text before on this line leaves a quote open."""
-        line = "".join(self._pieces).rpartition("\n")[2]
-        return line.count("'") % 2 == 1
+        return self._line_text.count("'") % 2 == 1
 
 
 def _constant(node: nodes.Node) -> str | None:

@@ -10,7 +10,8 @@ SCRIPT = '''
 from pyspark.sql import functions as F
 SRC = "shop.orders"
 df = spark.table(SRC)
-kept = df.filter(F.col("total") > 0).withColumn("ltv", F.sum("price")).select("customer", df.status, df["qty"], "ltv")
+kept = df.filter(F.col("total") > 0).withColumn("ltv", F.sum("price"))\
+.select("customer", df.status, df["qty"], "ltv")
 keys = ["a", "b"]
 kept.groupBy(*keys).agg({"z": "sum"}).selectExpr("sum(m) as k").where("p > 1")
 kept.write.mode("overwrite").saveAsTable("marts.ltv")

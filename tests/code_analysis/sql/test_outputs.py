@@ -45,7 +45,10 @@ def test_unions_recursion_and_subqueries() -> None:
         {"type": "column_rename", "from": "a", "to": "x"}
     ]
     assert changes_of(union, union.replace("union all", "union")) == [FILTER]
-    recursive = "with recursive r as (select a from t union all select a from r where a < 5) select a from r"
+    recursive = (
+        "with recursive r as (select a from t union all select a from r where a < 5) "
+        "select a from r"
+    )
     assert changes_of(recursive, recursive) == []
     nested = "select a from t where exists (select 1 from u where u.id = t.id)"
     assert (

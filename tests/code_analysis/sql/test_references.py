@@ -34,7 +34,8 @@ def flows(found: References) -> set[str]:
 @pytest.mark.parametrize(
     ("sql", "dialect", "expected", "made"),
     [
-        ("select a, x + 1 as y from t where q > 1", "", {"t.a", "t.x", "t.q"}, {"a<-t.a", "y<-t.x"}),
+        ("select a, x + 1 as y from t where q > 1", "", {"t.a", "t.x", "t.q"},
+         {"a<-t.a", "y<-t.x"}),
         ("select o.a from t as o", "", {"t.a"}, {"a<-t.a"}),
         ('select "Order Total" from t', "", {"t.order total"}, {"order total<-t.order total"}),
         ("select `a` from `p-x.d.t`", "bigquery", {"p-x.d.t.a"}, {"a<-p-x.d.t.a"}),
@@ -52,15 +53,20 @@ def flows(found: References) -> set[str]:
         ("select item from t, unnest(arr) as item", "bigquery", {"t.arr"}, {"item<-t.arr"}),
         ("select st.f.g from t", "", {"t.st"}, {"g<-t.st"}),
         ("select * except (x) from t", "bigquery", {"t.*", "t.x"}, {"*<-t.*"}),
-        ("select a from t qualify row_number() over (order by x) = 1", "snowflake", {"t.a", "t.x"}, {"a<-t.a"}),
-        ("select a from t where exists (select 1 from u where u.i = t.k)", "", {"t.a", "u.i", "t.k"}, {"a<-t.a"}),
-        ("select t.a, u.q from t join u using (id)", "", {"t.a", "u.q", "t.id", "u.id"}, {"a<-t.a", "q<-u.q"}),
-        ("select a from read_parquet('/d/x.parquet')", "duckdb", {"/d/x.parquet.a"}, {"a<-/d/x.parquet.a"}),
+        ("select a from t qualify row_number() over (order by x) = 1", "snowflake",
+         {"t.a", "t.x"}, {"a<-t.a"}),
+        ("select a from t where exists (select 1 from u where u.i = t.k)", "",
+         {"t.a", "u.i", "t.k"}, {"a<-t.a"}),
+        ("select t.a, u.q from t join u using (id)", "", {"t.a", "u.q", "t.id", "u.id"},
+         {"a<-t.a", "q<-u.q"}),
+        ("select a from read_parquet('/d/x.parquet')", "duckdb", {"/d/x.parquet.a"},
+         {"a<-/d/x.parquet.a"}),
         ("create view v (p) as select a from t", "", {"t.a"}, {"p<-t.a"}),
         ("insert into o (p, q) select a, x from t", "", {"t.a", "t.x"}, {"p<-t.a", "q<-t.x"}),
         ("update o set c = b.x from b where b.id = o.id", "", {"b.x", "b.id", "o.id"}, {"c<-b.x"}),
         ("delete from t where z > 1", "", {"t.z"}, set()),
-        ("with recursive r as (select a, x from t union all select r.a, t.x from r join t on r.x=t.id) select a from r",
+        (("with recursive r as (select a, x from t union all"
+         " select r.a, t.x from r join t on r.x=t.id) select a from r"),
          "", {"t.a", "t.x", "t.id"}, {"a<-t.a"}),
         ("select count(*) from t", "", set(), set()),
     ],
@@ -139,8 +145,11 @@ def test_each_query_is_read_once() -> None:
     assert looked_up == [("t",)]
 
 
-_CLAUSES = "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into values create table"
-_REST = "merge when matched then update set lateral view explode over partition by order group having case end . [ ] {{ }}"
+_CLAUSES = (
+    "select from where t u a x * , ( ) with as c join on using = 1 'q' union all insert into "
+    "values create table merge when matched then update set lateral view explode over"
+)
+_REST = "partition by order group having case end . [ ] {{ }}"
 _SIGNS = "{% %} ; -- /* */ except pivot for in unnest exists not is cast :: -> @ # $ recursive"
 WORDS = " ".join((_CLAUSES, _REST, _SIGNS)).split()
 
@@ -158,9 +167,10 @@ def test_any_words_are_read_or_unknown(words: list[str], dialect: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "select " + ", ".join(f"a{at}" for at in range(600)) + " from " + ", ".join(f"t{at}" for at in range(600)),
-        "with c as (select " + "+".join(f"a{number}" for number in range(2_000)) + " as k from t) select "
-        + ", ".join(["k"] * 2_000) + " from c",
+        (f"select {', '.join(f'a{at}' for at in range(600))}"
+        f" from {', '.join(f't{at}' for at in range(600))}"),
+        (f"with c as (select {'+'.join(f'a{at}' for at in range(2_000))} as k from t)"
+        f" select {', '.join(['k'] * 2_000)} from c"),
     ],
 )  # fmt: skip
 def test_too_many_source_columns_are_unknown(sql: str) -> None:

@@ -39,7 +39,8 @@ def test_merge() -> None:
     assert flows(found) == {"a<-t.b", "id<-t.id"}
     assert [(one.table, one.columns) for one in found.inserts] == [(("o",), ("id", "a"))]
     every = read(
-        "merge into o using t on o.id = t.id when matched then update set * when not matched then insert *",
+        "merge into o using t on o.id = t.id"
+        " when matched then update set * when not matched then insert *",
         "spark",
     )
     assert flows(every) == {"*<-t.*"}

@@ -23,8 +23,8 @@ def test_the_comment_says_it_all() -> None:
     text = render_markdown(replace(FAILED, problems=BLOCKED.problems, new_tables=("fresh",)))
     assert text.startswith(f"{MARK}\n### ❌ Headwater gate: failed\n")
     assert (
-        "| `models/orders.sql:7` | `orders` | `column amount is dropped` | `board` | `board`, `other` |"
-        in text
+        "| `models/orders.sql:7` | `orders` | `column amount is dropped` "
+        "| `board` | `board`, `other` |" in text
     )
     assert "| **breaking** | `board` (job) | `amount` | `its SQL line 3: amount` | `team` |" in text
     assert "| `models/x.sql:3` | `it cannot be read` |" in text

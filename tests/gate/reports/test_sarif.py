@@ -37,7 +37,7 @@ def test_sarif_has_the_shape_that_2_1_0_asks_for(report: Report) -> None:
         assert result["message"]["text"]
         for location in result.get("locations", ()):
             place = location["physicalLocation"]
-            # RFC 3986: no character in it needs escaping any more, and it leads nowhere but into the repository.
+            # RFC 3986: all characters are escaped, and it stays within the repository.
             assert re.fullmatch(r"(?!/)[\w.~/%-]+", place["artifactLocation"]["uri"], re.ASCII)
             assert place["region"]["startLine"] >= 1
 
