@@ -110,6 +110,6 @@ def test_files_count(tmp_path: Path) -> None:
         (("--rename", "total"), "--rename 'total' is not of the form FROM:TO"),
     ],
 )
-def test_what_is_wrong_is_named(options: tuple[str, ...], message: str) -> None:
+def test_an_error_names_the_option(options: tuple[str, ...], message: str) -> None:
     with pytest.raises(QueryError, match=message):
         run(*options)

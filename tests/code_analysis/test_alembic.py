@@ -64,7 +64,7 @@ def added(text: str, path: str) -> FileChange:
         ("op.create_index('i', 'orders', ['a'])", "orders", []),
     ],
 )
-def test_what_an_upgrade_does(call: str, table: str, changes: list[dict[str, Any]]) -> None:
+def test_changes_of_an_upgrade(call: str, table: str, changes: list[dict[str, Any]]) -> None:
     found = find_changes([added(MIGRATION.format(call), "migrations/versions/2.py")])
     assert found.problems == []
     assert [(delta.table, dict(delta.change), delta.line) for delta in found.changes] == [
@@ -81,7 +81,7 @@ def test_what_an_upgrade_does(call: str, table: str, changes: list[dict[str, Any
         "op.execute(statement)",
     ],
 )
-def test_what_is_only_known_when_it_runs_blocks(call: str) -> None:
+def test_a_call_known_only_at_run_time_blocks(call: str) -> None:
     (problem,) = find_changes([added(MIGRATION.format(call), "migrations/versions/2.py")]).problems
     assert problem.line == 8
 

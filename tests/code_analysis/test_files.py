@@ -54,7 +54,7 @@ def test_a_macro_may_hide_a_reference() -> None:
     assert code.references.unknown == ("{{ cents('amount') }} is not run",)
 
 
-def test_plain_sql_makes_what_it_says() -> None:
+def test_plain_sql_makes_its_target() -> None:
     assert one_of("etl/load.sql", "create table mart.o as select a from t").makes == {("mart", "o")}
     assert one_of("etl/report.sql", "select a from t").makes == {("report",)}
 
@@ -97,7 +97,7 @@ def test_a_manifest_of_dbt() -> None:
     assert second.references.tables == {("stg",), ("shop", "staging", "stg_orders")}
 
 
-def test_a_catalog_tells_columns() -> None:
+def test_a_catalog_has_columns() -> None:
     table = {
         "metadata": {"database": "shop", "schema": "raw", "name": "orders"},
         "columns": {"TOTAL": {"name": "total", "index": 2}, "ID": {"name": "id", "index": 1}},

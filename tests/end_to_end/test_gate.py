@@ -143,7 +143,7 @@ def shell(script: str, folder: Path, **environment: str) -> subprocess.Completed
     )
 
 
-def test_the_action_of_github_and_what_the_docs_show(
+def test_the_action_of_github_and_the_docs(
     shop: Running, repository: GitRepository, tmp_path: Path
 ) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace("amount, ", "")})
@@ -178,7 +178,7 @@ def test_the_job_of_gitlab(shop: Running, repository: GitRepository) -> None:
     assert [name for name in reports if not (repository.folder / name).is_file()] == []
 
 
-def test_nothing_that_matters_passes(gate: Gate, repository: GitRepository) -> None:
+def test_a_branch_without_table_changes_passes(gate: Gate, repository: GitRepository) -> None:
     repository.write(
         {"README.md": "changed", "dbt/models/stg_orders.sql": f"-- better said\n{ORDERS}"}
     )
@@ -218,7 +218,7 @@ def test_a_dropped_column_that_is_read_fails(
     assert b'failures="1"' in files["junit"].read_bytes()
 
 
-def test_a_column_that_nobody_reads_may_go(gate: Gate, repository: GitRepository) -> None:
+def test_an_unused_column_may_be_dropped(gate: Gate, repository: GitRepository) -> None:
     repository.write({"dbt/models/stg_orders.sql": ORDERS.replace(", note", "")})
     code, report, _ = gate()
     assert [one["change"]["type"] for one in report["changes"]] == ["column_drop"]
@@ -237,9 +237,7 @@ def test_a_reader_that_the_branch_fixes_too_does_not_break(
     assert severities["shop.analytics.revenue"] == "warning"
 
 
-def test_too_much_downstream_and_a_reason_to_let_it_through(
-    gate: Gate, repository: GitRepository
-) -> None:
+def test_too_many_assets_and_a_reason_to_allow_them(gate: Gate, repository: GitRepository) -> None:
     repository.write(
         {"dbt/models/stg_orders.sql": ORDERS.replace("amount,", "amount * 2 as amount,")}
     )
@@ -267,7 +265,7 @@ def test_a_deleted_model_and_a_dropped_table(gate: Gate, repository: GitReposito
     assert (code, report["changes"][0]["dataset"]) == (1, dataset_urn(SHOP, "shop.raw.orders"))
 
 
-def test_what_is_in_no_lineage_blocks_unless_it_is_new(
+def test_a_table_in_no_lineage_blocks_unless_it_is_new(
     gate: Gate, repository: GitRepository
 ) -> None:
     repository.write({"dbt/models/other.sql": "select 1 as a"})
@@ -280,7 +278,7 @@ def test_what_is_in_no_lineage_blocks_unless_it_is_new(
     assert code != 2
 
 
-def test_a_manifest_says_where_a_model_lies(
+def test_a_manifest_has_the_table_of_a_model(
     gate: Gate, repository: GitRepository, tmp_path: Path
 ) -> None:
     node = {
@@ -302,7 +300,7 @@ def test_a_manifest_says_where_a_model_lies(
     assert gate("--manifest", str(manifest))[0] == 1
 
 
-def test_what_cannot_be_asked_or_read_blocks(
+def test_errors_of_the_api_and_of_files_block(
     gate: Gate, repository: GitRepository, tmp_path: Path
 ) -> None:
     repository.write(

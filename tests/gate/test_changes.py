@@ -72,7 +72,7 @@ FILTER = {"type": "semantics_change", "description": "its sources or conditions 
         ('materialized="table"', 'materialized="view"', []),
     ],
 )
-def test_what_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any]]) -> None:
+def test_changes_of_a_model(old: str, new: str, changes: list[dict[str, Any]]) -> None:
     assert old in MODEL
     found = changes_of(MODEL, MODEL.replace(old, new))
     assert len(found) == len(changes)
@@ -119,7 +119,7 @@ def test_a_model_that_cannot_be_read_may_still_be_deleted_or_moved() -> None:
         ("{{" * 1_000_000, "longer than"),
     ],
 )
-def test_what_cannot_be_made_out_is_a_problem(text: str, says: str) -> None:
+def test_a_model_that_cannot_be_read_is_a_problem(text: str, says: str) -> None:
     assert says in problem(text, before="select a from t")[0]
 
 

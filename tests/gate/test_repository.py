@@ -44,7 +44,7 @@ def test_changed_added_deleted_renamed_and_untracked(tmp_path: Path) -> None:
     assert changes(made, folder=made.folder / "untracked") == found
 
 
-def test_what_main_did_since_is_not_what_the_branch_does(tmp_path: Path) -> None:
+def test_later_commits_on_main_are_not_changes_of_the_branch(tmp_path: Path) -> None:
     made = GitRepository(tmp_path / "r", {"a.sql": SQL, "b.sql": SQL})
     made.branch({"a.sql": "select 1"})
     made.git("checkout", "-q", "main")
@@ -108,7 +108,7 @@ def test_too_many_files_are_not_assessed(tmp_path: Path, monkeypatch: pytest.Mon
         changes(made)
 
 
-def test_what_the_configuration_would_run_is_not_run(tmp_path: Path) -> None:
+def test_commands_of_the_configuration_are_not_run(tmp_path: Path) -> None:
     made = GitRepository(tmp_path / "r", {"a.sql": SQL, ".gitattributes": "*.sql diff=evil\n"})
     touched = tmp_path / "touched"
     script = tmp_path / "evil.sh"
@@ -131,7 +131,7 @@ def test_what_the_configuration_would_run_is_not_run(tmp_path: Path) -> None:
     assert not touched.exists()
 
 
-def test_a_base_that_is_not_there_says_how_to_fetch_it(tmp_path: Path) -> None:
+def test_a_missing_base_has_a_hint_how_to_fetch_it(tmp_path: Path) -> None:
     made = GitRepository(tmp_path / "r", {"a.sql": SQL})
     for base in ("nope", "--upload-pack=x", "", "main:a.sql"):
         with pytest.raises(QueryError, match="there is no commit") as refused:
@@ -150,7 +150,7 @@ def test_the_base_of_a_remote_is_found(tmp_path: Path) -> None:
     ]
 
 
-def test_a_shallow_clone_says_what_to_do(tmp_path: Path) -> None:
+def test_a_shallow_clone_has_a_hint(tmp_path: Path) -> None:
     origin = GitRepository(tmp_path / "origin", {"a.sql": SQL})
     origin.branch({"a.sql": "select 1"})
     origin.git("checkout", "-q", "main")

@@ -121,7 +121,7 @@ def test_a_dataset_with_a_shorter_name_may_be_another() -> None:
     assert "shorter name" in ambiguity(Catalog(("file", "orders")), "staging.orders")
 
 
-def test_a_namespace_a_word_or_the_manifest_tells_which() -> None:
+def test_a_namespace_a_mapping_or_the_manifest_decides() -> None:
     catalog = Catalog((PG, "a.orders"), ("test://x", "b.orders"))
     assert resolved_urn(
         catalog, "orders", ResolutionOptions(namespaces=("postgres://*",))
@@ -145,7 +145,7 @@ def test_a_map_that_is_none_is_refused(pair: str) -> None:
         parse_map_options([pair])
 
 
-def test_what_the_branch_itself_creates_need_not_be_known() -> None:
+def test_a_table_that_the_branch_creates_need_not_exist() -> None:
     resolved = resolve(Catalog(), table_change("fresh", is_new=True), table_change("gone"))
     assert resolved.changes == []
     assert [one.message.split()[0] for one in resolved.problems] == ["gone"]

@@ -49,7 +49,7 @@ def test_more_downstream_than_may_be(most: int, reasons: int) -> None:
     assert report.exit_code == reasons
 
 
-def test_a_certified_asset_fails_whatever_its_severity() -> None:
+def test_a_certified_asset_fails_at_any_severity() -> None:
     report = replace(PASSED, assessed=(judged(affected("gold", WARNING, certified=True)),))
     assert (report.reasons, report.exit_code) == (["certified: gold"], 1)
     own = judged()
@@ -60,7 +60,7 @@ def test_a_certified_asset_fails_whatever_its_severity() -> None:
     assert replace(PASSED, assessed=(added,)).certified_assets == []
 
 
-def test_findings_say_what_and_where() -> None:
+def test_findings_have_a_message_and_a_place() -> None:
     report = replace(FAILED, problems=BLOCKED.problems, downstream_max=1)
     assert [(one.level, one.rule, one.file, one.line) for one in report.findings] == [
         ("error", "breaking-change", "models/orders.sql", 7),
@@ -98,7 +98,7 @@ def test_every_change_in_words() -> None:
     ]
 
 
-def test_json_is_the_whole_report() -> None:
+def test_json_has_the_whole_report() -> None:
     said = json.loads(json.dumps(report_json(FAILED)))
     assert (said["verdict"], said["exitCode"], said["reasons"]) == (
         "failed",

@@ -261,7 +261,7 @@ def test_a_column_that_is_not_handed_on_stops_where_it_is_used(shop: GraphView) 
     assert severities(assessed(shop, DROP)) == {"stg_orders": "breaking"}
 
 
-def test_a_column_that_nobody_uses_affects_nobody(shop: GraphView) -> None:
+def test_an_unused_column_affects_nothing(shop: GraphView) -> None:
     report = assessed(shop, {"type": "column_rename", "from": "note", "to": "remark"})
     assert (report.risk_level, report.affected) == ("low", [])
     assert report_json(report)["affected_assets"] == []
@@ -313,7 +313,7 @@ def test_a_deleted_job_leaves_stale_data(shop: GraphView) -> None:
     assert report.risk_level == "medium"
 
 
-def test_a_new_column_meets_who_takes_all(shop: GraphView) -> None:
+def test_a_new_column_affects_stars(shop: GraphView) -> None:
     report = assessed(
         shop, {"type": "column_add", "column": "tenant", "nullable": False}, urn=ds("fct_orders")
     )
@@ -324,7 +324,7 @@ def test_a_new_column_meets_who_takes_all(shop: GraphView) -> None:
     )
 
 
-def test_what_is_odd_is_noted(shop: GraphView) -> None:
+def test_inconsistent_changes_are_noted(shop: GraphView) -> None:
     assert assessed(shop, {"type": "column_drop", "column": "nope"}).notes == [
         "the graph knows no column 'nope' of raw_orders"
     ]
@@ -362,14 +362,14 @@ def test_a_new_model_between_files(shop: GraphView) -> None:
     assert affected["models/board.sql"].references == ("revenue",)
 
 
-def test_what_is_not_there(shop: GraphView) -> None:
+def test_an_unknown_dataset_and_no_changes(shop: GraphView) -> None:
     with pytest.raises(NotFoundError):
         assessed(shop, RENAME, urn=ds("nowhere"))
     with pytest.raises(QueryError, match="not between 1 and 200"):
         assess(shop, [])
 
 
-def test_what_is_hidden_is_walked_through_and_never_named(shop: GraphView) -> None:
+def test_hidden_nodes_are_traversed_and_never_named(shop: GraphView) -> None:
     """Check two callers: one sees only the jobs of `etl`, one only the datasets of `db`."""
     with pytest.raises(NotFoundError):
         assessed(shop.visible_to(Visibility(("etl",))), RENAME)
@@ -402,17 +402,17 @@ def test_a_certified_asset_is_a_high_risk_though_nothing_breaks(shop: GraphView)
     )
 
 
-def test_only_what_is_current_counts(shop: GraphView) -> None:
+def test_only_current_readers_count(shop: GraphView) -> None:
     for name, expected in (("was_read", {}), ("is_read", {"keep": "breaking"}), ("never_read", {})):
         assert severities(assessed(shop, {"type": "table_drop"}, urn=ds(name))) == expected, name
 
 
-def test_who_reads_no_more_counts_when_asked_for(shop: GraphView) -> None:
+def test_earlier_readers_count_on_request(shop: GraphView) -> None:
     report = assessed(shop, {"type": "table_drop"}, urn=ds("was_read"), include_stale=True)
     assert severities(report) == {"keep": "breaking"}
 
 
-def test_writers_of_what_changes(shop: GraphView) -> None:
+def test_writers_of_the_changed_dataset(shop: GraphView) -> None:
     added = assessed(
         shop, {"type": "column_add", "column": "b", "nullable": False}, urn=ds("written")
     )
@@ -422,7 +422,7 @@ def test_writers_of_what_changes(shop: GraphView) -> None:
     assert severities(renamed) == {"with_columns": "breaking"}
 
 
-def test_column_lineage_that_is_whole_rules_out(shop: GraphView) -> None:
+def test_complete_column_lineage_rules_a_reference_out(shop: GraphView) -> None:
     for column, expected in (("a", {"trace": "breaking"}), ("k", {"trace": "breaking"}), ("b", {})):
         change = {"type": "column_drop", "column": column}
         assert severities(assessed(shop, change, urn=ds("source"))) == expected, column
@@ -438,7 +438,7 @@ def test_datasets_between_which_no_job_is_known(shop: GraphView) -> None:
     )
 
 
-def test_nothing_of_what_lies_hidden_between_gets_out(shop: GraphView) -> None:
+def test_hidden_nodes_between_visible_ones_do_not_leak(shop: GraphView) -> None:
     """Check open -> into -> secret vault -> out -> end -> last."""
     report = assessed(
         shop.visible_to(Visibility(("db", "etl"))),

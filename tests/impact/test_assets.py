@@ -17,7 +17,7 @@ from headwater.lineage.nodes import read_nodes
 from headwater.lineage.view import GraphView
 from headwater.schema.visibility import Visibility
 from tests.conftest import erase
-from tests.event_builders import dataset, run_event, schema, told
+from tests.event_builders import dataset, run_event, schema, write_batch
 from tests.run_builders import ds, job
 
 pytestmark = pytest.mark.neo4j
@@ -34,7 +34,7 @@ def shop(database: Database, view: GraphView, graph_driver: Driver) -> GraphView
     }
     outputs = [dataset("o", owned), dataset("out", namespace="secret")]
     event = run_event("r1", inputs=[dataset("t", schema(x="int"))], outputs=outputs, job="j")
-    told(database, [event])
+    write_batch(database, [event])
     return view
 
 

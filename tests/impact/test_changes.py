@@ -53,7 +53,7 @@ def test_json_there_and_back(given: dict[str, Any]) -> None:
     assert change_json(parse_change(given)) == given
 
 
-def test_what_is_not_told_has_its_default() -> None:
+def test_a_missing_field_has_its_default() -> None:
     assert parse_change({"type": "column_add", "column": "a"}, ORDERS) == ColumnAdd(
         urn=ORDERS, column="a"
     )
@@ -94,7 +94,7 @@ def test_what_is_not_told_has_its_default() -> None:
         ({"type": "job_delete"}, "must be of a job"),
     ],
 )
-def test_what_is_wrong_is_named(given: dict[str, Any], message: str) -> None:
+def test_an_error_names_the_field(given: dict[str, Any], message: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse_change(given, ORDERS)
     assert message in caught.value.message

@@ -14,7 +14,7 @@ from tests.run_builders import ds, job
 A, B, C, D = (place(name) for name in "abcd")
 
 
-def test_a_star_passes_a_rename_on_to_those_who_name_the_column() -> None:
+def test_a_star_passes_a_rename_on() -> None:
     scene = build_model(
         [A, B, C],
         {
@@ -47,7 +47,7 @@ def test_a_column_is_followed_under_its_new_name() -> None:
     assert found.affected[job("uses")].distance == 2
 
 
-def test_what_rows_depend_on_is_in_all_that_is_made() -> None:
+def test_a_filter_column_affects_all_outputs() -> None:
     scene = build_model(
         [A, place("b", "k"), C],
         {
@@ -58,7 +58,7 @@ def test_what_rows_depend_on_is_in_all_that_is_made() -> None:
     assert severities(change(scene, "a", "x")) == {"filters": "breaking", "uses": "breaking"}
 
 
-def test_an_edge_to_a_whole_dataset_is_one_to_each_of_its_columns() -> None:
+def test_an_edge_to_a_dataset_is_one_to_each_of_its_columns() -> None:
     scene = build_model(
         [A, place("b", "k"), C],
         {"a": [reads("filters", "b")], "b": [reads("uses", sql="select k from b")]},
@@ -69,7 +69,7 @@ def test_an_edge_to_a_whole_dataset_is_one_to_each_of_its_columns() -> None:
     assert list(found.affected[job("uses")].references) == [(ds("b"), "k")]
 
 
-def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() -> None:
+def test_a_reader_of_dependent_rows_breaks_only_if_it_names_a_column() -> None:
     scene = build_model(
         [A, place("b", "k"), C],
         {
@@ -90,7 +90,7 @@ def test_who_reads_rows_that_depend_on_it_breaks_only_where_a_column_is_named() 
     assert list(found.affected[job("blind")].references) == []
 
 
-def test_doubt_goes_on_as_doubt() -> None:
+def test_doubt_is_passed_on() -> None:
     scene = build_model(
         [A, B, C], {"a": [reads("blind", "b")], "b": [reads("uses", "c", sql="select x from b")]}
     )
@@ -110,7 +110,7 @@ def test_a_type_is_narrow_only_as_long_as_it_is_handed_on_unchanged() -> None:
     assert severities(found) == {"same": "breaking", "made": "breaking", "last": "warning"}
 
 
-def test_a_dropped_table_breaks_its_readers_and_what_is_made_of_its_columns() -> None:
+def test_a_dropped_table_breaks_its_readers_and_derived_columns() -> None:
     scene = build_model(
         [place("a", "x"), place("b", "y"), C, D],
         {
@@ -130,7 +130,7 @@ def test_a_dropped_table_breaks_its_readers_and_what_is_made_of_its_columns() ->
     }
 
 
-def test_what_is_no_longer_refreshed_is_a_warning() -> None:
+def test_stale_data_is_a_warning() -> None:
     scene = build_model(
         [A, B, C],
         {
@@ -152,7 +152,7 @@ def test_cycles_end() -> None:
     assert severities(change(scene, "a", "x")) == {"there": "breaking", "back": "breaking"}
 
 
-def test_what_is_hidden_costs_no_distance() -> None:
+def test_a_hidden_job_adds_no_distance() -> None:
     scene = build_model(
         [A, B, C],
         {
@@ -163,7 +163,7 @@ def test_what_is_hidden_costs_no_distance() -> None:
     assert change(scene, "a", "x").affected[job("seen")].distance == 1
 
 
-def test_time_that_is_up_is_told() -> None:
+def test_a_timeout_is_reported() -> None:
     from headwater.impact.model import PropagatedChange
     from headwater.impact.propagate import propagate
 
@@ -203,7 +203,7 @@ def scenes(draw: st.DrawFn) -> tuple[DependencyModel, dict[str, list[Consumer]]]
 
 @settings(max_examples=60, deadline=None)
 @given(scenes())
-def test_renaming_what_nobody_names_breaks_nobody(
+def test_renaming_an_unused_column_breaks_nothing(
     made: tuple[DependencyModel, dict[str, list[Consumer]]],
 ) -> None:
     scene, _ = made
@@ -217,7 +217,7 @@ def test_renaming_what_nobody_names_breaks_nobody(
     st.sampled_from(NAMES),
     st.sampled_from([None, "select a from {}", "select * from {}"]),
 )
-def test_another_consumer_changes_nobody_elses_severity(
+def test_another_consumer_does_not_change_a_severity(
     made: tuple[DependencyModel, dict[str, list[Consumer]]], where: str, sql: str | None
 ) -> None:
     scene, readers = made

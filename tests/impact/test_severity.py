@@ -40,7 +40,7 @@ def test_a_renamed_column(sql: str | None, expected: str | None) -> None:
 @pytest.mark.parametrize(
     "sql", ["insert into o select * from t", "select * from t union all select * from o"]
 )
-def test_a_dropped_column_breaks_what_counts_columns(sql: str) -> None:
+def test_a_dropped_column_breaks_a_star_by_position(sql: str) -> None:
     assert severity(reads("j", "o", sql=sql), "gone") == "breaking"
 
 
@@ -53,7 +53,7 @@ def test_a_dropped_column_breaks_what_counts_columns(sql: str) -> None:
         ("redefined", "warning"),
     ],
 )
-def test_a_reference_is_as_bad_as_what_becomes_of_the_column(kind: Effect, expected: str) -> None:
+def test_a_reference_has_the_severity_of_the_effect(kind: Effect, expected: str) -> None:
     assert severity(reads("j", "o", sql="select x from t"), kind) == expected
     assert severity(reads("j", "o", sql="select id from t"), kind) is None
 
@@ -89,7 +89,7 @@ def test_an_edge_of_another_job_shows_nothing() -> None:
     assert severities(change(scene, "t", "x")) == {"j": "warning"}
 
 
-def test_whole_column_lineage_rules_out() -> None:
+def test_complete_column_lineage_rules_a_reference_out() -> None:
     assert severity(reads("j", "o", covered=True)) is None
     assert severity(reads("j", "o", sql="no sql !!", covered=True)) is None
 

@@ -51,5 +51,5 @@ def test_narrow(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [(None, "int"), ("int", "struct<a:int>"), ("geometry", "int"), ("", "")]
 )
-def test_unknown_types_are_not_judged(before: str | None, after: str) -> None:
+def test_unknown_types_have_no_result(before: str | None, after: str) -> None:
     assert is_narrowing(before, after) is None

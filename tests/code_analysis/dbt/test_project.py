@@ -7,7 +7,7 @@ from tests.gate.files import changes_of, one_file, problem, table_changes
 FILTER = {"type": "semantics_change", "description": "its sources or conditions changed"}
 
 
-def test_what_an_incremental_run_adds_is_compared_too() -> None:
+def test_the_condition_of_an_incremental_run_is_compared_too() -> None:
     model = "select a from t {% if is_incremental() %} where a > 1 {% endif %}"
     assert changes_of(model, model.replace("a > 1", "a > 2")) == [FILTER]
     assert changes_of(model, model + " -- remark") == []
@@ -50,7 +50,7 @@ def test_columns_of_schema_files() -> None:
     assert "not YAML" in problem("a: [", "models/schema.yml")[0]
 
 
-def test_of_a_model_whose_sql_changes_too_that_tells() -> None:
+def test_changed_sql_of_a_model_comes_before_its_schema_file() -> None:
     model = one_file(
         "select id, note from t", "select id, note from t -- same", "models/promised.sql"
     )

@@ -65,7 +65,7 @@ def test_pandas() -> None:
         "x = 'nul\0byte'",
     ],
 )
-def test_python_that_cannot_be_told_is_unknown(text: str) -> None:
+def test_python_known_only_at_run_time_is_unknown(text: str) -> None:
     assert references_in_python(text).unknown
 
 

@@ -39,12 +39,12 @@ CODE = {"type": "semantics_change", "description": "the code that writes it chan
         ("\ndf.write", "\n# a remark\ndf.write", []),
     ],
 )
-def test_what_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str, Any]]) -> None:
+def test_changes_of_a_spark_job(old: str, new: str, changes: list[dict[str, Any]]) -> None:
     assert old in SPARK
     assert changes_of(SPARK, SPARK.replace(old, new), "jobs/orders.py") == changes
 
 
-def test_a_frame_whose_columns_nobody_lists() -> None:
+def test_a_frame_with_unlisted_columns() -> None:
     job = 'df = spark.read.parquet("s3://raw/t")\ndf.write.parquet("s3://lake/t")\n'
     found = table_changes(
         one_file(

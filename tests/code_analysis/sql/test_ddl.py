@@ -83,7 +83,7 @@ def test_tables_as_files_define_them() -> None:
     assert table_changes(*moved) == []
 
 
-def test_views_and_what_fills_a_table() -> None:
+def test_views_and_statements_that_fill_a_table() -> None:
     view = "create view v as select a, b from t"
     assert changes_of(view, view.replace(", b", ""), "ddl/v.sql") == [
         {"type": "column_drop", "column": "b"}
@@ -99,7 +99,7 @@ def test_views_and_what_fills_a_table() -> None:
     )
 
 
-def test_a_definition_that_replaces_what_is_there() -> None:
+def test_a_definition_that_replaces_a_table() -> None:
     for text in (
         "create or replace view v as select a, b from t",
         "drop table v; create table v (a int, b int)",

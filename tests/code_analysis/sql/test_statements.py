@@ -55,6 +55,6 @@ def test_inserts_with_and_without_columns() -> None:
 @pytest.mark.parametrize(
     "sql", ["", "-- only a comment", "set x = 1", "use db", "commit", "grant select on t to r"]
 )
-def test_what_refers_to_nothing(sql: str) -> None:
+def test_statements_without_references(sql: str) -> None:
     found = read(sql)
     assert (found.read, found.unknown) == ((), ())

@@ -14,7 +14,7 @@ from tests.gate.report_builders import BLOCKED, FAILED, HARMED, PASSED
 
 
 @pytest.mark.parametrize("report", [Report("main"), PASSED, FAILED, BLOCKED, HARMED])
-def test_junit_counts_what_it_holds(report: Report) -> None:
+def test_junit_counts_its_cases(report: Report) -> None:
     root = ElementTree.fromstring(render_junit(report))
     (suite,) = root
     cases = suite.findall("testcase")

@@ -19,7 +19,7 @@ def spans(text: str) -> str:
     return re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", text)
 
 
-def test_the_comment_says_it_all() -> None:
+def test_the_comment_has_all_parts() -> None:
     text = render_markdown(replace(FAILED, problems=BLOCKED.problems, new_tables=("fresh",)))
     assert text.startswith(f"{MARK}\n### ❌ Headwater gate: failed\n")
     assert (
