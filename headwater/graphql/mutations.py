@@ -39,7 +39,8 @@ class PipelineRunInput:
     namespace: str = DEFAULT_NAMESPACE
     status: str = strawberry.field(
         default="success",
-        description="One of running, success, failed, aborted, START, RUNNING, COMPLETE, FAIL, ABORT.",
+        description="One of running, success, failed, aborted, START, RUNNING, COMPLETE, FAIL, "
+        "ABORT.",
     )
     started_at: datetime | None = None
     finished_at: datetime | None = None
@@ -63,7 +64,8 @@ class ArtifactInput:
 
 
 @strawberry.input(
-    description="A cited dataset (optionally the version of one run, or one column of it), or a cited answer."
+    description="A cited dataset (optionally the version of one run, or one column of it), or a "
+    "cited answer."
 )
 class CitationInput:
     namespace: str | None = None

@@ -30,7 +30,7 @@ class Schema(strawberry.Schema):
     """A schema that leaves the logging of errors to `headwater.graphql.errors`."""
 
     def process_errors(self, errors: object, execution_context: object = None) -> None:
-        """Do nothing: `ErrorCodes` logs each unexpected error once."""
+        """Skip strawberry's log of errors: `ErrorCodes` logs each unexpected error once."""
 
 
 def create_schema(cost_max: int = COST_MAX) -> Schema:

@@ -1,4 +1,4 @@
-"""A GraphQL endpoint over the real Neo4j; what is submitted is folded into it at once, by the real fold and writer."""
+"""A GraphQL endpoint over the real Neo4j; submitted events are folded and written at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Served = Callable[[list[BaseRoute]], Starlette]
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    """Routes behind a guard that asks nobody for a key."""
+    """Serve routes behind a guard that requires no key."""
     store = AccessStore(tmp_path / "access.db")
     guard = Guard(Keys(store), AccessLog(store), required=False)
     yield lambda routes: Starlette(routes=guard.routes(routes))
@@ -55,7 +55,7 @@ def client(application: Starlette) -> Iterator[TestClient]:
 
 @pytest.fixture
 def ask(client: TestClient) -> Ask:
-    """The whole answer to a query."""
+    """Return a function that posts a query and returns the whole answer."""
 
     def asked(query: str, **variables: Any) -> dict[str, Any]:
         response = client.post("/graphql", json={"query": query, "variables": variables})
@@ -68,7 +68,7 @@ def ask(client: TestClient) -> Ask:
 
 @pytest.fixture
 def data(ask: Ask) -> Ask:
-    """The data of a query that has no errors."""
+    """Return a function that posts a query without errors and returns its data."""
 
     def asked(query: str, **variables: Any) -> dict[str, Any]:
         answer = ask(query, **variables)
@@ -81,7 +81,7 @@ def data(ask: Ask) -> Ask:
 
 @pytest.fixture
 def refused(ask: Ask) -> Ask:
-    """The one error of a query: its message and extensions."""
+    """Return a function that posts a query and returns its one error."""
 
     def asked(query: str, **variables: Any) -> dict[str, Any]:
         answer = ask(query, **variables)
@@ -108,7 +108,7 @@ def missing(refused: Ask, ask: Ask) -> Callable[[str], None]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """News comes ten times a second."""
+    """Poll ten times a second."""
     monkeypatch.setattr(news, "POLL_SECONDS", 0.1)
 
 
@@ -116,7 +116,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def serve(
     neo4j_server: Neo4jServer, database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[subscribers.Serve]:
-    """Starts servers; all end with the module."""
+    """Return a function that starts servers; all stop after the module."""
     del database
     running: list[subscribers.Served] = []
     tmp_path = tmp_path_factory.mktemp("home")

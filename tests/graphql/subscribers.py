@@ -1,4 +1,4 @@
-"""A real server that listens, and what a subscriber says and hears."""
+"""A real server, and the messages of a subscriber."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Served:
         self.port = self._server.servers[0].sockets[0].getsockname()[1]
 
     def stop(self) -> float:
-        """How long it took."""
+        """Stop the server and return the seconds it took."""
         began = time.monotonic()
         self._server.should_exit = True
         self._thread.join(20)
@@ -62,7 +62,7 @@ class Served:
         return connect(uri, subprotocols=[Subprotocol(protocol)], compression=None, **options)
 
     def begun(self, key: str | None = None, **options: Any) -> Connection:
-        """A connection that is let in."""
+        """Return a connection after connection_ack."""
         client = self.connect(**options)
         send(
             client,
@@ -83,7 +83,7 @@ def heard(client: Connection, seconds: float = 10.0) -> dict[str, Any]:
 
 
 def subscribe(client: Connection, query: str = EVENTS, id: str = "1", **variables: Any) -> None:
-    """Subscribe, and wait until it is sure that what happens from now on is told."""
+    """Subscribe, and wait until later changes are sure to be delivered."""
     send(client, type="subscribe", id=id, payload={"query": query, "variables": variables})
     send(client, type="ping")
     assert heard(client) == {"type": "pong"}
@@ -91,7 +91,7 @@ def subscribe(client: Connection, query: str = EVENTS, id: str = "1", **variable
 
 
 def told(client: Connection, count: int) -> list[dict[str, Any]]:
-    """What the next so many messages tell, in any order."""
+    """Return the data of the next messages, in any order."""
     messages = [heard(client) for _ in range(count)]
     assert {message["type"] for message in messages} == {"next"}, messages
     found = [message["payload"]["data"] for message in messages]
@@ -113,7 +113,7 @@ def closed_with(client: Connection, seconds: float = 10.0) -> int | None:
 
 
 def working() -> list[str]:
-    """What goes on for subscribers on the loop of GraphQL."""
+    """Return the names of the subscription tasks on the loop of GraphQL."""
     names = [
         getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks(_graphql_loop())
     ]

@@ -1,7 +1,7 @@
-"""No field costs a statement per row: as many are asked of a graph with 25 of everything as of one with one.
+"""The loaders batch: no field costs a statement per row, in a graph of 25 nodes per type as of 1.
 
-Every type that can stand in a list is reached by a question of `ROWS`, and every field of it is asked there, so that a
-new field is covered without a word here. A new type, or a new question, fails until it has one.
+Each type that a list can hold is reached by a query of `ROWS`, which selects every field of it, so a
+new field is covered automatically. A new type or query fails until it has an entry.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ pytestmark = pytest.mark.neo4j
 
 SCHEMA = create_schema(cost_max=10**9)
 MANY = 25
-# Loaders ask for what is wanted in one turn of the event loop, and answers come back in any order: a few more turns
+# Loaders batch per turn of the event loop, and answers arrive in any order: a few more turns
 # are no statement per row.
 TURNS_MAX = 12
 
@@ -91,7 +91,7 @@ def history(count: int) -> Iterator[list[Event]]:
     yield answer("report", "end", *made, minute=600)
 
 
-# For each type of row, where a list of them is; %s is what is selected of each.
+# A query with a list of each type; %s stands for the selected fields.
 ROWS = {
     "Answer": '{ dataset(urn: "dataset:db:all") { answers(first: 100) { nodes { %s } } } }',
     "Artifact": '{ dataset(urn: "dataset:db:hub") { versions(first: 100) { nodes { %s } } } }',
@@ -102,7 +102,7 @@ ROWS = {
     "PipelineRun": '{ job(urn: "job:etl:load") { runs(first: 100) { nodes { %s } } } }',
     "Source": '{ trace(answerId: "report") { sources { %s } } }',
 }
-# The other questions, each with what is asked of it.
+# The other queries.
 QUESTIONS = {
     "answer": '{ answer(answerId: "report") { citations { artifact { dataset { type } } source { urn } } } }',
     "columnLineage": """{ columnLineage(dataset: {namespace: "db", name: "all"}, column: "id") {
@@ -115,18 +115,22 @@ QUESTIONS = {
     "ownedBy": '{ ownedBy(owner: "nobody") { nodes { urn } } }',
     "owners": "{ owners { edges { node { name datasets } } unownedDatasets } }",
     "quality": '{ quality(urn: "dataset:db:hub") { failed assertions { name } metrics(first: 5) { rowCount } } }',
-    "replayPlan": """{ replayPlan(urn: "run:load00") { steps { runs { job { name owners } run { runId error }
-      inputs { dataset { type } waitFor { runId } } outputs { dataset { type } version { status } lastGood { status } }
+    "replayPlan": """{ replayPlan(urn: "run:load00") { steps { runs { job { name owners } run {
+    runId error }
+      inputs { dataset { type } waitFor { runId } } outputs { dataset { type } version { status }
+      lastGood { status } }
       } } } }""",
     "rootCause": '{ rootCause(urn: "dataset:db:lost00") { candidates { kind run { runId job { type } } } } }',
     "schemaDiff": "query ($v: ID!) { schemaDiff(before: $v, after: $v) }",
     "search": '{ search(text: "made", first: 100) { edges { node { urn name } } totalCount } }',
     "aliases": "{ aliases(first: 100) { nodes { name { name } dataset { name } declaredBy } } }",
     "unusedDatasets": "{ unusedDatasets(days: 1, first: 100) { edges { node { bytes dataset { type owners } } } } }",
-    "usage": """{ usage(urn: "dataset:db:hub", days: 3650) { chargeback { owner } answers { content }
+    "usage": """{ usage(urn: "dataset:db:hub", days: 3650) { chargeback { owner } answers {
+    content }
       consumers(first: 100) { nodes { job { type } owners } } } }""",
 }
-# Questions that answer with one thing, of a type that is covered as rows are, and with what they are asked.
+# Questions that answer with one thing, of a type that is covered as rows are, and with what they
+# are asked.
 SINGLE = {"run", "dataset", "job", "trace", "failedRuns"}
 # Asked in other tests, since they need more of a history: tests/impact.
 ELSEWHERE = {"impact"}
@@ -168,7 +172,7 @@ def case_of(name: str) -> str:
 
 
 class Counted(Database):
-    """The real database, counting what is asked of it."""
+    """The real database, which counts its statements."""
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)
@@ -206,7 +210,7 @@ def ask_everything(database: Database) -> Asked:
 
 @pytest.fixture(scope="module")
 def both(database: Database, graph_driver: Driver) -> tuple[Asked, Asked]:
-    """Everything asked of a graph with one of each, and of one with many."""
+    """Return the statements for a graph with one node per type, and for one with many."""
     answers = []
     for count in (1, MANY):
         with graph_driver.session() as session:
@@ -259,7 +263,7 @@ def _asks(name: str) -> bool:
 
 
 def types_of(query: str) -> set[str]:
-    """The types whose fields a query selects."""
+    """Return the types whose fields a query selects."""
     found, info = set[str](), TypeInfo(SCHEMA._schema)
 
     class Types(Visitor):

@@ -1,4 +1,4 @@
-"""What is refused: with which code, and that nothing of ours leaks."""
+"""Refused requests have a code, and internal details do not leak."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_bodies(client: TestClient) -> None:
 
 
 class Broken(Database):
-    """The real database with a fault of ours in it."""
+    """The real database with a defect in it."""
 
     def __init__(self, database: Database) -> None:
         self.__dict__.update(database.__dict__)

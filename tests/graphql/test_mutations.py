@@ -1,4 +1,4 @@
-"""The seed's own way in: its steps 1 to 7 by mutation, and what is refused."""
+"""The tutorial's steps 1 to 7 by mutation, and refused input."""
 
 from __future__ import annotations
 

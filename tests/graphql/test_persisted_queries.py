@@ -99,7 +99,7 @@ def test_the_longest_unused_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=60))
 @settings(max_examples=50, deadline=None)
 def test_what_is_kept_is_bounded_and_right(asked: list[tuple[int, bool]]) -> None:
-    """Whatever is sent in whatever order: never more bytes than allowed, and no hash that tells another query."""
+    """Check any order of requests: the store stays bounded, and each hash returns its own query."""
     limit = persisted.STORED_BYTES_MAX
     persisted.STORED_BYTES_MAX = 40
     known = PersistedQueries()
@@ -194,7 +194,7 @@ def test_over_http(nowhere: GraphView, served: Served) -> None:
         assert ask({"documentId": "other", "operationName": "Other"}) == (200, {"t": "Query"})
         assert ask(by_hash(query_hash(OTHER), SMALL))[0] == 400
         assert ask({})[0] == 400
-        # What is kept is judged like any other query.
+        # A stored query passes the same limits as any other.
         large = "{ failedRuns(first: 200) { edges { node { inputs { readBy { outputs { name } } } } } } }"
         for request in (by_hash(query_hash(large), large), by_hash(query_hash(large))):
             assert ask(request)[1]["extensions"]["code"] == "TOO_COSTLY"

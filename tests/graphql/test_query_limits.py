@@ -45,7 +45,7 @@ def cost(query: str, **variables: Any) -> int:
 
 
 def refusal(query: str, **variables: Any) -> tuple[str, str]:
-    """The code and the message of the one error of a query that is never resolved."""
+    """Return code and message of the one error of a query, without a database."""
     result = asyncio.run(SCHEMA.execute(query, variable_values=variables))
     assert result.data is None
     assert result.errors
@@ -66,7 +66,7 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
         # `first` as written, and as the schema has it (20).
         ('{ dataset(urn: "x") { versions(first: 7) { nodes { urn name } } } }', 1 + 1 + 1 + 7 * 2),
         ('{ dataset(urn: "x") { versions { nodes { urn name } } } }', 1 + 1 + 1 + 20 * 2),
-        # The page of a connection, but not what stands beside it.
+        # The page of a connection multiplies its edges, not its other fields.
         (
             "{ failedRuns(first: 5) { edges { cursor node { runId } } pageInfo { endCursor } } }",
             1 + 1 + 5 * 3 + 2,
@@ -88,19 +88,20 @@ def refusal(query: str, **variables: Any) -> tuple[str, str]:
             "{ failedRuns(first: 5) { ...p } } fragment p on FailedRunConnection { edges { cursor } }",
             1 + 1 + 5,
         ),
-        # What may be left out counts too.
+        # @skip and @include are ignored.
         ('{ run(runId: "x") { runId @skip(if: true) status @include(if: false) } }', 3),
         # All operations count, whichever is named.
         ('query a { run(runId: "x") { runId } } query b { run(runId: "x") { runId } }', 4),
-        # A length of nothing, or of less, does not hide what is inside.
+        # A length of zero or less counts as one.
         ("{ failedRuns(first: 0) { edges { cursor } } }", 3),
         ("{ failedRuns(first: -5) { edges { cursor } } }", 3),
-        # No list is longer than LIST_MAX, so the field itself may say what is wrong with its argument.
+        # No list is longer than LIST_MAX; the field itself reports the problem with its
+        # argument.
         (
             "{ failedRuns(first: 99999999999999999999999999) { edges { cursor } } }",
             1 + 1 + LIST_MAX,
         ),
-        # What the schema does not know is one value with what is in it.
+        # An unknown field counts as one value, with its own fields.
         ('{ nothing { at all } run(runId: "x") { nor { this } } }', 3 + 3),
     ],
 )
@@ -134,7 +135,7 @@ def test_repeats() -> None:
         size('{ run(runId: "x") { job { name } job { urn } j: job { urn } runId runId } }').repeats
         == 1
     )
-    # Through fragments, and inside what is repeated.
+    # Through fragments, and inside repeated fields.
     f = " fragment f on PipelineRun { job { name } ... { job { urn } } }"
     g = " fragment g on PipelineRun { ...f ...f }"
     assert size('{ run(runId: "x") { ...f } }' + f).repeats == 1
@@ -213,7 +214,7 @@ NESTED = "job { " + "inputs { producedBy { " * 6 + "urn" + " } }" * 6 + " }"
     ],
 )
 def test_attacks_are_refused_at_once(query: str, code: str, word: str) -> None:
-    # Of the processor, whoever else uses it: what is compared in pairs would take minutes of it.
+    # Processor time of this process: a comparison in pairs would take minutes.
     began = time.process_time()
     found, message = refusal(query)
     assert time.process_time() - began < 5
@@ -257,7 +258,7 @@ TYPES = {
 
 @st.composite
 def selections(draw: st.DrawFn, kind: str = "PipelineRun", depth: int = 3) -> str:
-    """What a client may select of a type; the same thing through fragments or without."""
+    """Draw a selection of a type, with or without fragments."""
     leaves = [name for name in FIELDS[kind] if name not in TYPES]
     names = draw(
         st.lists(st.sampled_from(FIELDS[kind] if depth else leaves), min_size=1, max_size=3)
@@ -287,7 +288,7 @@ def test_fragments_are_what_they_stand_for(selection: str, times: int) -> None:
     assert size(more).cost > size(written).cost
 
 
-def test_what_is_documented_is_allowed() -> None:
+def test_documented_queries_are_within_the_limits() -> None:
     """Every query in the documentation, the example of the page, and what the page asks of the schema."""
     texts = [
         path.read_text(encoding="utf-8") for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md")
@@ -308,7 +309,7 @@ def test_what_is_documented_is_allowed() -> None:
     for query in queries:
         found = size(query)
         assert exceeded_limit(found, COST_MAX) is None, (query, found)
-        # Whoever adds to one has room to.
+        # There is room to extend each of them.
         assert found.depth < DEPTH_MAX
         assert found.aliases < ALIASES_MAX
 
@@ -317,8 +318,7 @@ def test_what_is_documented_is_allowed() -> None:
 def test_a_costly_query_does_not_hold_up_the_loop_that_accepts_events(
     view: GraphView, served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A query that is being validated waits until the server's own loop has gone on; on the same loop it would wait in
-    vain."""
+    """Hold the measurement of a query until the server's loop has run; one loop would deadlock."""
 
     async def submit(*_: object) -> None:
         raise AssertionError("nothing is submitted here")

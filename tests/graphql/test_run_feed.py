@@ -1,4 +1,4 @@
-"""One poller for all: it misses nothing and repeats nothing, whatever the pages, and outlives Neo4j's absence."""
+"""One poll serves all subscribers, misses and repeats no change, and survives Neo4j's absence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def everything(_: Row) -> bool:
 
 
 async def taken(subscriber: Subscriber, seconds: float = 1.0) -> list[str]:
-    """The runs that are told, until nothing is told for a while."""
+    """Return the delivered runs, until none arrives for a while."""
     found: list[str] = []
     try:
         while True:

@@ -1,4 +1,4 @@
-"""The schema as clients see it: docs/reference/schema.graphql is up to date, and everything computed is described."""
+"""docs/reference/schema.graphql is up to date, and each computed field has a description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What subscribers are told, from a real graph over a real socket, and what they are not."""
+"""The messages of subscribers, from a real graph over a real socket."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_runs_are_told_as_they_are_by_then(open_to_all: Served, database: Databa
         assert told(client, 1) == [{"runId": "r1", "status": "RUNNING"}]
         write_events(database, run("r1", "load", [], ["a"]))
         assert told(client, 1) == [{"runId": "r1", "status": "COMPLETE"}]
-        # Nothing that is known already is told again, nor what changes nothing.
+        # Repeated events and events without a change are not delivered.
         write_events(database, run("r1", "load", [], ["a"]), answer("report", "a"))
         assert is_quiet(client)
-        # Many in one transaction are told each.
+        # Changes of one transaction are all delivered.
         write_events(database, *(run(f"m{n:02d}", "load", [], ["a"]) for n in range(30)))
         assert told(client, 30) == [{"runId": f"m{n:02d}", "status": "COMPLETE"} for n in range(30)]
-        # What the end of another run does to one is told too.
+        # A change by the end of another run is delivered too.
         write_events(database, run("child", "load", [], ["a"], parent="dag")[:1])
         assert {row["runId"] for row in told(client, 2)} == {"child", "dag"}
         write_events(database, run("dag", "dag", minute=5))
@@ -84,7 +84,7 @@ def test_filters(open_to_all: Served, database: Database) -> None:
             ("p", {"runEvents": {"runId": "ok", "status": "COMPLETE"}}),
             ("s", {"runEvents": {"runId": "bad", "status": "FAIL"}}),
         ]
-        # More is told of the failed run: it changed, but did not fail anew.
+        # The failed run changes again, but does not fail again.
         write_events(
             database,
             run("bad", "build", ["a", "c"], ["b"], minute=3, status="FAIL", error="disk full"),

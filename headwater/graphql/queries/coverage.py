@@ -37,7 +37,8 @@ class CoverageShares:
         description="Runs whose COMPLETE, FAIL or ABORT event arrived, of all runs."
     )
     reported: float | None = strawberry.field(
-        description="Runs that reported which inputs their outputs came from, of those with outputs."
+        description="Runs that reported which inputs their outputs came from, of those with "
+        "outputs."
     )
 
 
@@ -108,12 +109,14 @@ class BlastRadius:
 class BrokenPath:
     urn: ID = strawberry.field(description="The dataset.")
     ends: list[ID] = strawberry.field(
-        description="The nodes where its lineage ends; empty if the rest is hidden or a limit was reached."
+        description="The nodes where its lineage ends; empty if the rest is hidden or a limit was"
+        " reached."
     )
 
 
 @strawberry.type(
-    description="The lineage of datasets tagged certified or canonical. It is complete if every upstream path "
+    description="The lineage of datasets tagged certified or canonical. It is complete if every "
+    "upstream path "
     "ends at a registered source, or at a source that a run has read."
 )
 class CertifiedPaths:

@@ -132,7 +132,8 @@ class Consumer:
         description="The bytes that these runs reported to read; null if none did."
     )
     seconds: float = strawberry.field(
-        description="The cost in seconds: the time of each run, divided by the number of datasets it read."
+        description="The cost in seconds: the time of each run, divided by the number of datasets"
+        " it read."
     )
     urn: strawberry.Private[str]
 
@@ -230,7 +231,8 @@ def _require_dataset_urn(urn: str) -> str:
 @strawberry.type
 class EstateQueries:
     @resolver(
-        "Find datasets, jobs and answers by words in names, descriptions, columns, tags and owners. "
+        "Find datasets, jobs and answers by words in names, descriptions, columns, tags and "
+        "owners. "
         "Equal names come first, then names with this prefix, then the rest. A run is found by its "
         "whole id, any node by its urn."
     )
@@ -273,7 +275,8 @@ class EstateQueries:
         return await quality_of(info, row["urn"])
 
     @resolver(
-        "Datasets that no run read and no answer cited in the window, the largest first: storage to "
+        "Datasets that no run read and no answer cited in the window, the largest first: "
+        "storage to "
         "reclaim. Dropped datasets and datasets newer than the window are not included."
     )
     async def unused_datasets(

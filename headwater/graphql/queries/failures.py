@@ -63,7 +63,8 @@ class AffectedEntities:
     affected: strawberry.Private[AffectedUrns]
 
     @resolver(
-        "Partial: the datasets of these versions. Stale: also datasets that wait for missing versions."
+        "Partial: the datasets of these versions. Stale: also datasets that wait for missing "
+        "versions."
     )
     async def datasets(self, info: Info) -> list[Dataset]:
         return await Dataset.all(info, self.affected.datasets)
@@ -87,7 +88,8 @@ class AffectedEntities:
         ]
 
     @resolver(
-        "The answers that cite these versions. Stale: also the version before it, until it is resolved."
+        "The answers that cite these versions. Stale: also the version before it, until it is"
+        " resolved."
     )
     async def answers(self, info: Info) -> list[Answer]:
         return await Answer.all(info, self.affected.answers)
@@ -178,7 +180,8 @@ class FailureQueries:
         return Connection.of(shown, (_failed(run.properties) for run in page.runs), after)
 
     @resolver(
-        "Possible root causes of a bad version, dataset (its newest version), answer (its citations) or "
+        "Possible root causes of a bad version, dataset (its newest version), answer (its "
+        "citations) or "
         "run: upstream runs that failed, failed tests, changed schema or code, had an outlying row "
         "count, or read late inputs."
     )

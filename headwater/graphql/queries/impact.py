@@ -17,7 +17,8 @@ from headwater.impact.report import Evidence as FoundEvidence
 
 
 @strawberry.input(
-    description="A planned change, with the same fields as in REST. Its type decides which fields it needs."
+    description="A planned change, with the same fields as in REST. Its type decides which fields"
+    " it needs."
 )
 class ChangeInput:
     type: str = strawberry.field(description=f"One of {', '.join(CHANGES)}.")
@@ -48,7 +49,8 @@ class ChangeInput:
 @strawberry.type(description="Why an asset is affected.")
 class Evidence:
     kind: str = strawberry.field(
-        description="COLUMN_PATH: column lineage connects it. SQL_LINE: its code references the column. READS_ONLY: "
+        description="COLUMN_PATH: column lineage connects it. SQL_LINE: its code references the "
+        "column. READS_ONLY: "
         "it reads the dataset, and nothing shows which columns it uses."
     )
     path: list[ID] = strawberry.field(
@@ -123,7 +125,8 @@ class AffectedAsset:
 @strawberry.type(description="The assets that planned changes affect together.")
 class ImpactReport:
     risk_level: str = strawberry.field(
-        description="high: an asset breaks, or a certified asset is affected. medium: only warnings or hidden "
+        description="high: an asset breaks, or a certified asset is affected. medium: only "
+        "warnings or hidden "
         "assets. low: no asset is affected."
     )
     affected_count: int

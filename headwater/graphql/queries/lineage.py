@@ -44,7 +44,8 @@ class JobName:
 
 
 @strawberry.input(
-    description="A filter of a traversal. A node that does not pass is neither returned nor traversed; starts "
+    description="A filter of a traversal. A node that does not pass is neither returned nor "
+    "traversed; starts "
     "and hidden nodes always pass. One of several values must match; all given fields must match. "
     "`namespaces`, `tags` and `owners` filter datasets, their versions and columns; the fields "
     "that begin with `job` filter jobs and their runs."
@@ -67,7 +68,8 @@ class LineageFilter:
     )
     since: datetime | None = strawberry.field(
         default=None,
-        description="Only edges of the lineage graph seen, runs under way, and versions and answers "
+        description="Only edges of the lineage graph seen, runs under way, and versions and "
+        "answers "
         "created at this time or later.",
     )
     until: datetime | None = strawberry.field(
@@ -108,7 +110,8 @@ class Continuation:
         description="Pass it as `after`, with the same arguments, to continue there."
     )
     omitted_count: int = strawberry.field(
-        description="The number of its known neighbours that are omitted; 0 if the traversal did not read them, or "
+        description="The number of its known neighbours that are omitted; 0 if the traversal did "
+        "not read them, or "
         "if all are hidden."
     )
 
@@ -140,7 +143,8 @@ class Lineage:
     truncated: bool
     truncated_by: str | None = strawberry.field(description=TRUNCATED_BY)
     omitted_count: int = strawberry.field(
-        description="The number of known neighbours that are omitted, as far as the traversal read them. Hidden "
+        description="The number of known neighbours that are omitted, as far as the traversal "
+        "read them. Hidden "
         "nodes are not counted."
     )
     difference: LineageDifference | None = strawberry.field(
@@ -210,7 +214,8 @@ class Trace:
     walked: strawberry.Private[WalkedTrace]
 
     @resolver(
-        "The same as a tree in preorder, with the answer as its root. The branches below a node are "
+        "The same as a tree in preorder, with the answer as its root. The branches below a "
+        "node are "
         "listed at its first occurrence, so there is one branch more than edges."
     )
     def tree(
@@ -245,7 +250,8 @@ class Trace:
 class ColumnDerivation:
     job_urn: ID | None = strawberry.field(description="The job; null if it is unknown or hidden.")
     transformations: list[str] = strawberry.field(
-        description="DIRECT:IDENTITY, INDIRECT:FILTER, ...; with the suffix :masked if the values are masked."
+        description="DIRECT:IDENTITY, INDIRECT:FILTER, ...; with the suffix :masked if the values"
+        " are masked."
     )
     dataset_level: bool = strawberry.field(
         description="True if the source column affects all columns of the target dataset."
@@ -302,17 +308,22 @@ Depth = Annotated[int, strawberry.argument(description="The most hops, 1 to 50."
 Level = Annotated[
     str,
     strawberry.argument(
-        description="DATASET_AND_JOB, COLUMN or RUN: traverse the lineage graph, columns or the run history, from "
-        "the nodes that belong to the start: the columns of a dataset, its versions in the time range "
-        "of `filter`, the runs of a job. TOP, or a job type such as DAG, TASK or APPLICATION: replace "
-        "jobs and runs by their container, the outermost or the nearest of that type. Empty: return "
+        description="DATASET_AND_JOB, COLUMN or RUN: traverse the lineage graph, columns or the "
+        "run history, from "
+        "the nodes that belong to the start: the columns of a dataset, its versions in the "
+        "time range "
+        "of `filter`, the runs of a job. TOP, or a job type such as DAG, TASK or APPLICATION:"
+        " replace "
+        "jobs and runs by their container, the outermost or the nearest of that type. Empty: "
+        "return "
         "nodes as they are."
     ),
 ]
 AsOf = Annotated[
     datetime | None,
     strawberry.argument(
-        description="The lineage graph of datasets and jobs at this time; null for its current edges."
+        description="The lineage graph of datasets and jobs at this time; null for its current "
+        "edges."
     ),
 ]
 After = Annotated[
@@ -325,7 +336,8 @@ After = Annotated[
 Fresh = Annotated[
     bool,
     strawberry.argument(
-        description="Include everything committed before this request. Otherwise the lineage cache of the server "
+        description="Include everything committed before this request. Otherwise the lineage "
+        "cache of the server "
         "may be up to a second behind."
     ),
 ]
@@ -341,7 +353,8 @@ class LineageQueries:
         return Trace.of(walked)
 
     @resolver(
-        "The nodes connected to one start (`urn`, `dataset` or `job`) or several (`urns`). A hop crosses "
+        "The nodes connected to one start (`urn`, `dataset` or `job`) or several (`urns`). A "
+        "hop crosses "
         "one job (datasets and jobs), one run (runs, versions, answers) or one column edge. A path "
         "through hidden nodes is one hop and one node of kind HIDDEN."
     )
@@ -378,7 +391,8 @@ class LineageQueries:
         return Lineage.of(found)
 
     @resolver(
-        "The lineage of one column, with the transformations on each edge. Aliases of its dataset work "
+        "The lineage of one column, with the transformations on each edge. Aliases of its "
+        "dataset work "
         "too."
     )
     async def column_lineage(

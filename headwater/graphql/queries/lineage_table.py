@@ -32,8 +32,10 @@ class TableQueries:
     @resolver(
         "The answer of `lineage` as columns, with up to 100,000 nodes and 200,000 edges: {starts, "
         "nodes: {urn, kind, namespace, name, distance}, edges: {source, target, type}, truncated, "
-        "omitted_count, continuations: {urn, cursor, omitted_count}}. Each column is a list with one "
-        "value per row. `source` and `target` are indexes of node rows. `truncated` names the limit "
+        "omitted_count, continuations: {urn, cursor, omitted_count}}. Each column is a list "
+        "with one "
+        "value per row. `source` and `target` are indexes of node rows. `truncated` names the"
+        " limit "
         "that truncated it."
     )
     async def lineage_table(

@@ -112,7 +112,8 @@ class ReplayOutput:
         return Artifact.of(row) if row else None
 
     @resolver(
-        "The newest complete, unaffected version before it: the one to start from. Null if there is none."
+        "The newest complete, unaffected version before it: the one to start from. Null if "
+        "there is none."
     )
     async def last_good(self, info: Info) -> Artifact | None:
         row = await info.context.nodes.load(self.entry.last_good) if self.entry.last_good else None
@@ -164,6 +165,10 @@ class ReplayStep:
     number: int = strawberry.field(description="The position of the step, from 1.")
     runs: list[ReplayRun]
 
+    @classmethod
+    def of(cls, number: int, entries: list[Rerun]) -> ReplayStep:
+        return cls(number=number, runs=[ReplayRun.of(entry) for entry in entries])
+
 
 @strawberry.type(description="The runs to replace after a corrupt run, in order.")
 class ReplayPlan:
@@ -196,10 +201,7 @@ class ReplayPlan:
     @classmethod
     def of(cls, plan: FoundPlan) -> ReplayPlan:
         return cls(
-            steps=[
-                ReplayStep(number=number, runs=[ReplayRun.of(entry) for entry in step])
-                for number, step in enumerate(plan.steps, start=1)
-            ],
+            steps=[ReplayStep.of(*step) for step in enumerate(plan.steps, start=1)],
             owners=plan.owners,
             truncated=plan.truncated,
             truncated_by=plan.reason or None,

@@ -28,7 +28,8 @@ SENT: dict[str, Any] = {
 }
 QUERY = """query ($producer: String! = "") { conformance(producer: $producer) { producers {
   producer events firstReceivedAt lastReceivedAt skewSeconds { min median max } futureEvents
-  findings { rule field severity count firstReceivedAt lastReceivedAt sequence example detail meaning hint }
+  findings { rule field severity count firstReceivedAt lastReceivedAt sequence example detail
+  meaning hint }
 } } }"""
 
 

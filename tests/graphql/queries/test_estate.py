@@ -1,4 +1,4 @@
-"""Questions about the estate, over GraphQL on the real graph: one small estate, every figure worked out by hand.
+"""Queries about all datasets and jobs, on one small graph, with hand-worked figures.
 
 raw (captured) -> load -> a -> build (of ann) -> b, certified and cited;  cold, which nobody reads
 """
@@ -19,7 +19,7 @@ from tests.run_builders import answer, at, ds, job, run_of, version, write_event
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("told")]
 
-# All of history: what happened in it lies far enough back for any window of a day to be empty.
+# All events are older than a day, so this window holds all of them and a day holds none.
 EVER = 3_650
 ASSERTIONS = {
     "assertions": [
@@ -67,7 +67,8 @@ def sized(name: str, size: int) -> dict[str, Any]:
 
 def test_freshness(data: Ask) -> None:
     query = """query ($urn: ID!, $within: Int!) { freshness(urn: $urn) {
-      newestAt newestUrn ageSeconds effectiveAt effectiveAgeSeconds exact incompleteReason sources { urn newestAt exact }
+      newestAt newestUrn ageSeconds effectiveAt effectiveAgeSeconds exact incompleteReason sources
+      { urn newestAt exact }
       verdict(maxAgeSeconds: $within) { state explanation causes { urn newestAt exact } } } }"""
     found = data(query, urn=ds("b"), within=2_000_000_000)["freshness"]
     raw = {"urn": ds("raw"), "newestAt": "2026-01-01T00:00:00Z", "exact": True}
@@ -88,7 +89,8 @@ def test_freshness(data: Ask) -> None:
 
 def test_freshness_and_quality_of_many_cost_no_statement_per_row(told: Database, data: Ask) -> None:
     query = """query ($urn: ID!) {
-      job(urn: $urn) { outputs { name freshness { exact sources { urn } } quality { failed } } } }"""
+      job(urn: $urn) { outputs { name freshness { exact sources { urn } } quality { failed } } }
+      }"""
     statements: list[str] = []
     told._on_query = lambda name, _: statements.append(name)
     try:
@@ -158,8 +160,10 @@ def test_quality(data: Ask) -> None:
 
 
 def test_unused(data: Ask) -> None:
-    query = """query ($days: Int!, $after: String) { unusedDatasets(days: $days, first: 2, after: $after) {
-      totalCount bytes unknownSizeCount edges { cursor node { bytes lastReadAt dataset { name produces: producedBy { name } } } }
+    query = """query ($days: Int!, $after: String) { unusedDatasets(days: $days, first: 2, after:
+    $after) {
+      totalCount bytes unknownSizeCount edges { cursor node { bytes lastReadAt dataset { name
+      produces: producedBy { name } } } }
       pageInfo { hasNextPage hasPreviousPage endCursor } } }"""
     found = data(query, days=1)["unusedDatasets"]
     assert (found["totalCount"], found["bytes"], found["unknownSizeCount"]) == (4, 5_000_000_000, 3)
@@ -184,7 +188,8 @@ def test_unused(data: Ask) -> None:
 
 def test_usage(data: Ask) -> None:
     query = """query ($urn: ID!) { usage(urn: $urn, days: 3650) { runs seconds truncated
-      consumers { edges { node { runs seconds rows bytes lastReadAt owners job { name } } } pageInfo { hasNextPage } }
+      consumers { edges { node { runs seconds rows bytes lastReadAt owners job { name } } }
+      pageInfo { hasNextPage } }
       chargeback { owner jobs seconds } answers { answerId } } }"""
     assert data(query, urn=ds("a"))["usage"] == {
         "runs": 1,
@@ -213,9 +218,11 @@ def test_usage(data: Ask) -> None:
 
 
 def test_owners(data: Ask) -> None:
-    query = """{ owners { totalCount unownedDatasets unownedJobs edges { node { name datasets jobs } } }
+    query = """{ owners { totalCount unownedDatasets unownedJobs edges { node { name datasets jobs
+    } } }
       ann: ownedBy(owner: "ann") { edges { node { urn kind } } }
-      nobody: ownedBy(owner: "", first: 2) { edges { cursor node { name } } pageInfo { hasNextPage } } }"""
+      nobody: ownedBy(owner: "", first: 2) { edges { cursor node { name } } pageInfo { hasNextPage
+      } } }"""
     found = data(query)
     assert found["owners"]["edges"] == [{"node": {"name": "ann", "datasets": 1, "jobs": 1}}]
     assert (
@@ -230,8 +237,10 @@ def test_owners(data: Ask) -> None:
 
 def test_coverage(data: Ask) -> None:
     query = """{ coverage(days: 3650) {
-      total { datasets connected produced unknownDownstreams jobs withInputsAndOutputs runs ended shares { lineage ended owned } }
-      namespaces(first: 1) { edges { node { namespace counts { datasets jobs } } } pageInfo { hasNextPage } }
+      total { datasets connected produced unknownDownstreams jobs withInputsAndOutputs runs ended
+      shares { lineage ended owned } }
+      namespaces(first: 1) { edges { node { namespace counts { datasets jobs } } } pageInfo {
+      hasNextPage } }
       blastRadius { median largest largestDataset { name } datasets sampleSize truncated }
       certifiedPaths { integrity datasets sampleSize broken { urn ends } } } }"""
     found = data(query)["coverage"]
@@ -270,7 +279,8 @@ def test_search(data: Ask) -> None:
     query = """query ($text: String!, $kind: NodeKind, $after: String) {
       search(text: $text, kind: $kind, first: 2, after: $after) {
         totalCount truncated edges { cursor score node { urn kind namespace name } }
-        kinds { value count } namespaces { value count } tags { value count } pageInfo { hasNextPage endCursor } } }"""
+        kinds { value count } namespaces { value count } tags { value count } pageInfo {
+        hasNextPage endCursor } } }"""
     found = data(query, text="build")["search"]
     [edge] = found["edges"]
     assert edge["node"] == {"urn": job("build"), "kind": "JOB", "namespace": "etl", "name": "build"}

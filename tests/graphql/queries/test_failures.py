@@ -1,4 +1,4 @@
-"""Failed runs, root causes and replays as the schema shows them, on the real Neo4j; results worked out by hand."""
+"""Failed runs, root causes and replay plans over GraphQL, with hand-worked results."""
 
 from __future__ import annotations
 
@@ -100,7 +100,8 @@ def test_two_lists_and_whom_to_tell(database: Database, data: Ask) -> None:
         run("publish-2", "publish", ["b"], ["d"], minute=40),
         [{"eventTime": at(0), "job": {**named, "name": name}} for name in ("build", "publish")],
     )
-    touched = """{ datasets { name } jobs { name } runs { runId } artifacts { urn complete } answers { answerId }
+    touched = """{ datasets { name } jobs { name } runs { runId } artifacts { urn complete }
+    answers { answerId }
       owners truncated truncatedBy }"""
     query = "{ failedRuns { edges { node { error attempt retried owners resolved resolvedAt resolvedBy { runId } partial "
     found = data(query + touched + " stale " + touched + " } } } }")["failedRuns"]["edges"][0][
@@ -232,14 +233,16 @@ def test_a_list_costs_no_statement_per_row(
             assert found[0]["node"]["inputs"] == [{"name": "i39"}]
             costs.append(len(asked))
     counted.close()
-    # What is asked at once is asked together when it comes in one turn of the loop: one statement more or less.
+    # Loaders batch per turn of the loop, so the number may vary by one: one statement
+    # more or less.
     assert abs(costs[0] - costs[1]) <= 1
     assert max(costs) < 35
 
 
 ROOT_CAUSE = """query ($urn: ID!, $since: DateTime, $first: Int! = 20) {
   rootCause(urn: $urn, since: $since, first: $first) { starts omittedCount truncated truncatedBy
-    candidates { kind reason urn occurredAt distance before after comparedWith run { runId job { name } } } } }"""
+    candidates { kind reason urn occurredAt distance before after comparedWith run { runId job {
+    name } } } } }"""
 
 
 @pytest.fixture
@@ -285,7 +288,8 @@ def test_root_cause(data: Ask) -> None:
 @pytest.mark.usefixtures("coded")
 def test_replay_plan(data: Ask) -> None:
     query = """query ($urn: ID!, $since: DateTime) { replayPlan(urn: $urn, since: $since) {
-      corruptRuns { runId } owners nextJobs { name } cycles { name } answers { answerId } truncated truncatedBy
+      corruptRuns { runId } owners nextJobs { name } cycles { name } answers { answerId }
+      truncated truncatedBy
       steps { number runs { run { runId } job { name } owners readsOwnOutput inCycle superseded
         inputs { dataset { name } versionUrns waitFor { runId } }
         outputs { dataset { name } version { urn } lastGood { urn } } } } } }"""

@@ -12,7 +12,8 @@ from tests.run_builders import ds
 pytestmark = [pytest.mark.neo4j, pytest.mark.usefixtures("clean_graph")]
 
 QUERY = """query ($changes: [ChangeInput!]!) { impact(changes: $changes) {
-  riskLevel affectedCount breakingCount warningCount certifiedCount owners hiddenAffected truncated truncatedBy notes
+  riskLevel affectedCount breakingCount warningCount certifiedCount owners hiddenAffected
+  truncated truncatedBy notes
   affected { urn kind namespace name assetType severity references distance owners certified outputs
     evidence { kind path file line text unknown } } } }"""
 

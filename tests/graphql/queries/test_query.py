@@ -1,4 +1,4 @@
-"""Every question of the schema on the real Neo4j; the names clients rely on, and results worked out by hand."""
+"""The queries of the schema on the real Neo4j, with hand-worked results."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def test_run(data: Ask, missing: Callable[[str], None]) -> None:
       runId urn status startedAt finishedAt inputs { namespace name } outputs { namespace name }
       error attempts durationSeconds version pipelineName hasFailedChild childFailures facets
       job { namespace name } parents { runId } children { runId }
-      artifacts { name rowCount complete createdAt } readSources { name origin } readArtifacts { name }
+      artifacts { name rowCount complete createdAt } readSources { name origin } readArtifacts {
+      name }
     } }"""
     assert data(query, id="load-1")["run"] == {
         "runId": "load-1",
@@ -133,7 +134,8 @@ def test_trace(data: Ask) -> None:
     query = """{ trace(answerId: "report") {
       answer { answerId type content generatedAt generatedBy citations { urn artifact { name } } }
       sources { namespace name origin format rowCount capturedAt checksum dataset { urn } }
-      artifacts { name runId run { status } } runs { runId status } edges { source target type } truncated } }"""
+      artifacts { name runId run { status } } runs { runId status } edges { source target type }
+      truncated } }"""
     found = data(query)["trace"]
     assert found["answer"]["content"] == "churn fell"
     assert found["answer"]["generatedAt"] == "2026-01-01T00:25:00Z"
@@ -352,8 +354,10 @@ def test_a_small_cached_lineage_is_answered_without_a_thread(
 @pytest.mark.usefixtures("told")
 def test_dataset_and_job_and_answer(data: Ask, missing: Callable[[str], None]) -> None:
     query = """query ($urn: ID) { dataset(urn: $urn) {
-      urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name } readBy { name }
-      versions(first: 5) { nodes { runId complete } } sources { name } answers { nodes { answerId } } facets } }"""
+      urn namespace name firstSeen lastSeen type columns fields { name type } producedBy { name }
+      readBy { name }
+      versions(first: 5) { nodes { runId complete } } sources { name } answers { nodes { answerId
+      } } facets } }"""
     found = data(query, urn=ds("a"))["dataset"]
     assert found["columns"] == ["id", "name"]
     assert found["fields"] == PRODUCER_COLUMNS

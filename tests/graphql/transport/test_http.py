@@ -1,4 +1,4 @@
-"""The page at /graphql in a real Chromium: it renders, runs a query, and asks nobody but this server."""
+"""The page at /graphql in Chromium renders, runs a query, and loads from this server only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol of subscriptions on a real server: who is let in, what is bounded, and what ends a connection."""
+"""The subscription protocol on a real server: keys, limits, and the ends of connections."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def test_a_client_that_takes_nothing_is_dropped(
         )
         assert len(told(reader, 80)) == 80
         time.sleep(2)
-        # Not even told: it would not have taken that either.
+        # The close frame may not arrive: the client reads nothing.
         assert closed_with(stalled) in (1006, 1013)
 
 

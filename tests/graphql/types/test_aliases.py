@@ -22,7 +22,8 @@ def test_other_names_and_why(database: Database, data: Ask) -> None:
         database, run("w", "write", [], ["t"]), run("r", "read", ["u"], [], minute=5), [same]
     )
     found = data("""{ dataset(namespace: "db", name: "t") { aliases { namespace name } }
-        aliases { edges { cursor node { name { name } dataset { name } declaredBy since via { name } } } } }""")
+        aliases { edges { cursor node { name { name } dataset { name } declaredBy since via { name
+        } } } } }""")
     assert found["dataset"] == {"aliases": [{"namespace": "db", "name": "u"}]}
     told = {
         "name": {"name": "u"},

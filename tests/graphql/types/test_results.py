@@ -1,4 +1,4 @@
-"""Lists that grow come in pages: newest first, each page where the one before ended, whatever arrives in between."""
+"""Connections: pages follow each other without repeats or gaps, by the Relay specification."""
 
 from __future__ import annotations
 
