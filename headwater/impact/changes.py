@@ -134,12 +134,6 @@ def parse_changes(given: Any, urn: str | None = None) -> list[Change]:
     return changes
 
 
-def change_json(change: Change) -> dict[str, Any]:
-    """Return the JSON that `parse_change` reads."""
-    found: dict[str, Any] = msgspec.to_builtins(change)
-    return found
-
-
 def _parse_type(given: Mapping[str, Any]) -> str:
     kind = given.get("type")
     if not isinstance(kind, str) or kind not in CHANGES:

@@ -40,8 +40,8 @@ def shop(database: Database, graph_driver: Driver) -> Database:
 
 
 @pytest.fixture(autouse=True)
-def asked(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command asks the tests' own graph."""
+def own_graph(shop: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command ask the graph of the tests."""
     monkeypatch.setattr("headwater.cli.impact.graph_view", lambda _: GraphView(shop))
 
 

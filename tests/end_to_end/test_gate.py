@@ -195,7 +195,9 @@ def test_a_dropped_column_that_is_read_fails(
     options: list[str] = []
     for name, path in files.items():
         options += [f"--{name}", str(path)]
-    code, report, said = gate(*options, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary))
+    code, report, annotations = gate(
+        *options, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(summary)
+    )
     assert (code, report["verdict"]) == (1, "failed")
     (change,) = report["changes"]
     assert (change["file"], change["dataset"]) == (
@@ -208,7 +210,7 @@ def test_a_dropped_column_that_is_read_fails(
     assert set(broken) == {"shop.analytics.revenue", "shop.analytics.board"}
     assert broken["shop.analytics.revenue"]["references"] == ["amount"]
     assert broken["shop.analytics.revenue"]["evidence"] != []
-    assert "::error file=dbt/models/stg_orders.sql,line=1,title=" in said
+    assert "::error file=dbt/models/stg_orders.sql,line=1,title=" in annotations
     assert files["markdown"].read_text() == summary.read_text()
     assert "`shop.analytics.revenue`" in summary.read_text()
     assert (
@@ -345,19 +347,19 @@ def test_an_evidence_pack_is_made_and_verified(
         return code, capfd.readouterr().out
 
     urn = dataset_urn(SHOP, "shop.analytics.revenue")
-    code, said = evidence(urn, "--out", str(tmp_path / "packs"), "--at", "2026-01-02T00:00:00Z")
+    code, shown = evidence(urn, "--out", str(tmp_path / "packs"), "--at", "2026-01-02T00:00:00Z")
     assert code == 0
     one, other = sorted((tmp_path / "packs").iterdir())
     assert (one.suffix, other.suffix) == (".html", ".json")
-    noted = said.rstrip().rpartition(" ")[2]
+    noted = shown.rstrip().rpartition(" ")[2]
     for file in (one, other):
         assert evidence("--verify", str(file), "--hash", noted) == (
             0,
             f"{file}: as it was sealed\n",
         )
         file.write_text(file.read_text().replace("team:finance", "team:sales"))
-        code, said = evidence("--verify", str(file))
-        assert (code, "section owners was changed" in said) == (1, True)
+        code, shown = evidence("--verify", str(file))
+        assert (code, "section owners was changed" in shown) == (1, True)
     assert evidence("--verify", str(tmp_path / "none"))[0] == 2
     assert evidence(dataset_urn(SHOP, "nowhere"), "--out", str(tmp_path))[0] == 6
     assert evidence()[0] == 2

@@ -39,9 +39,9 @@ def affected(name: str, severity: str = BREAKING, *, certified: bool = False) ->
 def judged(
     *downstream: Affected, name: str = "orders", file: str = "models/orders.sql", **change: Any
 ) -> AssessedChange:
-    said = {"type": "column_drop", "column": "amount", **change}
-    delta = TableChange(name, MODEL, said, file, 7)
-    return AssessedChange(DatasetChange(delta, f"dataset:db:{name}", said), downstream)
+    planned = {"type": "column_drop", "column": "amount", **change}
+    source = TableChange(name, MODEL, planned, file, 7)
+    return AssessedChange(DatasetChange(source, f"dataset:db:{name}", planned), downstream)
 
 
 PASSED = Report(

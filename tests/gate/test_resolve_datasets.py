@@ -111,9 +111,9 @@ def test_an_exact_name_comes_before_one_that_only_ends_so() -> None:
 
 
 def test_several_that_may_be_meant_are_named_and_none_is_taken() -> None:
-    said = ambiguity(Catalog((PG, "a.orders"), (PG, "b.orders")), "orders")
-    assert dataset_urn(PG, "a.orders") in said
-    assert dataset_urn(PG, "b.orders") in said
+    problem = ambiguity(Catalog((PG, "a.orders"), (PG, "b.orders")), "orders")
+    assert dataset_urn(PG, "a.orders") in problem
+    assert dataset_urn(PG, "b.orders") in problem
     assert "too many" in ambiguity(Catalog((PG, "a.orders"), cut=True), "orders")
 
 
@@ -126,12 +126,12 @@ def test_a_namespace_a_mapping_or_the_manifest_decides() -> None:
     assert resolved_urn(
         catalog, "orders", ResolutionOptions(namespaces=("postgres://*",))
     ) == dataset_urn(PG, "a.orders")
-    said = dataset_urn("any", "thing")
+    urn = dataset_urn("any", "thing")
     assert (
         resolved_urn(
-            catalog, "orders", ResolutionOptions(mapped=parse_map_options([f"Orders={said}"]))
+            catalog, "orders", ResolutionOptions(mapped=parse_map_options([f"Orders={urn}"]))
         )
-        == said
+        == urn
     )
     for manifest in ({"models/orders.sql": "b.orders"}, {"orders": "b.orders"}):
         assert resolved_urn(catalog, "orders", ResolutionOptions(manifest=manifest)) == dataset_urn(

@@ -99,14 +99,14 @@ def test_every_change_in_words() -> None:
 
 
 def test_json_has_the_whole_report() -> None:
-    said = json.loads(json.dumps(report_json(FAILED)))
-    assert (said["verdict"], said["exitCode"], said["reasons"]) == (
+    content = json.loads(json.dumps(report_json(FAILED)))
+    assert (content["verdict"], content["exitCode"], content["reasons"]) == (
         "failed",
         1,
         ["1 asset downstream would break"],
     )
-    assert said["changes"][0]["change"] == {"type": "column_drop", "column": "amount"}
-    assert said["affected"][0] == {
+    assert content["changes"][0]["change"] == {"type": "column_drop", "column": "amount"}
+    assert content["affected"][0] == {
         "urn": "job:etl:board",
         "kind": "JOB",
         "name": "board",

@@ -17,11 +17,11 @@ from tests.run_builders import ds, job
 Edges = Mapping[tuple[str, str], Sequence[tuple[str, str, str | None, str]]]
 
 
-def place(name: str, *columns: str) -> Table:
+def table(name: str, *columns: str) -> Table:
     return Table(ds(name), name, columns or None)
 
 
-def reads(
+def consumer(
     name: str, *outputs: str, sql: str | None = None, covered: bool = False, hidden: bool = False
 ) -> Consumer:
     """Return a job. Without `sql` its code is unknown."""
@@ -39,10 +39,10 @@ def _parsed(sql: str) -> References:
 
 
 def build_model(
-    places: Iterable[Table], readers: Mapping[str, Sequence[Consumer]], edges: Edges | None = None
+    tables: Iterable[Table], readers: Mapping[str, Sequence[Consumer]], edges: Edges | None = None
 ) -> DependencyModel:
     """Return a model. `edges`: (table, column) -> [(job, table, column or None for all, type)]."""
-    by_urn = {one.urn: one for one in places}
+    by_urn = {one.urn: one for one in tables}
     listed: dict[str, list[ColumnEdge]] = defaultdict(list)
     for (source, column), targets in (edges or {}).items():
         for name, target, into, way in targets:
@@ -52,19 +52,21 @@ def build_model(
                 ColumnEdge(job(name), (way,), urn, at.urn, into)
             )
 
-    def asked(columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
+    def column_edges(columns: Iterable[str]) -> dict[str, list[ColumnEdge]]:
         return {urn: listed[urn] for urn in columns if urn in listed}
 
-    return DependencyModel(by_urn, {ds(name): list(some) for name, some in readers.items()}, asked)
+    return DependencyModel(
+        by_urn, {ds(name): list(some) for name, some in readers.items()}, column_edges
+    )
 
 
 def change(
-    scene: DependencyModel, name: str, column: str = ALL, kind: Effect = "renamed"
+    model: DependencyModel, name: str, column: str = ALL, kind: Effect = "renamed"
 ) -> ImpactResult:
     """Propagate a change of one column, or of a whole table."""
-    path = (ds(name),) if column == ALL else (scene.table(ds(name)).column_urn(column),)
+    path = (ds(name),) if column == ALL else (model.table(ds(name)).column_urn(column),)
     return propagate(
-        scene, [PropagatedChange(ds(name), column, kind, path=path)], time.monotonic() + 20
+        model, [PropagatedChange(ds(name), column, kind, path=path)], time.monotonic() + 20
     )
 
 

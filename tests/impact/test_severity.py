@@ -6,10 +6,10 @@ import pytest
 
 from headwater.impact.model import Consumer, Effect, PropagatedChange
 from headwater.impact.severity import classify_writer
-from tests.impact.model_builders import build_model, change, place, reads, severities
+from tests.impact.model_builders import build_model, change, consumer, severities, table
 from tests.run_builders import ds, job
 
-T, O = place("t", "id", "x"), place("o")  # noqa: E741
+T, O = table("t", "id", "x"), table("o")  # noqa: E741
 
 
 def severity(reader: Consumer, kind: Effect = "renamed", column: str = "x") -> str | None:
@@ -34,14 +34,14 @@ def severity(reader: Consumer, kind: Effect = "renamed", column: str = "x") -> s
     ],
 )
 def test_a_renamed_column(sql: str | None, expected: str | None) -> None:
-    assert severity(reads("j", "o", sql=sql)) == expected
+    assert severity(consumer("j", "o", sql=sql)) == expected
 
 
 @pytest.mark.parametrize(
     "sql", ["insert into o select * from t", "select * from t union all select * from o"]
 )
 def test_a_dropped_column_breaks_a_star_by_position(sql: str) -> None:
-    assert severity(reads("j", "o", sql=sql), "gone") == "breaking"
+    assert severity(consumer("j", "o", sql=sql), "gone") == "breaking"
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_a_dropped_column_breaks_a_star_by_position(sql: str) -> None:
     ],
 )
 def test_a_reference_has_the_severity_of_the_effect(kind: Effect, expected: str) -> None:
-    assert severity(reads("j", "o", sql="select x from t"), kind) == expected
-    assert severity(reads("j", "o", sql="select id from t"), kind) is None
+    assert severity(consumer("j", "o", sql="select x from t"), kind) == expected
+    assert severity(consumer("j", "o", sql="select id from t"), kind) is None
 
 
 @pytest.mark.parametrize(
@@ -68,49 +68,49 @@ def test_a_reference_has_the_severity_of_the_effect(kind: Effect, expected: str)
     ],
 )
 def test_a_new_column(sql: str | None, nullable: str | None, required: str | None) -> None:
-    assert severity(reads("j", "o", sql=sql), "added", "fresh") == nullable
-    assert severity(reads("j", "o", sql=sql), "added_required", "fresh") == required
+    assert severity(consumer("j", "o", sql=sql), "added", "fresh") == nullable
+    assert severity(consumer("j", "o", sql=sql), "added_required", "fresh") == required
 
 
 def test_a_column_edge_shows_a_reference_without_code() -> None:
-    scene = build_model(
-        [T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("j", "o", "y", "DIRECT:IDENTITY")]}
+    model = build_model(
+        [T, O], {"t": [consumer("j", "o")]}, {("t", "x"): [("j", "o", "y", "DIRECT:IDENTITY")]}
     )
-    hit = change(scene, "t", "x").affected[job("j")]
+    hit = change(model, "t", "x").affected[job("j")]
     assert hit.severity == "breaking"
     (evidence,) = hit.classifications[0].evidence
     assert (evidence.kind, evidence.path) == ("COLUMN_PATH", ("column:db:t:x", "column:db:o:y"))
 
 
 def test_an_edge_of_another_job_shows_nothing() -> None:
-    scene = build_model(
-        [T, O], {"t": [reads("j", "o")]}, {("t", "x"): [("other", "o", "y", "DIRECT:IDENTITY")]}
+    model = build_model(
+        [T, O], {"t": [consumer("j", "o")]}, {("t", "x"): [("other", "o", "y", "DIRECT:IDENTITY")]}
     )
-    assert severities(change(scene, "t", "x")) == {"j": "warning"}
+    assert severities(change(model, "t", "x")) == {"j": "warning"}
 
 
 def test_complete_column_lineage_rules_a_reference_out() -> None:
-    assert severity(reads("j", "o", covered=True)) is None
-    assert severity(reads("j", "o", sql="no sql !!", covered=True)) is None
+    assert severity(consumer("j", "o", covered=True)) is None
+    assert severity(consumer("j", "o", sql="no sql !!", covered=True)) is None
 
 
 def test_a_star_is_no_reference_though_column_lineage_goes_through_it() -> None:
-    reader = reads("j", "o", sql="create table o as select * from t")
-    scene = build_model([T, O], {"t": [reader]}, {("t", "x"): [("j", "o", "x", "DIRECT:IDENTITY")]})
-    assert severities(change(scene, "t", "x")) == {"j": "warning"}
+    reader = consumer("j", "o", sql="create table o as select * from t")
+    model = build_model([T, O], {"t": [reader]}, {("t", "x"): [("j", "o", "x", "DIRECT:IDENTITY")]})
+    assert severities(change(model, "t", "x")) == {"j": "warning"}
 
 
 def test_the_evidence_of_code_is_its_line() -> None:
-    scene = build_model([T, O], {"t": [reads("j", "o", sql="select id,\n  x as y\nfrom t")]})
-    (evidence,) = change(scene, "t", "x").affected[job("j")].classifications[0].evidence
+    model = build_model([T, O], {"t": [consumer("j", "o", sql="select id,\n  x as y\nfrom t")]})
+    (evidence,) = change(model, "t", "x").affected[job("j")].classifications[0].evidence
     assert (evidence.kind, evidence.line, evidence.text) == ("SQL_LINE", 2, "x as y")
 
 
 def test_a_bare_name_that_may_be_another_place_is_not_sure() -> None:
-    raw, staged = place("raw.orders"), place("staging.orders")
-    reader = reads("j", sql="select x from orders")
-    scene = build_model([raw, staged], {"raw.orders": [reader], "staging.orders": [reader]})
-    assert severities(change(scene, "raw.orders", "x")) == {"j": "warning"}
+    raw, staged = table("raw.orders"), table("staging.orders")
+    reader = consumer("j", sql="select x from orders")
+    model = build_model([raw, staged], {"raw.orders": [reader], "staging.orders": [reader]})
+    assert severities(change(model, "raw.orders", "x")) == {"j": "warning"}
     alone = build_model([raw, staged], {"raw.orders": [reader]})
     assert severities(change(alone, "raw.orders", "x")) == {"j": "breaking"}
 
@@ -137,6 +137,8 @@ def test_a_bare_name_that_may_be_another_place_is_not_sure() -> None:
 )
 def test_writers(sql: str | None, kind: Effect, expected: str | None) -> None:
     assert (
-        classify_writer(reads("j", "t", sql=sql), PropagatedChange(ds("t"), "x", kind), T).severity
+        classify_writer(
+            consumer("j", "t", sql=sql), PropagatedChange(ds("t"), "x", kind), T
+        ).severity
         == expected
     )
