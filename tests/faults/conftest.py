@@ -10,7 +10,7 @@ import pytest
 from headwater.cypher.driver.database import Database
 from tests.canonical import empty
 from tests.conftest import Neo4jServer
-from tests.faults.processes import House, house
+from tests.faults.processes import Installation, house
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def graph(database: Database) -> Database:
 
 
 @pytest.fixture
-def home(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[House]:
+def home(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[Installation]:
     """A house that folds into that graph; small batches, so that there are many instants to be killed at."""
     assert graph.uri == neo4j_server.uri
     with house(tmp_path / "home", neo4j_server, fold_events_max=40) as built:

@@ -12,10 +12,10 @@ from headwater.ingest.worker import Worker
 from headwater.ingest.write.transaction import Checkpoint, WriteRequest, write
 from headwater.schema.events import parse
 from tests.canonical import Graph, canonical, empty
-from tests.faults.processes import House
+from tests.faults.processes import Installation
 
 
-def replayed(database: Database, home: House) -> Graph:
+def replayed(database: Database, home: Installation) -> Graph:
     """The graph of the spool, folded from its beginning by a worker that nobody disturbs."""
     empty(database)
     with closing(Spool(home.spool_path)) as spool:

@@ -113,7 +113,7 @@ class Answer:
 
 
 @dataclass
-class House:
+class Installation:
     """An API and workers with a home of their own."""
 
     home: Path
@@ -219,7 +219,7 @@ class House:
 
 
 @contextmanager
-def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[House]:
+def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[Installation]:
     """Nothing of it runs yet. `settings` are Headwater's own, in lower case."""
     home.mkdir(parents=True, exist_ok=True)
     port = free_port()
@@ -237,7 +237,7 @@ def house(home: Path, neo4j: Neo4jServer, **settings: object) -> Iterator[House]
     environment = surroundings | {
         f"HEADWATER_{name.upper()}": str(value) for name, value in wanted.items()
     }
-    built = House(
+    built = Installation(
         home=home,
         port=port,
         spool_path=Path(str(settings.get("spool", home / "spool.db"))),

@@ -14,7 +14,7 @@ from headwater.cypher.driver.database import Database
 from tests.conftest import Neo4jServer
 from tests.faults.disks import small_disk
 from tests.faults.history import history
-from tests.faults.processes import Answer, House, house, wait_for
+from tests.faults.processes import Answer, Installation, house, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -25,7 +25,7 @@ BACK_SECONDS_MAX = 5.0
 
 
 @pytest.fixture
-def cramped(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[House]:
+def cramped(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Iterator[Installation]:
     assert graph.uri == neo4j_server.uri
     with (
         small_disk(tmp_path / "disk", MEGABYTES) as disk,
@@ -36,13 +36,13 @@ def cramped(graph: Database, neo4j_server: Neo4jServer, tmp_path: Path) -> Itera
         yield built
 
 
-def post(home: House, body: bytes) -> Answer:
+def post(home: Installation, body: bytes) -> Answer:
     answer = home.ask("/api/v1/lineage", body)
     assert answer.status in (201, 503), answer.body
     return answer
 
 
-def fill(home: House, bodies: Iterator[bytes], acknowledged: dict[int, bytes]) -> Answer:
+def fill(home: Installation, bodies: Iterator[bytes], acknowledged: dict[int, bytes]) -> Answer:
     """Post until it is refused; returns the refusal."""
     for _ in range(EVENTS_MAX):
         body = next(bodies)
@@ -53,7 +53,7 @@ def fill(home: House, bodies: Iterator[bytes], acknowledged: dict[int, bytes]) -
     raise AssertionError("the disk never filled up")
 
 
-def test_a_full_disk(cramped: House, graph: Database) -> None:
+def test_a_full_disk(cramped: Installation, graph: Database) -> None:
     home = cramped
     ballast = home.home.parent / "ballast"
     ballast.write_bytes(bytes(BALLAST_BYTES))

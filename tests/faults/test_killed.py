@@ -13,7 +13,7 @@ from tests.canonical import canonical
 from tests.faults.history import counted, expected, history
 from tests.faults.load import Load
 from tests.faults.oracle import folded_at_once, replayed
-from tests.faults.processes import House, wait_for
+from tests.faults.processes import Installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -31,7 +31,7 @@ def groups(bodies: list[bytes], chance: random.Random) -> list[list[bytes]]:
     return cut
 
 
-def inject(home: House, victim: str) -> None:
+def inject(home: Installation, victim: str) -> None:
     for program in (home.api, home.worker):
         if victim in ("both", {"serve": "api"}.get(program.name, program.name)):
             program.kill()
@@ -46,7 +46,7 @@ def reached(load: Load, mark: int) -> bool:
 
 
 @pytest.mark.parametrize("seed", [20260101])
-def test_nothing_is_lost_or_done_twice(home: House, graph: Database, seed: int) -> None:
+def test_nothing_is_lost_or_done_twice(home: Installation, graph: Database, seed: int) -> None:
     print(f"seed {seed}")
     chance = random.Random(seed)
     bodies = history(RUNS)

@@ -13,7 +13,7 @@ from tests.canonical import canonical
 from tests.faults.history import events_of, history
 from tests.faults.load import Load, figures
 from tests.faults.oracle import folded_at_once
-from tests.faults.processes import House
+from tests.faults.processes import Installation
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -28,7 +28,7 @@ def peak_kb(pid: int) -> int:
     return int(found.group(1))
 
 
-def test_64_clients_while_the_worker_works(home: House, graph: Database) -> None:
+def test_64_clients_while_the_worker_works(home: Installation, graph: Database) -> None:
     bodies = history(1_000)
     work = [[body] for body in bodies[:1_000]] + [
         bodies[i : i + 20] for i in range(1_000, 2_000, 20)
@@ -45,7 +45,7 @@ def test_64_clients_while_the_worker_works(home: House, graph: Database) -> None
     assert home.said_tracebacks() == []
 
 
-def test_gzip_bombs(home: House) -> None:
+def test_gzip_bombs(home: Installation) -> None:
     home.start_api()
     good = events_of(1)[0]
     assert home.ask("/api/v1/lineage", gzip.compress(good), headers=GZIP).status == 201

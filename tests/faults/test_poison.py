@@ -18,7 +18,7 @@ from tests.canonical import canonical
 from tests.faults.history import counted, events_of, expected, history
 from tests.faults.load import Load
 from tests.faults.oracle import folded_at_once
-from tests.faults.processes import House
+from tests.faults.processes import Installation
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -56,7 +56,7 @@ def flip_a_bit(connection: apsw.Connection, seq: int) -> None:
     connection.execute("UPDATE event SET body = ? WHERE seq = ?", (bytes(body), seq))
 
 
-def sums(home: House) -> dict[str, int]:
+def sums(home: Installation) -> dict[str, int]:
     names = ("events_received", "events_folded", "events_dead", "spool_depth")
     values = {
         name: int(home.metric(f"headwater_{name}{'_total' if 'events' in name else ''}"))
@@ -70,7 +70,7 @@ def sums(home: House) -> dict[str, int]:
     return values
 
 
-def test_poison_is_set_aside(home: House, graph: Database) -> None:
+def test_poison_is_set_aside(home: Installation, graph: Database) -> None:
     good = history(200)
     home.start_api()
     with Load(home.port, [[body] for body in good[:200]], clients=2):
@@ -149,7 +149,7 @@ def hostile() -> list[bytes]:
     ]
 
 
-def test_what_is_hard_to_write_does_not_stop_the_line(home: House, graph: Database) -> None:
+def test_what_is_hard_to_write_does_not_stop_the_line(home: Installation, graph: Database) -> None:
     good = history(100)
     bodies = hostile()
     home.start_api()

@@ -14,7 +14,7 @@ from tests.canonical import canonical
 from tests.faults.history import counted, expected, history
 from tests.faults.load import Load
 from tests.faults.oracle import folded_at_once
-from tests.faults.processes import House, wait_for
+from tests.faults.processes import Installation, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j]
 
@@ -23,12 +23,12 @@ PAUSES = 3
 PAUSE_SECONDS = 2.0
 
 
-def folded(home: House, mark: int) -> bool:
+def folded(home: Installation, mark: int) -> bool:
     return home.metric("headwater_events_folded_total") >= mark
 
 
 @pytest.mark.parametrize("seed", [20260102])
-def test_two_workers(home: House, graph: Database, seed: int) -> None:
+def test_two_workers(home: Installation, graph: Database, seed: int) -> None:
     print(f"seed {seed}")
     chance = random.Random(seed)
     bodies = history(RUNS)

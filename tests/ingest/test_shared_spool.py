@@ -12,7 +12,7 @@ import pytest
 from headwater.ingest.spool.spool import Spool
 from tests.conftest import Neo4jServer
 from tests.faults.load import Load
-from tests.faults.processes import House, house, wait_for
+from tests.faults.processes import Installation, house, wait_for
 
 APIS = 3
 # Nothing listens there: accepting events must not need Neo4j.
@@ -27,10 +27,10 @@ def event(number: int) -> bytes:
 
 
 @pytest.fixture
-def apis(tmp_path: Path) -> Iterator[list[House]]:
+def apis(tmp_path: Path) -> Iterator[list[Installation]]:
     """All of them in one home, that none has been in before; nothing runs yet."""
     spool = tmp_path / "shared" / "spool.db"
-    built: list[House] = []
+    built: list[Installation] = []
     contexts = [house(tmp_path / str(number), NOWHERE, spool=spool) for number in range(APIS)]
     try:
         built.extend(context.__enter__() for context in contexts)
@@ -41,7 +41,7 @@ def apis(tmp_path: Path) -> Iterator[list[House]]:
 
 
 def test_what_several_processes_acknowledge_is_kept_once_each_in_one_order(
-    apis: list[House],
+    apis: list[Installation],
 ) -> None:
     starts = [Thread(target=one.start_api) for one in apis]
     for start in starts:
