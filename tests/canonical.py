@@ -1,6 +1,4 @@
-"""The canonical export of the whole graph, in two halves: equal exactly when two graphs are the
-same.
-"""
+"""The canonical export of a graph, in two halves: equal exactly if two graphs are equal."""
 
 from __future__ import annotations
 

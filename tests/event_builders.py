@@ -1,8 +1,7 @@
-"""OpenLineage events spelled out as producers send them, and `settle`: the graph they make, however
-they arrive.
+"""OpenLineage events as producers send them, and `write_in_any_order`, which writes them.
 
-Where `tests.run_builders` tells whole runs in a line, here every event and facet is its own: for
-scenarios in which it matters which event of a run says what.
+`tests.run_builders` builds whole runs in one line. Here each event and facet is separate, for
+scenarios that depend on which event of a run has a facet.
 """
 
 from __future__ import annotations
@@ -143,29 +142,30 @@ def source_job(name: str, **more: str) -> Event:
 
 
 def write_in_any_order(database: Database, *events: Event) -> None:
-    """Make the graph of these events in several ways, and hold it to be the same: together, one
-    by one backwards, and in shuffled pairs with some sent twice; by a writer that remembers what
-    it wrote. It is left as they make it in the end.
+    """Write these events in several orders, and assert that the graph is the same.
+
+    The orders are: together, one by one backwards, and in shuffled pairs with repeated events. The
+    writer uses a cache. The graph stays as the last order makes it.
     """
     twice = [*events, *events[::2]]
     random.Random(len(twice)).shuffle(twice)
-    ways: list[list[Sequence[Event]]] = [
+    orders: list[list[Sequence[Event]]] = [
         [events],
         [[event] for event in reversed(events)],
         [twice[start : start + 2] for start in range(0, len(twice), 2)],
     ]
     graphs = []
-    for batches in ways:
+    for batches in orders:
         empty(database)
         cache = WriteCache()
         for batch in batches:
-            write_batch(database, batch, cache, later=True)
+            write_batch(database, batch, cache, defer=True)
         write_batch(database, [], cache)
         graphs.append(canonical(database))
     for number, graph in enumerate(graphs[1:], start=1):
         for kind, expected, found in zip(("nodes", "edges"), graphs[0], graph, strict=True):
             lost, more = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-            assert (lost, more) == ([], []), f"way {number}: {kind}"
+            assert (lost, more) == ([], []), f"order {number}: {kind}"
         assert graph == graphs[0]
 
 
@@ -174,9 +174,9 @@ def write_batch(
     batch: Sequence[Event],
     cache: WriteCache | None = None,
     *,
-    later: bool = False,
+    defer: bool = False,
 ) -> None:
-    """Fold one batch into the graph; with `later`, what is only seen again may wait in `memory`."""
+    """Fold one batch into the graph; with `defer`, last-seen updates may stay in the cache."""
     before = read_checkpoint(database, SPOOL)
     after = Checkpoint(before.position + len(batch), before.folded + len(batch), 0)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in batch)
@@ -188,7 +188,7 @@ def write_batch(
             before=before,
             after=after,
             holder="tests",
-            defer_before=0 if later else None,
+            defer_before=0 if defer else None,
         ),
         cache=cache,
     )

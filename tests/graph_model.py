@@ -1,6 +1,4 @@
-"""A map held in memory that answers the questions of a walk as the graph does, for laws that
-need many graphs.
-"""
+"""A lineage graph in memory that answers traversals as Neo4j does, for laws over many graphs."""
 
 from __future__ import annotations
 

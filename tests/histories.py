@@ -1,8 +1,7 @@
-"""Generated histories: runs with retries, failures and skewed times, answers, sources, schemas; for
-property tests.
+"""Generated run histories with retries, failures, skewed clocks, answers, sources and schemas.
 
-Names and instants are drawn from very small sets, so that collisions, ties, self-loops and late
-arrivals are the rule and not the exception.
+Names and instants come from very small sets. So collisions, ties, self-loops and late arrivals are
+the rule, not the exception.
 """
 
 from __future__ import annotations

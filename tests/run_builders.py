@@ -1,6 +1,4 @@
-"""Small histories told in a line each, folded into the graph by the real writer; results are
-worked out by hand.
-"""
+"""Small run histories in one line each, which the real writer folds into the graph."""
 
 from __future__ import annotations
 

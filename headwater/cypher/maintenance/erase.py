@@ -1,8 +1,8 @@
 """Erasure of the whole graph, in pieces that a server with little memory can hold.
 
-Folding cannot repair a graph of which a part is erased: the remaining part would count as known. So
-the graph is marked during an erasure, every other writer waits (`headwater.cypher.driver.write_lock`),
-and an interrupted erasure must run again to its end.
+Folding cannot repair a partly erased graph: the remaining part would count as known. So the graph
+is marked during an erasure, every other writer waits (`headwater.cypher.driver.write_lock`), and an
+interrupted erasure must run again to its end.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class WriteCache:
 
     @property
     def is_overfull(self) -> bool:
-        """Return True if the deferred updates must be written, because their parts are too large."""
+        """Return True if deferred updates must be written, because their parts are too large."""
         parts = (self.jobs, self.datasets, self.edges)
         return any(len(part) > _OVERFLOW * part.size_max for part in parts)
 
@@ -179,7 +179,7 @@ class WriteCache:
         """Remove the oldest entries of each part that is too large.
 
         While updates are deferred, the parts that hold them are not trimmed: for a removed entry
-        the graph would be read, which has older times.
+        the writer would read the graph, which has older times.
         """
         kept = (self.jobs, self.datasets, self.edges) if self.has_deferred else ()
         for part in vars(self).values():

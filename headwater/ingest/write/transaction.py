@@ -1,8 +1,8 @@
 """One Neo4j transaction for a GraphDelta and a checkpoint.
 
 The transaction takes the write lock, runs the stages of `headwater.ingest.write.stages` and saves
-the checkpoint. So an event takes effect once, and never in part, at whatever point a process stops. A
-commit without an answer may have happened: the next attempt reads the checkpoint.
+the checkpoint. So an event takes effect once and never in part, even if a process stops. A commit
+without an answer may have happened: the next attempt reads the checkpoint.
 """
 
 from __future__ import annotations

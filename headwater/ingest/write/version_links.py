@@ -7,8 +7,8 @@ Source. If an event names the version, by its run or by its producer's name, and
 producer of that version, the consumer is linked to it.
 
 Clocks of producers differ. A run that another run triggered (jobDependencies) started after that
-one ended, whatever their clocks report. So a version of the triggering run counts if it is newer than
-any version found by time.
+one ended, even if their clocks differ. So a version of the triggering run counts if it is newer
+than any version found by time.
 
 A version may appear, fail or move in time after its consumers are known. Every consumer that such a
 change may affect is linked again in the same transaction, from its own facts. So links are a

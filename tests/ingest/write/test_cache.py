@@ -1,4 +1,4 @@
-"""What a writer remembers holds only as long as nobody else has written, and then spares asking."""
+"""The write cache saves reads, and is cleared when another writer wrote."""
 
 from __future__ import annotations
 

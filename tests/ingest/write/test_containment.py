@@ -1,4 +1,4 @@
-"""What is part of what: parents and roots in every spelling, runs that were abandoned, attempts of one slot."""
+"""Parents and roots in every spelling, abandoned runs, and attempts of a schedule slot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers and runs whose place in time is not plain: begun while the first version was made, or told no time at all."""
+"""Datasets of runs with unusual times: started during the first version, or without any time."""
 
 from __future__ import annotations
 

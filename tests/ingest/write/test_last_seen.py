@@ -1,4 +1,4 @@
-"""What is only seen again may be written later, but is never lost."""
+"""Last-seen updates may be written later, but are never lost."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def as_at_once(database: Database, *events: dict[str, Any]) -> Graph:
 
 def test_it_waits_until_it_may_not(database: Database) -> None:
     cache = WriteCache()
-    write_batch(database, night(1), cache, later=True)
+    write_batch(database, night(1), cache, defer=True)
     assert seen(database) == (minute(15),) * 5, "what is new is written at once"
     assert read_checkpoint(database, SPOOL) == Checkpoint(2, 2, 0)
-    write_batch(database, night(2), cache, later=True)
-    write_batch(database, night(3), cache, later=True)
+    write_batch(database, night(2), cache, defer=True)
+    write_batch(database, night(3), cache, defer=True)
     assert seen(database) == (minute(15),) * 5
     assert read_checkpoint(database, SPOOL) == Checkpoint(6, 6, 0, settled=2)
     assert {
@@ -104,10 +104,10 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
         run_event(f"other-{number}", "COMPLETE", number, job="k", outputs=["else"])
         for number in (1, 2)
     ]
-    write_batch(database, [*night(1), other[0]], cache, later=True)
-    write_batch(database, night(2), cache, later=True)
-    write_batch(database, [other[1]], cache, later=True)
-    write_batch(database, night(3), cache, later=True)
+    write_batch(database, [*night(1), other[0]], cache, defer=True)
+    write_batch(database, night(2), cache, defer=True)
+    write_batch(database, [other[1]], cache, defer=True)
+    write_batch(database, night(3), cache, defer=True)
     before = read_checkpoint(database, SPOOL)
     assert (before.position, before.settled) == (8, 3)
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in night(4))
@@ -128,10 +128,10 @@ def test_what_was_put_off_first_is_written_first(database: Database) -> None:
 
 def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
     cache = WriteCache()
-    write_batch(database, night(1), cache, later=True)
-    write_batch(database, night(2), cache, later=True)
+    write_batch(database, night(1), cache, defer=True)
+    write_batch(database, night(2), cache, defer=True)
     more = run_event("run-3", "COMPLETE", 33, inputs=["raw", "other"], outputs=["mart"])
-    write_batch(database, [more], cache, later=True)
+    write_batch(database, [more], cache, defer=True)
     write_batch(database, [], cache)
     settled = canonical(database)
     assert settled == as_at_once(database, *night(1), *night(2), more)
@@ -140,12 +140,12 @@ def test_what_is_said_anew_of_it_is_written_whole(database: Database) -> None:
 def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
     cache = WriteCache()
     other = run_event("other", "COMPLETE", 1, inputs=["alias"])
-    write_batch(database, [other, *night(1)], cache, later=True)
-    write_batch(database, night(2), cache, later=True)
+    write_batch(database, [other, *night(1)], cache, defer=True)
+    write_batch(database, night(2), cache, defer=True)
     joined = run_event(
         "run-3", "COMPLETE", 33, inputs=[dataset("raw", symlinks("alias"))], outputs=["mart"]
     )
-    write_batch(database, [joined], cache, later=True)
+    write_batch(database, [joined], cache, defer=True)
     assert read_checkpoint(database, SPOOL).settled is None, (
         "everything was forgotten, so nothing could wait"
     )
@@ -155,8 +155,8 @@ def test_names_that_become_one_dataset_meanwhile(database: Database) -> None:
 
 def test_who_has_forgotten_it_may_not_go_on(database: Database) -> None:
     first, second = WriteCache(), WriteCache()
-    write_batch(database, night(1), first, later=True)
-    write_batch(database, night(2), first, later=True)
+    write_batch(database, night(1), first, defer=True)
+    write_batch(database, night(2), first, defer=True)
     with pytest.raises(CheckpointMovedError, match="deferred updates are lost"):
         write_batch(database, night(3), second)
     checkpoint = read_checkpoint(database, SPOOL)
@@ -263,8 +263,8 @@ def test_an_event_that_breaks_the_second_folding_does_not_stop_the_others(
 
 def test_what_was_put_off_may_come_from_the_lake(database: Database) -> None:
     cache = WriteCache()
-    write_batch(database, night(1), cache, later=True)
-    write_batch(database, night(2), cache, later=True)
+    write_batch(database, night(1), cache, defer=True)
+    write_batch(database, night(2), cache, defer=True)
     before = read_checkpoint(database, SPOOL)
     assert before.complete_position == 2
     delta = fold(parse(json.dumps(event).encode(), received=0) for event in (*night(1), *night(2)))

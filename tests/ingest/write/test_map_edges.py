@@ -1,4 +1,4 @@
-"""Which edges of the map are current: by the newest run of a job that succeeded, and by what is declared."""
+"""Current edges of the lineage graph: by the newest successful run of a job and by declarations."""
 
 from __future__ import annotations
 

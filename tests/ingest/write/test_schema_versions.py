@@ -1,4 +1,4 @@
-"""Schemas as versions: shared by hash, and what each version of a dataset changed against the one before."""
+"""Schemas are shared by hash; drift compares each version with the one before."""
 
 from __future__ import annotations
 

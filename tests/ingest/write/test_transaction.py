@@ -1,4 +1,4 @@
-"""The writer on the real graph: the map, columns, derivations, parents, and the checkpoint."""
+"""Writes on a real graph: lineage edges, columns, derivations, parents and the checkpoint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which version a reader is linked to, on the real graph: cases drawn by hand, each told in several orders.
+"""Versions to which a consumer is linked, on a real graph: cases in several orders of events.
 
-The picture of a case is the time line in its comment: W is a version written (lower case: by a run that failed or has
-not ended), R the reader.
+The comment of a case is its time line: W is a written version (w: by a run that failed or has not
+ended), R the consumer.
 """
 
 from __future__ import annotations

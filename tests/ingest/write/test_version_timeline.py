@@ -1,4 +1,4 @@
-"""Which version was there at an instant: from memory the same as from the graph, or not known."""
+"""A timeline finds the versions of an instant as the graph does, or returns None."""
 
 from __future__ import annotations
 

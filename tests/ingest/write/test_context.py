@@ -1,0 +1,27 @@
+"""A new context is empty, and contexts share no state."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from headwater.cypher.driver.database import Transaction
+from headwater.ingest.write.cache import WriteCache
+from headwater.ingest.write.context import WriteContext
+from headwater.schema.facts import GraphDelta
+from headwater.schema.naming import load_naming
+
+
+def test_contexts_share_no_state() -> None:
+    nothing = cast(Transaction, None)
+    first, second = (
+        WriteContext(nothing, WriteCache(), load_naming(), GraphDelta()) for _ in range(2)
+    )
+    first.datasets.names["dataset:a:b"] = None  # type: ignore[assignment]
+    first.changes.new.add("run:r")
+    first.consumers["run:r"] = None  # type: ignore[assignment]
+    first.rewired.add("job:a:b")
+    assert second.datasets.names == {}
+    assert second.changes.new == set()
+    assert second.consumers == {}
+    assert second.rewired == set()
+    assert not second.refold
