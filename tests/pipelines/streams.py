@@ -1,5 +1,4 @@
-"""What the tests of the stream send and look at: OpenLineage's own client, `headwater pipeline stream` as a process,
-and a way to Neo4j that can be cut."""
+"""Tools of the stream tests: OpenLineage's client, the stream as a process, and a gate to Neo4j."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ _IDENTITY = [column_lineage_dataset.Transformation(type="DIRECT", subtype="IDENT
 
 
 def events_of(number: int, jobs: int = 12) -> list[RunEvent]:
-    """START and an ending of run `number`: one in seven fails, with what must not be kept in its message."""
+    """Return START and end of a run; one in seven fails, with personal data in its message."""
     job = number % jobs
     source, target = f"t{job}", f"t{job + 1}"
     field = column_lineage_dataset.InputField("db", source, "id", _IDENTITY)
@@ -81,7 +80,7 @@ def bodies(events: list[RunEvent]) -> list[bytes]:
 
 
 def send(bootstrap: str, topic: str, events: list[RunEvent]) -> None:
-    """By OpenLineage's own transport, as an Airflow or a dbt would."""
+    """Send events by OpenLineage's own transport, as Airflow or dbt do."""
     config = {"bootstrap.servers": bootstrap, "acks": "all", "log_level": "0"}
     transport = KafkaTransport(KafkaConfig(config=config, topic=topic, flush=False))
     for event in events:
@@ -90,7 +89,7 @@ def send(bootstrap: str, topic: str, events: list[RunEvent]) -> None:
 
 
 def held(bootstrap: str, topic: str, partitions: int = 2) -> list[tuple[bytes, dict[str, str]]]:
-    """Every message of a topic: its value and its headers."""
+    """Return value and headers of every message of a topic."""
     consumer = Consumer(
         {"bootstrap.servers": bootstrap, "group.id": "tests", "enable.auto.commit": False}
     )
@@ -110,7 +109,7 @@ def _headers(message: Message) -> list[tuple[str, bytes]]:
 
 
 def by_the_worker(database: Database, folder: Path, sent: list[bytes]) -> Graph:
-    """The graph that the online worker makes of these."""
+    """Return the graph that the worker makes of these events."""
     from headwater.ingest.receive.redact import Redactor
 
     empty(database)
@@ -122,7 +121,7 @@ def by_the_worker(database: Database, folder: Path, sent: list[bytes]) -> Graph:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many events each producer sent, as the tallies have it."""
+    """Return the number of events by producer, from the producer statistics."""
     rows = database.ask(
         "MATCH (p:Producer) RETURN p.producer AS producer, p.events AS events", {}, seconds=10
     )
@@ -130,7 +129,7 @@ def counted(database: Database) -> dict[str, int]:
 
 
 class Gate:
-    """A way to Neo4j's port that can be cut, and opened again."""
+    """A proxy of Neo4j's port that can be closed and opened again."""
 
     def __init__(self, server: Neo4jServer) -> None:
         named = urlsplit(server.uri)
@@ -148,7 +147,7 @@ class Gate:
         threading.Thread(target=self._accept, args=(self._listening,), daemon=True).start()
 
     def cut(self) -> None:
-        """Whoever is connected is cut off, and nobody comes through."""
+        """Close all connections and refuse new ones."""
         listening, self._listening = self._listening, None
         if listening is not None:
             with suppress(OSError):
@@ -179,7 +178,7 @@ class Gate:
             try:
                 while True:
                     for key, _ in both.select():
-                        data = key.fileobj.recv(65_536)  # type: ignore[union-attr]  # sockets are what was registered
+                        data = key.fileobj.recv(65_536)  # type: ignore[union-attr]
                         if not data:
                             return
                         key.data.sendall(data)
@@ -231,7 +230,7 @@ class StreamProcess:
         return self.log.read_bytes()[self._from :].decode(errors="replace")
 
     def position(self, database: Database) -> Checkpoint:
-        """How far it is, as the graph has it."""
+        """Return the checkpoint of the stream in the graph."""
         assert self.process.poll() in (None, 0, -signal.SIGKILL), self.said()
         try:
             query = json.loads((self.checkpoint / "metadata").read_text())["id"]

@@ -1,4 +1,4 @@
-"""The analyses over a small lake of which every number is worked out by hand, on one real Spark."""
+"""The analyses of a small lake, with every number worked out by hand, on one real Spark."""
 
 from __future__ import annotations
 
@@ -71,9 +71,12 @@ def rows(name: str, count: int, **types: str) -> Event:
 
 
 def history() -> list[Event]:
-    """`build` makes mart of raw every day: in 100 s and with 1,000 rows or one more or less, until in the last week it
-    takes 200 s and makes 500. `steady` makes log, which nobody reads, always in 10 s with 50 rows. On the last day the
-    schema of mart changes, and a run of another producer begins and never ends."""
+    """Return twenty days of two jobs.
+
+    `build` makes mart from raw every day, in 100 s with 1,000 rows, one more or one less; in the
+    last week in 200 s with 500 rows. `steady` makes log, which nothing reads, in 10 s with 50 rows.
+    On the last day the schema of mart changes, and a run of another producer starts and never ends.
+    """
     told: list[Event] = []
     for day in range(20, 0, -1):
         recent = day < 7
@@ -147,7 +150,8 @@ def test_coverage_by_day_and_producer(found: AnalysisResult) -> None:
     }
     assert len(days) == 21
     usual = days[date(2026, 3, 30), "spark"]
-    # START of build names raw and tells no schema, START of steady names nothing; both ends tell schema and rows.
+    # START of build names raw without a schema, START of steady names nothing; both ends have
+    # schema and rows.
     counts = {
         "events": 4,
         "with_datasets": 3,

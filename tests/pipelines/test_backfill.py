@@ -1,4 +1,4 @@
-"""An archive through a real Spark into a real Neo4j: the graph that the worker makes of the same events."""
+"""An archive, a real Spark and a real Neo4j: the same graph as the worker makes."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_what_real_producers_sent_in_every_kind_of_file(
         str(tmp_path / "of*kinds"),
         on_progress=lambda *how_far: reported.append(how_far),
     )
-    # While Spark folds its tasks are told, and then the facts; never the other way round.
+    # Progress first has the tasks of Spark, then the facts.
     whats = [what.partition(":")[0] for what, _, _ in reported]
     assert [what for what, _ in groupby(whats)] == ["listing", "folding", "writing"]
     folding = [(done, total) for what, done, total in reported if what.startswith("folding:")]
@@ -245,7 +245,7 @@ def test_the_lake_and_what_came_since(spark: SparkSession, graph: Database, tmp_
             (1, []),
         ]
         empty(graph)
-        # Half a history would be a lie: a worker waits until the graph has what was cut.
+        # Half of the run history would be wrong: a worker waits until the graph has the cut events.
         beginner = Worker(graph, spool)
         with pytest.raises(Exception, match=f"events 1 to 40 .*pipeline backfill {lake.root}"):
             beginner.step()

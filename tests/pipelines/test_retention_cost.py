@@ -1,4 +1,4 @@
-"""What the graph costs, and what settings would save."""
+"""The cost of the graph, and the savings of settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def test_bytes_of_a_node_follow_the_format_of_its_record() -> None:
     assert node_bytes({}) == 16
     # One block of a number: one record of properties.
     assert node_bytes({"runs": 3}) == 16 + 41
-    # Sixteen letters are two blocks beside the one of the key; with a time that is six: two records.
+    # Sixteen letters are two blocks beside the one of the key; with a time that is six: two
+    # records.
     assert node_bytes({"name": "x" * 16, "at": datetime(2026, 1, 1, tzinfo=UTC)}) == 16 + 2 * 41
     # A long text has records of its own, of 120 bytes each.
     assert node_bytes({"facts": "x" * 1_000}) == 16 + 41 + 9 * 128

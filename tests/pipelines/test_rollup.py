@@ -80,7 +80,7 @@ def test_old_runs_become_summaries(database: Database) -> None:
         old=5, summarised=5, protected=0, done=True, passes=1
     )
     assert runs_left(database) == {"load-3", "build-2", "build-3"}
-    # What build-2 read is there, its run is not.
+    # The inputs of build-2 are there, its run is not.
     assert urns(database, "Artifact") == {
         version("raw", "load-2"),
         version("raw", "load-3"),
@@ -121,7 +121,7 @@ def test_it_may_be_done_again_and_goes_on_from_there(database: Database) -> None
     assert canonical(database) == once
     assert roll_up(database, horizon(30)).summarised == 1
     assert runs_left(database) == {"load-3", "build-3"}
-    # What only build-2 read has gone with it.
+    # Versions that only build-2 read are removed with it.
     assert version("raw", "load-2") not in urns(database, "Artifact")
     assert [row["runs"] for row in summaries(database, "build")] == [3]
 
@@ -183,12 +183,11 @@ def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
     two += [run_event("s-4", "COMPLETE", 60, job="j", outputs=[dataset("s", schema(a="string"))])]
     write_events(database, [*nightly, task, *newer, *two])
     roll_up(database, horizon(25))
-    # dag-0 has task-0, the only run of its job; `other` is the newest of its; the schema changed from s-1 to s-2.
+    # task-0 of dag-0 is the only run of its job, `other` the newest of its job. The schema changed
+    # from s-1 to s-2.
     assert runs_left(database) == {"dag-0", "task-0", "dag-1", "other", "s-1", "s-2", "s-4"}
-    # With a newer run of the task, it goes, and then what it was part of.
-    write_events(
-        database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))]
-    )
+    # With a newer run of the task, task-0 can be summarised, and then its parent.
+    tell(database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))])
     rolled = roll_up(database, horizon(25))
     assert (rolled.summarised, runs_left(database) & {"dag-0", "task-0"}) == (2, set())
 
@@ -286,7 +285,8 @@ def progress(what, count):
     seen.append(what)
     if seen.count("summarising") == 2:
         die()
-rollup.roll_up(Database(uri, user, password), msgspec.json.decode(horizon, type=Horizon), progress=progress)
+database = Database(uri, user, password)
+rollup.roll_up(database, msgspec.json.decode(horizon, type=Horizon), progress=progress)
 """
 
 
@@ -353,12 +353,13 @@ def test_nothing_that_is_asked_for_is_lost(
     assert asked(database) == questions
     kept = by_day(database)
     for row in database.ask(
-        "MATCH (s:RunSummary) RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs",
+        "MATCH (s:RunSummary) "
+        "RETURN s.job AS job, s.day AS day, s.status AS status, s.runs AS runs",
         {},
     ):
         kept[row["job"], row["day"], row["status"]] += row["runs"]
     assert kept == counted
-    # Told once more, in any order and in pieces, the graph is as it was.
+    # The events again, in any order and in parts, leave the graph unchanged.
     before = canonical(database)
     chance.shuffle(told)
     for start in range(0, len(told), 7):
@@ -368,7 +369,7 @@ def test_nothing_that_is_asked_for_is_lost(
 
 
 def asked(database: Database) -> dict[str, Any]:
-    """What a roll-up may not change: answers down to their sources, failures, freshness, the map."""
+    """Return results that a rollup must keep: traces, failures, freshness, the lineage graph."""
     text = "MATCH (r:PipelineRun {status: 'FAIL'}) RETURN r.urn AS urn"
     failed = [row["urn"] for row in database.ask(text, {})]
     told = failure_impact(GraphView(database), failed)
@@ -410,7 +411,10 @@ def _sorted(one: Any) -> tuple[Any, ...]:
 
 
 def by_day(database: Database) -> Counter[tuple[str, str, str]]:
-    text = "MATCH (r:PipelineRun)-[:RUN_OF]->(j:Job) RETURN j.urn AS job, r.startedAt AS at, r.status AS status"
+    text = (
+        "MATCH (r:PipelineRun)-[:RUN_OF]->(j:Job) "
+        "RETURN j.urn AS job, r.startedAt AS at, r.status AS status"
+    )
     return Counter(
         (row["job"], row["at"].date().isoformat(), row["status"]) for row in database.ask(text, {})
     )

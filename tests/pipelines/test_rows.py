@@ -1,4 +1,4 @@
-"""A delta in rows: joined in any parts it is the same delta, and written in any pieces it is the same graph."""
+"""A delta as rows: split, shuffled and joined in any way, it is the same delta."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ import random
 from hashlib import sha1
 from itertools import pairwise
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater.cypher.driver.database import Database
 from headwater.ingest.fold import fold
-from headwater.ingest.write.transaction import Checkpoint, WriteRequest, read_checkpoint, write
-from headwater.pipelines import shuffle as bundles
-from headwater.pipelines.chunk_writer import ChunkWriter
 from headwater.pipelines.rows import (
     Kind,
     Row,
@@ -27,11 +22,8 @@ from headwater.pipelines.rows import (
     split_rows,
     unpack,
 )
-from headwater.pipelines.shuffle import assign_buckets, bundle_rows, gather_buckets, merge_bundles
 from headwater.schema.events import parse
 from headwater.schema.facts import GraphDelta
-from headwater.schema.naming import load_naming
-from tests.canonical import canonical, empty
 from tests.histories import histories
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -107,52 +99,3 @@ def test_events_seen_are_counted_once_and_go_no_further() -> None:
     *facts, met = join_rows(sorted(rows))
     assert facts == [Row(Kind.SCHEMA, 0, b"s", pack("[]"))]
     assert (met.kind, met.fact) == (Kind.TOTALS, pack(Totals(3, 1)))
-
-
-@relaxed
-@given(histories, st.integers(0, 2**32).map(random.Random))
-def test_in_bundles_they_are_the_same_rows_in_order(
-    bodies: list[bytes], chance: random.Random
-) -> None:
-    buckets, middle = chance.randint(1, 20), chance.randint(0, len(bodies))
-    parts = [
-        (bucket, pack(rows))
-        for some in (bodies[:middle], bodies[middle:])
-        for bucket, rows in assign_buckets(delta_to_rows(folded(some)), buckets)
-    ]
-    chance.shuffle(parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundles, "BUNDLE_ROWS", chance.randint(1, 10))
-        patch.setattr(bundles, "_MERGE_ROWS", chance.randint(1, 10))
-        cut_up = [bundle for rows in gather_buckets(sorted(parts)) for bundle in bundle_rows(rows)]
-        rows = [row for row in merge_bundles(sorted(cut_up)) if row.kind > Kind.REFUSED]
-    assert len({(row.kind, row.key) for row in rows}) == len(rows)
-    assert rows == sorted(rows)
-    assert rows_to_delta(rows) == folded(bodies)
-
-
-@pytest.mark.neo4j
-@on_neo4j
-@given(histories, st.integers(0, 2**32).map(random.Random))
-def test_any_pieces_same_graph(
-    database: Database, bodies: list[bytes], chance: random.Random
-) -> None:
-    rows = sorted_rows(bodies, chance)
-    empty(database)
-    writer = ChunkWriter(database, "pieces", load_naming())
-    for piece in split_rows(rows, rows_max=chance.choice([1, 2, 7, 1_000]), bytes_max=2**20):
-        # Whoever comes after one that was killed begins at the first row again.
-        if chance.randrange(10) == 0:
-            writer = ChunkWriter(database, "pieces", load_naming())
-            writer.write(rows[: writer.resumed])
-        writer.write(piece)
-    assert writer.position == len(rows)
-    assert read_checkpoint(database, "pieces") == Checkpoint(len(rows), len(rows), 0)
-    in_pieces = canonical(database)
-    empty(database)
-    after = Checkpoint(len(bodies), len(bodies), 0)
-    write(
-        database,
-        WriteRequest(folded(bodies), spool="s", before=Checkpoint(), after=after, holder="test"),
-    )
-    assert in_pieces == canonical(database)

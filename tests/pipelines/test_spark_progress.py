@@ -1,4 +1,4 @@
-"""What is told of Spark's stages is what Spark says of them."""
+"""The progress of Spark's stages, from its own reports."""
 
 from __future__ import annotations
 

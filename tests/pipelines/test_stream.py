@@ -1,5 +1,8 @@
-"""The stream, with a real Kafka, a real Spark and the real Neo4j: the worker's graph, each event counted once, whatever
-is killed; what cannot be folded set aside with its reason; Neo4j away for a while; files that are added to a folder."""
+"""The stream with a real Kafka, a real Spark and a real Neo4j: the worker's graph, each event once.
+
+Processes are killed, bad messages become dead letters, Neo4j is unavailable for a while, and files
+are added to a folder.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,8 @@ pytestmark = [
 BAD = {
     b"not json": "the body is not JSON",
     b'{"eventTime": "2026-01-01T00:00:00Z"}': "neither a run, a job nor a dataset",
-    b'{"job": {"namespace": "etl", "name": "j"}, "note": "joe@example.com", "eventTime": "yesterday"}': "eventTime",
+    b'{"job": {"namespace": "etl", "name": "j"}, "note": "joe@example.com",'
+    b' "eventTime": "yesterday"}': "eventTime",
 }
 
 
@@ -68,7 +72,7 @@ def _small() -> Iterator[None]:
 
 @pytest.fixture
 def kafka(tmp_path: Path) -> Iterator[LocalKafka]:
-    # What is waited for below is Spark, and not a first download.
+    # Fetch the jars now, so that the waits below are for Spark only.
     ensure_jars(jar_cache(), lock=read_lock("spark-kafka"))
     with LocalKafka(tmp_path / "kafka", cache=jar_cache()):
         yield LocalKafka(tmp_path / "kafka", cache=jar_cache())
@@ -82,7 +86,7 @@ def gate(neo4j_server: Neo4jServer) -> Iterator[Gate]:
 
 
 def done(stream: StreamProcess, database: Database) -> int:
-    """How many events are in the graph, or set aside."""
+    """Return the number of folded and dead-lettered events."""
     checkpoint = stream.position(database)
     return checkpoint.folded + checkpoint.dead
 
@@ -144,7 +148,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
     streamed, tallied = canonical(database), counted(database)
     assert stream.position(database) == position
     assert (position.folded, position.dead) == (len(first) + len(later), len(BAD))
-    # Not once more for what was under way when it was killed.
+    # The batch in progress at the kill is counted once.
     assert tallied == {PRODUCER: position.folded, "": position.dead}
     # A batch that is begun again may set the same message aside once more.
     dead = {
@@ -162,7 +166,7 @@ def test_nothing_is_lost_or_counted_twice_whatever_is_killed(
 
 
 class Picky(Database):
-    """Takes nothing that mentions one job, as a Neo4j would that cannot hold what is said of it."""
+    """A database that refuses every statement about one job."""
 
     refused = "etl:job13"
 

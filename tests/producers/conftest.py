@@ -1,4 +1,4 @@
-"""Real producers, each in an environment of its own, and one running Headwater that they all send to."""
+"""Real producers in environments of their own, and one Headwater that receives their events."""
 
 from __future__ import annotations
 

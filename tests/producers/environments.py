@@ -1,8 +1,8 @@
 """Virtual environments for producers that cannot share Headwater's own: dbt, Airflow.
 
-Each is made once from its lock file, by hash, by the Python that runs the tests, and kept in Headwater's cache folder
-under a name that changes with the lock: a second run finds it there. A folder without its mark is what an
-interrupted run left, and is made anew; any of them may be deleted at any time.
+Each is created once from its lock file, by hash, with the Python of the tests, in a folder of
+Headwater's cache whose name depends on the lock. A second run finds it there. A folder without a
+mark is left from an interrupted run and is created again. Any of them may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _uv(*arguments: str) -> None:
 
 
 def plain_environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would lead another Python, or a producer, to this one's things."""
+    """Return the environment without variables that lead another Python to this one's files."""
     strange = ("VIRTUAL_ENV", "PYTHON", "PYTEST_", "OPENLINEAGE_", "AIRFLOW_", "DBT_", "HEADWATER_")
     return {
         name: value for name, value in os.environ.items() if not name.startswith(strange)

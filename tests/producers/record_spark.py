@@ -1,7 +1,8 @@
-"""Record what the shop's Spark programs send: `python -m tests.producers.record_spark FILE MODULE PROGRAM`.
+"""Record events of the shop: `python -m tests.producers.record_spark FILE MODULE PROGRAM`.
 
-For example `... record_spark tests/captures/spark_shop.jsonl spark_shop batch`. The programs run below /srv/shop, which
-must be writable; wherever else this machine shows through, in a stack trace, it is written over.
+For example `... record_spark tests/captures/spark_shop.jsonl spark_shop batch`. The Spark programs
+run below /srv/shop, which must be writable. Other paths of this machine, in stack traces, are
+replaced.
 """
 
 from __future__ import annotations

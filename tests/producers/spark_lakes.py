@@ -1,7 +1,7 @@
 """The shop's tables with versions: `python -m tests.producers.spark_lakes iceberg|delta URL FOLDER`.
 
-Both do the same to their tables: made, filled, updated, deleted from, merged into, read as they were, renamed where
-that can be, dropped. What each of them says of its versions is not the same at all.
+Both do the same to their tables: create, fill, update, delete, merge, read an old version, rename
+if possible, drop. Their events about versions differ completely.
 """
 
 from __future__ import annotations

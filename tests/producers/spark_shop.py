@@ -1,9 +1,9 @@
-"""A small shop's Spark programs, run in processes of their own: `python -m tests.producers.spark_shop NAME URL FOLDER`.
+"""The Spark programs of a small shop: `python -m tests.producers.spark_shop NAME URL FOLDER`.
 
-`batch` makes tables and files of landing files in every way that Spark has, and fails where it is told to; `stream`
-does the same by micro-batches. The data are few enough to be counted by hand: `tests/producers/test_spark.py` says
-what must come of them. Every statement is a step; what a step was refused with, and when it began, is the last line
-that is printed.
+`batch` makes tables and files from landing files in every way that Spark has, with planned
+failures; `stream` does the same by micro-batches. The data can be counted by hand;
+`tests/producers/test_spark.py` has the expected results. Every statement is a step. The last
+printed line has the start and the error of each step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BATCHES = 4
 
 
 class Steps:
-    """Runs statements one by one, and remembers when each began and what refused it."""
+    """A runner of statements that records the start and the error of each."""
 
     def __init__(self) -> None:
         self.began: dict[str, float] = {}

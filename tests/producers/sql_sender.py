@@ -1,7 +1,7 @@
-"""Sends what openlineage-sql finds in statements: their tables, and nothing of their columns.
+"""A sender of events with the tables that openlineage-sql finds in statements, without columns.
 
-Run by the Python of dbt's environment, which has that parser: `python sql_sender.py URL NAMESPACE`, statements as a
-JSON list of [job, statement] on its standard input.
+It runs in dbt's environment, which has that parser: `python sql_sender.py URL NAMESPACE`. Standard
+input is a JSON list of [job, statement].
 """
 
 # mypy: ignore-errors

@@ -1,8 +1,9 @@
 """A real Airflow runs one day of a small shop, and then the same day again.
 
-The day: load_orders -> sum_orders -> print_labels -> write_report. print_labels fails at its first try of the first
-run only; write_report fails always, both its tries. Airflow derives the ids of its runs from the DAG, the task, the
-day and the number of the try, so the second run of the day sends the ids of the first once more.
+The day: load_orders -> sum_orders -> print_labels -> write_report. print_labels fails at the first
+try of the first run only; write_report fails at both tries. Airflow derives run ids from the DAG,
+the task, the day and the number of the try, so the second run of the day sends the ids of the first
+again.
 """
 
 from __future__ import annotations

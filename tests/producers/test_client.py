@@ -1,6 +1,6 @@
-"""openlineage-python's own clients send many runs, packed, and the graph has every one of them as it ended.
+"""Clients of openlineage-python send many compressed runs; the graph has the end of each.
 
-`tests/ingest/test_clients.py` holds that what they send arrives; here it is looked at from the far end.
+`tests/ingest/test_clients.py` tests the receipt of their events; here the graph is checked.
 """
 
 from __future__ import annotations

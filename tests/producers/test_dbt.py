@@ -1,8 +1,8 @@
-"""A real dbt builds a small shop twice: told of afterwards from its artifacts, and meanwhile from its structured logs.
+"""A real dbt builds a small shop twice: events from its artifacts, and from its structured logs.
 
-The shop: payments are a source, customers and orders are seeds; staging views; `customer_orders` joins all three;
-`refunds` breaks a test of its own, so `dbt build` never makes the `refund_report` that reads it.
-Everything expected here follows from those files and from what dbt printed.
+The shop: payments are a source, customers and orders are seeds, with staging views.
+`customer_orders` joins all three. `refunds` fails a test of its own, so `dbt build` never makes its
+reader `refund_report`. All expected values follow from those files and from dbt's output.
 """
 
 from __future__ import annotations

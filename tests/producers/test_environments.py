@@ -1,4 +1,4 @@
-"""The environments of producers: made once, made anew when the lock changed or the last attempt was interrupted."""
+"""The environments of producers: created once, and again after a new lock or an interruption."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A real Spark does a shop's work with the official listener on: files, tables, views, failures, RDDs, streams.
+"""A real Spark with the official listener: files, tables, views, failures, RDDs, streams.
 
-Everything expected follows from the landed files and the statements in `spark_shop.py`: of five orders and a late one
-three are above 50 (ids 2, 4 and 6), of two customers; three of the five are of 30 and more.
+All expected values follow from the landing files and the statements in `spark_shop.py`. Of five
+orders and a late one, three are above 50 (ids 2, 4 and 6), of two customers; three of the five are
+30 or more.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MADE_OF = {
     "landing/customers.csv",
     "landing/payments.json",
 }
-# What each last became, in rows; a table that is made and filled by one statement is told of twice, by two runs.
+# Rows of the last version; a table created and filled by one statement has two runs.
 ROWS = {
     "clean/customers": {3},
     "clean/orders": {5},
@@ -46,7 +47,10 @@ ROWS = {
     "marts/larger": {3},
     "marts/larger_ids": {3},
 }
-TOO_QUICK = "a statement that ends before the listener sees it begin is sent as COMPLETE alone, even when refused"
+TOO_QUICK = (
+    "a statement that ends before the listener sees its start is sent as COMPLETE alone, "
+    "even when refused"
+)
 VERSIONS = """query ($n: String!) { dataset(namespace: "file", name: $n) {
   fields { name } versions { nodes { rowCount complete status run { pipelineName } } } } }"""
 
@@ -110,7 +114,8 @@ class TestTheNight:
     def test_every_file_and_table_is_there(self, nightly: Work) -> None:
         others = {"landing", "landing/orders/first.csv", "marts/audited", f"{TABLES}/scratch"}
         found = {name for name in nightly.datasets() if not name.startswith(f"{TABLES}/shop.db/")}
-        # Dropping a view names the place of a table by its name, when the listener is in time to look.
+        # Dropping a view names the place of a table by its name, when the listener is in time to
+        # look.
         assert found - {f"{TABLES}/big_orders"} == MADE_OF | ROWS.keys() | others
 
     def test_the_mart_comes_from_what_landed_across_views_joins_and_a_rename(

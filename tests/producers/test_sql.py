@@ -1,4 +1,4 @@
-"""Statements of which only the tables are known, as openlineage-sql finds them: no columns, no schemas."""
+"""Statements with the tables that openlineage-sql finds: no columns, no schemas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ STATEMENTS = {
     "load": "insert into sales select * from staging.sales_today",
     # With `paid` as a common table expression its parser says nothing of payments and cards.
     "join": """create table mart.spent as select s.customer, count(*) from sales s
-        join (select p.order_id from payments p join cards c on c.id = p.card) paid on paid.order_id = s.id
+        join (select p.order_id from payments p join cards c on c.id = p.card) paid on paid.order_id
+        = s.id
         group by 1""",
     "merge": """merge into mart.customers as t using mart.spent as s on t.id = s.customer
         when matched then update set seen = true""",

@@ -1,4 +1,4 @@
-"""The history that the tables are read of: a -> clean -> b -> report -> c, forty times and twice."""
+"""The run history behind the tables: a -> clean -> b -> report -> c, forty times and twice."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What the tasks of Spark read, on a real Neo4j: every node and edge once, filters as Spark would have applied them.
+"""Reads of the tasks on a real Neo4j: every node and edge once, filters with Spark's results.
 
-The reader is called as Spark calls it: filters first, then the parts, then each part. No Spark is needed for that.
+The tests call the reader as Spark does: filters, then partitions, then each partition. They need no
+Spark.
 """
 
 from __future__ import annotations
@@ -74,13 +75,13 @@ def schema(kind: str, *names: str) -> StructType:
 
 
 class Table:
-    """One read: what Spark would be left with, and the rows of each part."""
+    """One read: the filters left to Spark, and the rows of each partition."""
 
     def __init__(self, options: ReadOptions, names: tuple[str, ...], filters: list[Filter]) -> None:
         reader = HeadwaterReader(options, schema(options.kind, *names))
         self.left = list(reader.pushFilters(filters))
         self.parts = reader.partitions()
-        # What goes to an executor is what came out of a pickle.
+        # Spark pickles the reader and its partitions for the executors.
         elsewhere = pickle.loads(pickle.dumps(reader))
         self.by_part = [
             [row for batch in elsewhere.read(part) for row in batch.to_pylist()]
@@ -153,7 +154,8 @@ def test_the_properties_are_those_of_the_graph(read: Read, graph: Database) -> N
     ):
         rows = graph.ask(
             "MATCH (n) WHERE $label IN labels(n)"
-            " RETURN properties(n) AS p, [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came,"
+            " RETURN properties(n) AS p,"
+            " [(n)-[:DERIVED_FROM]->(v:Source|Artifact) | v.dataset] AS came,"
             " [(n:Artifact)<-[:PRODUCED]-(r) | r.startedAt][0] AS began",
             {"label": label},
         )

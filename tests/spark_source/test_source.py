@@ -1,4 +1,4 @@
-"""The data source on a real Spark, a real Neo4j and a real API: what a DataFrame holds is what the graph holds."""
+"""The data source on a real Spark, Neo4j and API: a DataFrame has the contents of the graph."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_query_reads_in_parallel_what_it_asks_for_and_no_more(read: Any) -> No
     }
     assert {row.part for row in rows} <= set(range(5))
     assert wanted.rdd.getNumPartitions() == 5
-    # What Neo4j is not asked is done by Spark.
+    # Spark evaluates the filters that are not pushed down.
     by_status = runs.where("runId LIKE 'r%' AND NOT status = 'FAIL'").groupBy("status").count()
     assert "Filter (" in plan_of(by_status)
     assert [tuple(row) for row in by_status.collect()] == [("COMPLETE", RUNS + 1)]

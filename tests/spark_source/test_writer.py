@@ -1,4 +1,4 @@
-"""Rows as events: answers and tags, wrong rows, and batches. test_source.py sends them from Spark."""
+"""Rows as events: answers, tags, wrong rows and batches. test_source.py sends them from Spark."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A shop's day as Airflow runs it: two tasks of SQL, one that gets through at its second try, one that never does.
+"""A day of a shop in Airflow: two SQL tasks, one that succeeds at its second try, one that fails.
 
-Airflow reads this file in an environment of its own; Headwater does not import it, and mypy does not find Airflow.
+Airflow reads this file in its own environment; Headwater does not import it, and mypy has no
+Airflow.
 """
 
 # mypy: ignore-errors

@@ -1,0 +1,118 @@
+"""The fold in Spark's workers, without Spark: batches of events to joined bundles of rows."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from headwater.ingest.fold import fold
+from headwater.pipelines.fold_partition import (
+    FoldRules,
+    RefusedEvent,
+    fold_batches,
+    join_batches,
+)
+from headwater.pipelines.rows import Counts, Kind, Row, Totals, rows_to_delta, unpack
+from headwater.pipelines.shuffle import merge_bundles
+from headwater.schema.events import parse
+from headwater.schema.naming import load_naming
+from tests.run_builders import run
+
+RULES = FoldRules(load_naming(), b"a key of the tests", 100_000)
+READ = pa.schema(
+    [
+        ("body", pa.binary()),
+        ("received", pa.int64()),
+        ("file", pa.string()),
+        ("start", pa.int64()),
+        ("number", pa.int64()),
+        ("checksum", pa.int64()),
+    ]
+)
+
+
+def batch(bodies: Iterable[bytes], start: int = 0, file: str = "/f.jsonl") -> pa.RecordBatch:
+    rows = [
+        {"body": body, "received": 1, "file": file, "start": start, "number": None}
+        for body in bodies
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=READ)
+
+
+def joined(*batches: pa.RecordBatch) -> list[Row]:
+    """Return all rows in write order, as the driver gets them."""
+    parts: list[dict[str, Any]] = []
+    for one in fold_batches(batches, RULES, {}, 16):
+        parts += one.to_pylist()
+    parts.sort(key=lambda row: row["bucket"])
+    by_bucket = pa.RecordBatch.from_pylist(parts)
+    bundles: list[dict[str, Any]] = []
+    for one in join_batches([by_bucket.select(["bucket", "rows"])]):
+        bundles += one.to_pylist()
+    bundles.sort(key=lambda bundle: (bundle["kind"], bundle["at"], bundle["key"]))
+    return list(merge_bundles(unpack(bundle["rows"]) for bundle in bundles))
+
+
+def events() -> list[bytes]:
+    bodies: list[bytes] = []
+    for name in ("r1", "r2"):
+        bodies += [json.dumps(event).encode() for event in run(name, "job", ["a"], ["b"])]
+    return bodies
+
+
+def counts(rows: list[Row]) -> tuple[Counts, Totals]:
+    by_kind = {row.kind: row.fact for row in rows if row.kind in (Kind.COUNTS, Kind.TOTALS)}
+    return (
+        msgspec.msgpack.decode(by_kind[Kind.COUNTS], type=Counts),
+        msgspec.msgpack.decode(by_kind[Kind.TOTALS], type=Totals),
+    )
+
+
+def test_the_rows_are_the_delta_of_the_events() -> None:
+    bodies = events()
+    rows = joined(batch([*bodies, b"", b"  "]))
+    facts = [row for row in rows if row.kind > Kind.REFUSED]
+    assert rows_to_delta(facts) == fold(parse(body, received=1) for body in bodies)
+    assert counts(rows)[0] == Counts(events=len(bodies))
+
+
+def test_copies_are_counted_and_folded_once() -> None:
+    bodies = events()
+    rows = joined(batch(bodies + bodies))
+    facts = [row for row in rows if row.kind > Kind.REFUSED]
+    assert rows_to_delta(facts) == fold(parse(body, received=1) for body in bodies)
+    assert counts(rows)[0].events == 2 * len(bodies)
+
+
+def test_a_refused_event_has_its_reason_and_line() -> None:
+    body = events()[0]
+    blocks = [batch([body, b"{"]), batch([b"[1]", body]), batch([b"{"], start=500)]
+    rows = joined(*blocks)
+    refused = [
+        msgspec.msgpack.decode(row.fact, type=RefusedEvent)
+        for row in rows
+        if row.kind == Kind.REFUSED
+    ]
+    places = sorted((one.start, one.number) for one in refused)
+    # Lines go on in the next batch of one block, and begin again in another block.
+    assert places == [(0, 2), (0, 3), (500, 1)]
+    assert all(one.file == "/f.jsonl" and one.reason for one in refused)
+
+
+def test_a_damaged_event_of_a_lake_is_refused() -> None:
+    good, bad = events()[:2]
+    rows = [
+        {"body": body, "received": 1, "file": "/x.parquet", "start": 0, "number": 7}
+        | {"checksum": zlib.crc32(good)}
+        for body in (good, bad)
+    ]
+    found = joined(pa.RecordBatch.from_pylist(rows, schema=READ))
+    [refused] = [row for row in found if row.kind == Kind.REFUSED]
+    letter = msgspec.msgpack.decode(refused.fact, type=RefusedEvent)
+    assert "checksum" in letter.reason
+    assert letter.number == 7

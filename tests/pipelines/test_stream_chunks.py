@@ -1,0 +1,58 @@
+"""Messages of one task: parsed, counted and folded to a chunk; bad ones become dead messages."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from headwater.ingest.fold import fold
+from headwater.pipelines.stream_chunks import Message, MessageRules
+from headwater.schema.events import parse
+from headwater.schema.naming import load_naming
+from tests.run_builders import run
+
+RULES = MessageRules(b"a key of the tests", load_naming(), 100_000, 60)
+
+
+def message(body: bytes, start: int = 0, received: int = 1) -> Message:
+    return Message("topic", 0, start, received, None, body)
+
+
+def events(*names: str) -> list[bytes]:
+    bodies: list[bytes] = []
+    for name in names:
+        bodies += [json.dumps(event).encode() for event in run(name, "job", ["a"], ["b"])]
+    return bodies
+
+
+def test_a_chunk_is_the_fold_of_its_messages() -> None:
+    bodies = events("r1", "r2")
+    chunk = RULES.chunk(message(body, start) for start, body in enumerate(bodies))
+    assert chunk.delta == fold(parse(body, received=1) for body in bodies)
+    assert (chunk.events, chunk.dead) == (len(bodies), [])
+
+
+def test_bad_messages_are_dead_and_do_not_stop_the_others() -> None:
+    good = events("r1")
+    large = json.dumps({"producer": "x" * 100_000}).encode()
+    bodies = [b"{", *good, large, b'{"mail": "jane.doe@example.com"}']
+    chunk = RULES.chunk(message(body, start) for start, body in enumerate(bodies))
+    assert chunk.delta == fold(parse(body, received=1) for body in good)
+    first, second, third = chunk.dead
+    assert [one.message.start for one in chunk.dead] == [0, len(good) + 1, len(good) + 2]
+    assert "JSON" in first.reason
+    assert (second.reason, second.message.body) == ("the event is larger than 100000 bytes", b"")
+    assert b"jane.doe" not in third.message.body
+
+
+def test_a_message_that_neo4j_refused_is_dead() -> None:
+    bodies = events("r1")
+    chunk = RULES.chunk(map(message, bodies), {0: "refused by Neo4j"})
+    assert [one.reason for one in chunk.dead] == ["refused by Neo4j"]
+    assert chunk.delta == fold(parse(body, received=1) for body in bodies[1:])
+
+
+def test_a_time_of_receipt_in_the_future_is_now() -> None:
+    tomorrow = time.time_ns() // 1_000 + 86_400_000_000
+    chunk = RULES.chunk([message(events("r1")[0], received=tomorrow)])
+    assert chunk.received[0] <= time.time_ns() // 1_000
