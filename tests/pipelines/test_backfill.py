@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from headwater.cli import graph_admin as whole
+from headwater.cli import graph_admin
 from headwater.cypher.driver.database import Database
 from headwater.errors import NotFoundError, QueryError
 from headwater.ingest.fold import fold
@@ -293,7 +293,7 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
     ):
         monkeypatch.setenv(f"HEADWATER_NEO4J_{name}", value)
     # Ctrl-C stays that of the tests.
-    monkeypatch.setattr(whole, "set_when_told_to_end", id)
+    monkeypatch.setattr(graph_admin, "set_on_signal", id)
     bodies = told(20)
     with closing(Spool(tmp_path / "spool.db")) as spool:
         spool.append(bodies[:30], received=1_790_000_000_000_000)
@@ -305,11 +305,11 @@ def test_a_graph_is_made_anew_from_lake_and_spool(
         Worker(graph, spool).run(until_done=True)
         live, tallied = canonical(graph), producers(GraphView(graph))
         os.rename(lake.root, tmp_path / "elsewhere")
-        with pytest.raises(QueryError, match="were cut, and are not in the lake"):
-            whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
+        with pytest.raises(QueryError, match="are missing in the lake"):
+            graph_admin.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
         assert canonical(graph) == live
         os.rename(tmp_path / "elsewhere", lake.root)
-        whole.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
+        graph_admin.rebuild(home=str(tmp_path), erase=True, yes=True, as_json=True)
         assert read_checkpoint(graph, spool.id) == Checkpoint(40, 40, 0)
     assert (canonical(graph), producers(GraphView(graph))) == (live, tallied)
 

@@ -58,7 +58,7 @@ pytestmark = [
 
 BAD = {
     b"not json": "the body is not JSON",
-    b'{"eventTime": "2026-01-01T00:00:00Z"}': "neither a run, a job nor a dataset",
+    b'{"eventTime": "2026-01-01T00:00:00Z"}': "no run, job or dataset",
     b'{"job": {"namespace": "etl", "name": "j"}, "note": "joe@example.com",'
     b' "eventTime": "yesterday"}': "eventTime",
 }
