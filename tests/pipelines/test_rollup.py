@@ -187,7 +187,9 @@ def test_what_hangs_on_the_run_itself_keeps_it(database: Database) -> None:
     # from s-1 to s-2.
     assert runs_left(database) == {"dag-0", "task-0", "dag-1", "other", "s-1", "s-2", "s-4"}
     # With a newer run of the task, task-0 can be summarised, and then its parent.
-    tell(database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))])
+    write_events(
+        database, [run_event("task-1", "COMPLETE", 55, job="task", facets=parent("dag-1", "dag"))]
+    )
     rolled = roll_up(database, horizon(25))
     assert (rolled.summarised, runs_left(database) & {"dag-0", "task-0"}) == (2, set())
 
