@@ -296,8 +296,8 @@ class Worker:
         cut, lake = self._spool.cut_events()
         if checkpoint.complete_position < cut:
             raise UnavailableError(
-                f"events {checkpoint.complete_position + 1} to {cut} of the spool are in the lake only: "
-                f"`headwater pipeline backfill {lake}`"
+                f"events {checkpoint.complete_position + 1} to {cut} of the spool "
+                f"are in the lake only: `headwater pipeline backfill {lake}`"
             )
         return checkpoint
 

@@ -1,7 +1,7 @@
-"""What facets say of where data came from: `columnLineage` in both its shapes, and `lineage` on datasets and jobs.
+"""Read the facets of data flow: `columnLineage` in both its shapes, and `lineage`.
 
-Both are read leniently: a source without a name is skipped, its neighbours are kept. Sources: the specification's
-ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0.
+Both are read leniently: a source without a name is skipped, the others are read. Sources: the
+specification's ColumnLineageDatasetFacet 1-2-0 and LineageFacet 1-0-0.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from headwater.ingest.fold.canonical_facets import decoded
 from headwater.schema.facets import is_deleted
 from headwater.schema.memo import Memo
 
-# A column edge into this field is one into the whole dataset: it is filtered, joined or sorted by its source.
+# A column edge into this field goes into the whole dataset: its source filters, joins or sorts it.
 WHOLE = ""
 JOB = "JOB"
 Sent = Mapping[str, msgspec.Raw] | None
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):
-    """What some data came from: a dataset or a job (`type`), perhaps one field of it, and in which ways."""
+    """A source of data: a dataset or a job (`type`), or one field, with its transformations."""
 
     type: str
     namespace: str
@@ -34,8 +34,10 @@ class Source(msgspec.Struct, frozen=True, gc=False):
 
 
 class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """What some sources went into: a dataset or a job, as a whole (`inputs`) and field by field. Empty names stand for
-    the job that the event is about. A key of memos: texts that are the same give the same Target."""
+    """A target of data: a dataset or a job, as a whole (`inputs`) and field by field.
+
+    Empty names stand for the job of the event. Equal texts give the same Target, a key of memos.
+    """
 
     type: str
     namespace: str
@@ -45,12 +47,12 @@ class Target(msgspec.Struct, frozen=True, eq=False, gc=False):
     fields: dict[str, tuple[Source, ...]]
 
     def datasets(self) -> Iterator[Source]:
-        """Every dataset it came from."""
+        """Yield every source dataset."""
         for sources in (self.inputs, *self.fields.values()):
             yield from (source for source in sources if source.type != JOB)
 
     def jobs(self) -> Iterator[Source]:
-        """Every job it came from without a dataset between."""
+        """Yield every source job, without a dataset between."""
         for sources in (self.inputs, *self.fields.values()):
             yield from (source for source in sources if source.type == JOB)
 
@@ -95,30 +97,30 @@ _entries = msgspec.json.Decoder(_Entries)
 
 
 def column_lineage(facets: Sent) -> Target | None:
-    """The `columnLineage` facet of a dataset."""
+    """Return the `columnLineage` facet of a dataset."""
     return _read((facets or {}).get("columnLineage"))
 
 
 def dataset_lineage(facets: Sent) -> Target | None:
-    """The `lineage` facet of a dataset."""
+    """Return the `lineage` facet of a dataset."""
     return _read((facets or {}).get("lineage"))
 
 
 def lineage_deleted(facets: Sent) -> bool:
-    """Whether a facet that told where data came from is said to be no more."""
-    told = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
-    return any(is_deleted(bytes(raw)) for raw in told)
+    """Return True if a lineage facet is deleted."""
+    lineage = (raw for key, raw in (facets or {}).items() if key in {"lineage", "columnLineage"})
+    return any(is_deleted(bytes(raw)) for raw in lineage)
 
 
 def job_lineage(facets: Sent) -> list[Target] | None:
-    """The `lineage` facet of a job or a run, entry by entry; None when there is none."""
+    """Return the entries of the `lineage` facet of a job or a run; None without the facet."""
     facet = decoded(_entries, (facets or {}).get("lineage"))
     if facet is None or facet.deleted:
         return None
     return [target for raw in facet.entries if (target := _read(raw)) is not None]
 
 
-# By their texts; with what was read they take about five times the room.
+# By their texts. A target takes about five times the size of its text.
 _targets: Memo[bytes, Target] = Memo(64 * 2**20, size=lambda text, _: 5 * len(text))
 
 
@@ -184,7 +186,7 @@ def _is_own_job(source: _Source) -> bool:
 
 
 def _ways(transformations: list[Any] | None, older_type: str | None) -> frozenset[str]:
-    """How a column came to be: `DIRECT:IDENTITY`, `INDIRECT:FILTER`, with `:masked` where it was."""
+    """Return transformations as `DIRECT:IDENTITY`, `INDIRECT:FILTER`, with `:masked` if so."""
     ways: set[str] = set()
     for step in transformations or ():
         if not isinstance(step, dict):
@@ -199,5 +201,5 @@ def _ways(transformations: list[Any] | None, older_type: str | None) -> frozense
 
 @lru_cache(maxsize=4_096)
 def _shared(ways: frozenset[str]) -> frozenset[str]:
-    """There are few ways, and many columns."""
+    """Return one shared object per set: there are few sets of transformations, and many columns."""
     return ways
