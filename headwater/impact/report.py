@@ -1,8 +1,8 @@
 """The report of an assessment: the affected assets, with severity and evidence, and the risk.
 
 The risk is *high* if anything breaks or an affected asset is certified (a tag `certified` or
-`canonical`). It is *medium* if there are only warnings, or if a hidden asset is affected, and
-*low* otherwise.
+`canonical`). It is *medium* if there are only warnings, if a hidden asset is affected, or if the
+report is cut short. It is *low* otherwise.
 """
 
 from __future__ import annotations

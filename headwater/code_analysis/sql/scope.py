@@ -5,8 +5,7 @@ belongs to the only source, or to each source with unknown columns; then the ref
 sure.
 
 `outputs` uses sqlglot's own scopes. They do not fit here: they leave out the targets of UPDATE,
-DELETE and MERGE and the right side of a semi join, match the names of WITH by case, and list
-tables before subqueries, not in the order of FROM.
+DELETE and MERGE and the right side of a semi join, and match the names of WITH by case.
 """
 
 from __future__ import annotations
